@@ -120,6 +120,33 @@ class Connection:
             self._reader = None
 
 
+async def post_grade(
+    client: Connection, name: str, number: int, showings: list[dict[str, Any]]
+) -> tuple[Grade, list[dict[str, Any]]]:
+    """Grade the first of the showings that a page holds; how that went, and what it then holds.
+
+    Raises
+    ------
+    RuntimeError: it was answered with another status than 200.
+    """
+    item = showings[0]
+    key = f"{name}-{number}"
+    judged = {"presentation_id": item["presentation_id"], "revision": item["revision"], "kind": "grade"}
+    graded = {**judged, "grade": number % 3, "client_key": key, "active_ms": 400}
+    # As the page does: it holds the next items already, and asks for more when few are left.
+    holding = [one["presentation_id"] for one in showings[1:]]
+    limit = 0 if len(holding) > LOW else HELD - len(holding)
+    body = json.dumps({"submissions": [graded], "holding": holding, "limit": limit}).encode()
+    sent = time.perf_counter()
+    status, content = await client.ask("POST", "/api/judgments", body)
+    ms = 1000 * (time.perf_counter() - sent)
+    if status != 200:
+        raise RuntimeError(f"{status} {content[:200].decode(errors='replace')}")
+    found = json.loads(content)
+    grade = Grade(item["presentation_id"], key, found["outcomes"][0]["status"], ms)
+    return grade, [*showings[1:], *(found["queue"] or {"showings": []})["showings"]]
+
+
 class Annotator:
     """One signed-in session: the websocket of the page, and the grades."""
 
@@ -173,27 +200,11 @@ class Annotator:
             await asyncio.sleep(max(0.0, moment - time.perf_counter()))
             if time.perf_counter() > start + seconds or not showings:
                 break
-            item = showings[0]
-            key = f"{self.name}-{number}"
-            judged = {
-                "presentation_id": item["presentation_id"],
-                "revision": item["revision"],
-                "kind": "grade",
-            }
-            graded = {**judged, "grade": number % 3, "client_key": key, "active_ms": 400}
-            # As the page does: it holds the next items already, and asks for more when few are left.
-            holding = [one["presentation_id"] for one in showings[1:]]
-            limit = 0 if len(holding) > LOW else HELD - len(holding)
-            body = json.dumps({"submissions": [graded], "holding": holding, "limit": limit}).encode()
-            sent = time.perf_counter()
-            status, content = await client.ask("POST", "/api/judgments", body)
-            ms = 1000 * (time.perf_counter() - sent)
-            if status != 200:
-                self.errors.append(f"{self.name}: {status} {content[:200].decode(errors='replace')}")
-                continue
-            found = json.loads(content)
-            self.grades.append(Grade(item["presentation_id"], key, found["outcomes"][0]["status"], ms))
-            showings = [*showings[1:], *(found["queue"] or {"showings": []})["showings"]]
+            try:
+                done, showings = await post_grade(client, self.name, number, showings)
+                self.grades.append(done)
+            except RuntimeError as error:
+                self.errors.append(f"{self.name}: {error}")
 
 
 async def all_at_work(

@@ -1,31 +1,33 @@
 """Folders in which a job leaves what a page then shows or hands out: private, outside the project.
 
-Who starts the job makes the folder and names it among the parameters. Its process removes it at its end. What
-is older than an hour, or of a process that was killed, is removed by whoever looks next.
+Who starts the job makes the folder and names it among the parameters. Its process holds a lock on it and
+removes it at its end. What is older than an hour, or held by nobody, is removed by whoever looks next.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import re
 import time
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
 
-from curation.store.staging import is_running
+from curation.store.staging import hold, is_held
 
 PREFIX = "goldset-result-"
 KEPT = 3_600
 """Seconds for which a result is kept."""
-_NAME = re.compile(rf"{PREFIX}(?P<process>\d+)-.+")
+_held: dict[Path, int] = {}
 
 
 def new_result_folder() -> Path:
     """An empty folder that only this user can look into."""
     remove_old_results()
-    folder = Path(mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    unheld = Path(mkdtemp(prefix=f".{PREFIX}"))  # by this name nobody removes it before it is held
+    folder = unheld.with_name(unheld.name[1:])
+    _held[folder] = hold(unheld)
+    unheld.rename(folder)
     atexit.register(remove_result, folder)
     return folder
 
@@ -34,10 +36,12 @@ def remove_result(folder: str | Path) -> None:
     """Remove a folder that `new_result_folder` made; any other is left alone."""
     if Path(folder).name.startswith(PREFIX):
         rmtree(folder, ignore_errors=True)
+        if (held := _held.pop(Path(folder), None)) is not None:
+            os.close(held)
 
 
 def old_results() -> list[Path]:
-    """This user's folders that nothing was written into for an hour, or whose process has ended."""
+    """This user's folders that nothing was written into for an hour, or that nobody holds."""
     return sorted(folder for folder in Path(gettempdir()).glob(f"{PREFIX}*") if _is_old(folder))
 
 
@@ -56,6 +60,4 @@ def _is_old(folder: Path) -> bool:
         return False
     if about.st_uid != os.getuid():
         return False
-    named = _NAME.fullmatch(folder.name)
-    ended = named is not None and not is_running(int(named["process"]))
-    return ended or time.time() - about.st_mtime > KEPT
+    return not is_held(folder) or time.time() - about.st_mtime > KEPT

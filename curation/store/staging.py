@@ -89,16 +89,37 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 def _is_left_over(path: Path) -> bool:
-    if _NAME.fullmatch(path.name) is None or path.is_symlink() or not path.is_dir():
-        return False
-    with suppress(OSError):  # somebody holds it, or it went meanwhile
-        folder = os.open(path, os.O_RDONLY)
+    return (
+        _NAME.fullmatch(path.name) is not None
+        and not path.is_symlink()
+        and path.is_dir()
+        and not is_held(path)
+    )
+
+
+def hold(folder: Path) -> int:
+    """Hold a lock on a folder, wherever it is moved, until what this returns is closed or the process ends.
+
+    Raises
+    ------
+    OSError: there is no such folder.
+    """
+    held = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):  # somebody else replaces it, too, or the disk knows no locks
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return held
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process holds a folder, or it is not there."""
+    with suppress(OSError):
+        found = os.open(folder, os.O_RDONLY)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
         finally:
-            os.close(folder)
-    return False
+            os.close(found)
+    return True
 
 
 def _beside(out: Path, kind: str) -> Path:
@@ -107,29 +128,16 @@ def _beside(out: Path, kind: str) -> Path:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """This process holds a lock on a folder, wherever it is moved; nothing where there is none."""
+    """This process holds a folder; nothing where there is none."""
     try:
-        held = os.open(folder, os.O_RDONLY)
+        held = hold(folder)
     except FileNotFoundError:
         yield
         return
     try:
-        with suppress(OSError):  # somebody else replaces it, too, or the disk knows no locks
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(held)
-
-
-def is_running(process: int) -> bool:
-    """Whether there is a process of this number, whoever's it is."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True
 
 
 def sync(path: Path) -> None:

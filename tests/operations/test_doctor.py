@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError
+from curation.jobs.result_files import new_result_folder
 from curation.jobs.stored import begin
 from curation.operations.backup import back_up
 from curation.operations.doctor import Examination, examine
@@ -99,6 +100,16 @@ def test_results_of_jobs_are_removed_at_the_end_of_their_process_and_those_of_ki
     assert str(left[1]) in said(examine(store.path), "leftovers", "note")
     assert str(left[1]) in said(examine(store.path, clean=True), "leftovers", "fine")
     assert not left[1].exists()
+
+
+def test_a_result_that_nobody_holds_is_left_over_whichever_process_has_its_number_now(
+    store: Store, temporary: Path
+) -> None:
+    held = new_result_folder()
+    left = temporary / f"{held.name[:-8]}{os.getpid()}-{held.name[-8:]}"
+    left.mkdir()
+    examine(store.path, clean=True)
+    assert [held.exists(), left.exists()] == [True, False]
 
 
 def test_a_job_whose_server_was_stopped_is_named(store: Store) -> None:

@@ -2,11 +2,10 @@
 
 SIGKILL ends a write between two pages, which happens by chance once in hundreds of kills. Here a library that
 is loaded before the C library counts the writes to files of a project, does a part of one, and sends the
-signal. The steps: two people grade, an import, a freeze, an export, a backup. Each ends with the project let
-go of. After every third the process that opens what is left, and mends it, is torn, too.
+signal. The steps are those of `steps`, people who grade through the served app among them. Each ends with the
+project let go of. After every third the process that opens what is left, and mends it, is torn, too.
 
-What must hold: the project opens and can be read whole, every grade and import that was acknowledged is there
-once and none by half, and nothing is left beside the project but a log.
+What must hold is what must hold after a kill of a step, and nothing is left beside the project but a log.
 """
 
 from __future__ import annotations
@@ -22,13 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from curation.operations.content import read_all_rows
-from curation.store import open_store
 from curation.store.on_disk.checkpoints import kept_blocks
 from tests.support import ROOT
-from tests.trials import kills
 from tests.trials.forks import Victim, in_a_fork
-from tests.trials.kills import PEOPLE, Say
+from tests.trials.steps import Step, build, copy_of, look, open_older
 from tests.trials.verdict import Verdict, main
 
 RULE = (
@@ -59,68 +55,26 @@ ssize_t pwrite64(int file, const void *from, size_t size, off64_t to)
 ssize_t pwrite(int file, const void *from, size_t size, off64_t to)
     TEAR(syscall(SYS_pwrite64, file, from, part, to))
 """
-Step = Callable[[Path, Say], None]
 
 
-def grade(path: Path, say: Say) -> None:
-    """Two people grade, and the file is let go of: with a checkpoint."""
-    store = open_store(path)
-    for name in PEOPLE:
-        kills.grade_until(store, name, say, most=2)
-    store.close()
-
-
-def _act(number: int) -> Step:
-    def work(path: Path, say: Say) -> None:
-        store = open_store(path)
-        kills.ACTS[number](store, path.parent, number)
-        store.close()
-        say(f"{kills.KINDS[number]} {number}")
-
-    return work
-
-
-STEPS: dict[str, tuple[str, Step]] = {
-    "grade": ("graded", grade),
-    **{kind: ("gold", _act(number)) for number, kind in enumerate(kills.KINDS)},
-}
-
-
-def torn_once(template: Path, folder: Path, step: Step, at: int, part: int, twice: bool) -> Verdict:
-    """Tear one write of a step on a copy of a project, and look at what is left."""
-    folder.mkdir()
-    path = Path(shutil.copy(template, folder / "project.duckdb"))
-    said = Victim(lambda say: _armed(at, part, lambda: step(path, say))).ended()
+def torn_once(step: Step, folder: Path, at: int, part: int, twice: bool) -> Verdict:
+    """Tear one write of a step on a copy of its project, and look at what is left."""
+    path = copy_of(step.template, folder)
+    said = Victim(lambda say: _armed(at, part, lambda: step.work(path, say))).ended()
     found = Verdict()
     found.counts["left blocks of a checkpoint"] += kept_blocks(path).exists()
     if twice:
-        Victim(lambda say: _armed(1 + at % 3, part, lambda: _open(path))).ended()
-    found.add(in_a_fork(lambda: look(path, said)))
+        Victim(lambda say: _armed(1 + at % 3, part, lambda: open_older(path, say))).ended()
+    found.add(in_a_fork(lambda: look(path, step, said)))
     shutil.rmtree(folder)
     return found
 
 
-def look(path: Path, said: list[str]) -> Verdict:
-    """What the next process finds."""
-    found = Verdict()
-    found.counts["acknowledged"] += len(said)
-    found.demand(not any(line.startswith("failed") for line in said), f"a step failed by itself: {said}")
-    try:
-        with open_store(path).reading() as cursor:
-            read_all_rows(cursor)
-        found.add(kills.look_at_rows(open_store(path), said))
-    except Exception as error:
-        found.broken.append(f"{type(error).__name__}: {error}")
-    open_store(path).close()
-    found.demand(not kept_blocks(path).exists(), "blocks of a checkpoint are left")
-    return found
-
-
 def trial(folder: Path, times: int, chance: Random) -> Verdict:
-    """Tear so many writes, in a process that has the library; nothing where no C compiler is."""
+    """Tear so many writes, in a process that has the library."""
     compiler = shutil.which("cc")
     if compiler is None:
-        return Verdict()
+        return Verdict(skipped="there is no C compiler (cc) here to build the library that tears writes")
     source, library = folder / "tear.c", folder / "tear.so"
     source.write_text(LIBRARY)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
@@ -144,43 +98,39 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
 
 def tear_all(folder: Path, times: int, chance: Random) -> Verdict:
     """Every write of every step in turn, and from the first again; how much of it is written is chance."""
-    templates = kills.build_templates(folder)
-    writes = {name: _writes_of(templates[kind], folder / name, step) for name, (kind, step) in STEPS.items()}
-    places = [(name, at) for name in STEPS for at in range(1, writes[name] + 1)]
+    steps = build(folder, times)
+    writes = {name: _writes_of(step, folder / "counted") for name, step in steps.items()}
+    places = [(name, at) for name in steps for at in range(1, writes[name] + 1)]
     if times < len(places):
         places = chance.sample(places, times)
     total = Verdict()
-    total.counts.update({f"writes of {name}": number for name, number in writes.items()})
+    total.counts.update({"steps": len(steps), "writes": sum(writes.values())})
     for number in range(times):
         name, at = places[number % len(places)]
-        kind, step = STEPS[name]
         part = chance.choice((0, 1, 25, 50, 99))
-        total.add(torn_once(templates[kind], folder / str(number), step, at, part, number % 3 == 2))
+        found = torn_once(steps[name], folder / str(number), at, part, number % 3 == 2)
+        total.counts.update(found.counts)
+        total.broken += [f"{name}, write {at}: {sentence}" for sentence in found.broken]
         total.counts["torn"] += 1
     return total
 
 
-def _writes_of(template: Path, folder: Path, step: Step) -> int:
-    folder.mkdir()
-    path = Path(shutil.copy(template, folder / "project.duckdb"))
+def _writes_of(step: Step, folder: Path) -> int:
+    path = copy_of(step.template, folder)
 
     def work() -> int:
         _library().tear(0, 0)
-        step(path, lambda line: None)
+        step.work(path, lambda line: None)
         return int(_library().writes())
 
-    return in_a_fork(work)
+    found = in_a_fork(work)
+    shutil.rmtree(folder)
+    return found
 
 
 def _armed(at: int, part: int, work: Callable[[], None]) -> None:
     _library().tear(at, part)
     work()
-
-
-def _open(path: Path) -> None:
-    with open_store(path).reading():
-        pass
-    open_store(path).close()
 
 
 def _library() -> ctypes.CDLL:

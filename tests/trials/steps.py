@@ -1,0 +1,424 @@
+"""Steps: each step of a project's life that writes is killed at a random moment, and done again.
+
+The life is a list of commands (`PATH`), and the project as each of them finds it is kept. To them come the
+jobs that a browser starts in their place, the upgrade of a project of each older form, and three people who
+grade at once, by `submit` and through the served app.
+
+What must hold after a kill: the project opens, every row of it can be read, and the doctor has no problem.
+Each table has as many rows as before the step or as after it, and as after it where the step was
+acknowledged; acknowledged grades are there once. Then the step can be done again, with the same end as if
+nobody had killed it. A project of an older form is brought to the newest by whoever opens it next, and its
+copy of before can be opened.
+"""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+from typing import Any, NamedTuple
+
+import duckdb
+
+from curation.errors import CurationError, RefusedError
+from curation.evaluation.submission import RunSubmission
+from curation.importing.request import ImportRequest
+from curation.jobs import worker
+from curation.jobs.stored import begin, find_job, last_job
+from curation.operations.content import Rows, read_all_rows
+from curation.operations.doctor import examine
+from curation.store import close_all, migrations, open_store
+from curation.store.database import load_arrow
+from curation.store.on_disk.checkpoints import kept_blocks
+from tests.support import ROOT
+from tests.support.command_line import invoke
+from tests.support.gold_project import TOPICS, write_corpus
+from tests.support.projects import add_names, grade_next, new_project
+from tests.trials import kills, served
+from tests.trials.forks import Victim, in_a_fork
+from tests.trials.verdict import Verdict, main
+
+RULE = "A killed step is done as a whole or not at all, can be done again, and costs nothing before it."
+PEOPLE = ("ada", "ben", "cyd")
+ALL_TOPICS = (*TOPICS, *"lantern harbour meadow falcon quilt saddle anchor barley".split())
+SHAPES = sorted((ROOT / "tests" / "store" / "shapes").glob("*.sql"))
+GRADES = 8
+"""Answers of each who grades in the app."""
+AGAIN = frozenset({"events", "jobs", "job_endings", "evaluations", "seal_openings"})
+"""Tables in which a step that is done again may leave more rows than one that was done once."""
+Say = Callable[[str], None]
+Work = Callable[[Path, Say], None]
+
+PATH = """
+import corpus {files}/corpus.jsonl
+import traffic {files}/traffic.csv
+import queries {files}/queries.jsonl
+sample --size 4 --seed 1
+tags set q-kettle --add question
+import run {files}/near.run --name near
+pool --systems bm25,run:near --depth 3 --random-negatives 1 --seed 1
+round open first --annotators ada,ben,cyd --overlap 2 --duplicates 0.1 --seed 1
+grade
+import judgments {files}/judgments.csv
+consensus --rule median
+adjudicate send-back q-kettle kettle-2
+adjudicate decide q-kettle kettle-2 --grade 1 --reason why
+split --dev 0.3 --test 0.7 --no-paraphrase --no-shared-documents --seed 1
+freeze v1 --override trial --allow-disputed
+evaluate v1 --run near={files}/near.run --split dev
+evaluate v1 --run near={files}/near.run --split test --reason why
+export v1 --format beir --out {here}/beir --reason why
+backup {here}/copy.duckdb
+relabel plan --fraction 0.2 --seed 1
+relabel open --annotators ada,ben
+annotator deactivate cyd
+""".strip().splitlines()
+"""Commands in their order; in the place of `grade` people grade all that they are shown."""
+
+
+class Step(NamedTuple):
+    """A step on a copy of a project: what it leaves if nobody kills it, and in how many seconds.
+
+    kind: 'whole', 'grades' (of which each is acknowledged), or 'upgrade', done by whoever opens the project.
+    problems: what the doctor says of it in any case: made-up rows are no releases.
+    """
+
+    template: Path
+    work: Work
+    kind: str
+    before: Rows
+    after: Rows
+    seconds: float
+    problems: frozenset[str] = frozenset()
+
+
+def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Command → the job that a browser starts in its place."""
+    corpus = ImportRequest("corpus", str(files / "corpus.jsonl"), "corpus.jsonl")
+    run = RunSubmission("v1", "dev", ["ndcg_exp@10"], [])
+    limits = {"since": None, "until": None}
+    return {
+        "import corpus": ("import", {"request": corpus._asdict(), "folder": None}),
+        "sample": ("sample", {"size": 4, "seed": 1, "plan": {}, "limits": limits}),
+        "pool": ("pool", {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 1}),
+        "freeze": (
+            "freeze",
+            {"name": "v1", "allow_disputed": True, "allow_changed": False, "override": "trial"},
+        ),
+        "evaluate v1": (
+            "evaluate",
+            {
+                **run._asdict(),
+                "runs": [["near", str(files / "near.run")]],
+                "answers": [],
+                "folder": str(files / "none"),
+            },
+        ),
+        "relabel plan": ("plan re-labeling", {"fraction": 0.2, "seed": 1, "overlap": 2}),
+    }
+
+
+def command(words: str, files: Path) -> Work:
+    """A step that is a command line."""
+
+    def work(path: Path, say: Say) -> None:
+        found = shlex.split(words.format(files=files, here=path.parent))
+        done = invoke(["--project", str(path), *found], catch_exceptions=False)
+        close_all()
+        if done.exit_code:
+            raise RuntimeError(done.output)
+        say("done")
+
+    return work
+
+
+def job(kind: str, parameters: Mapping[str, Any]) -> Work:
+    """A step that is a job: what its process does, in this one."""
+
+    def work(path: Path, say: Say) -> None:
+        store = open_store(path)
+        with store.reading() as cursor:
+            last = last_job(cursor)
+        begun = begin(store, kind, parameters, "lee", last and last.job_id).job
+        asked: SimpleQueue[str] = SimpleQueue()
+        asked.put(begun.job_id)
+        worker.main(path, asked, lambda line: None)
+        with store.reading() as cursor:
+            ended = find_job(cursor, begun.job_id)
+        close_all()
+        if ended.outcome != "done":
+            raise RefusedError(ended.message or ended.outcome or "no ending")
+        say("done")
+
+    return work
+
+
+def grade(path: Path, say: Say) -> None:
+    """People grade one after another, and the project is let go of: with a checkpoint."""
+    store = open_store(path)
+    for name in PEOPLE:
+        kills.grade_until(store, name, say, most=2)
+    close_all()
+
+
+def open_older(path: Path, say: Say) -> None:
+    """Bring a project of an older form to the newest."""
+    with open_store(path).reading():
+        pass
+    close_all()
+    say("done")
+
+
+def build(folder: Path, most: int) -> dict[str, Step]:
+    """The first steps by name, each with a project of its own to copy; what they need is imported here."""
+    found: dict[str, Step] = {}
+    for name, template, work, kind in islice(_all_steps(folder), most):
+        add(found, name, template, work, kind)
+    return found
+
+
+def _all_steps(folder: Path) -> Iterator[tuple[str, Path, Work, str]]:
+    """The newest form but one, the path, and the forms before."""
+    *older, newest = [None, *SHAPES]
+    if newest:
+        yield _upgrade(newest, folder)
+    yield from _path(folder)
+    for shape in filter(None, older):
+        yield _upgrade(shape, folder)
+
+
+def _path(folder: Path) -> Iterator[tuple[str, Path, Work, str]]:
+    files, path = folder / "files", folder / "path.duckdb"
+    write_files(files)
+    in_a_fork(partial(_begin, path))
+    jobs = jobs_of(files)
+    for number, words in enumerate(PATH):
+        template = Path(shutil.copy(path, folder / f"{number}.duckdb"))
+        if words == "grade":
+            cookies = in_a_fork(partial(served.cookies_of, template, PEOPLE))
+            yield "grade", template, grade, "grades"
+            in_the_app = partial(served.serve_and_grade, cookies=cookies, most=GRADES)
+            yield "grade in the app", template, in_the_app, "grades"
+            in_a_fork(partial(_grade_all, path))
+            continue
+        yield words.partition(" --")[0].format(files="", here=""), template, command(words, files), "whole"
+        for start in [start for start in jobs if words.startswith(start)]:
+            kind, parameters = jobs.pop(start)
+            yield f"job {kind}", template, job(kind, parameters), "whole"
+        in_a_fork(partial(command(words, files), path, lambda line: None))
+
+
+def _upgrade(shape: Path, folder: Path) -> tuple[str, Path, Work, str]:
+    template = folder / f"of {shape.stem}.duckdb"
+    in_a_fork(partial(_build_older, shape, template))
+    return f"upgrade of {shape.stem}", template, open_older, "upgrade"
+
+
+def add(found: dict[str, Step], name: str, template: Path, work: Work, kind: str = "whole") -> None:
+    """Do a step once on a copy, in a fork, to know what it leaves; what it imports is imported here."""
+    path = copy_of(template, template.parent / "first")
+
+    def once() -> tuple[Step, set[str]]:
+        before = {} if kind == "upgrade" else _rows(path)
+        said: list[str] = []
+        began = time.monotonic()
+        work(path, said.append)
+        step = Step(template, work, kind, before, {}, time.monotonic() - began)
+        step = step._replace(after=_rows(path), problems=frozenset(_problems(path)))
+        if problems := look(path, step, said).broken:
+            raise RuntimeError(f"{name}: {problems}")
+        return step._replace(work=grade), set(sys.modules)  # a function within a function cannot be pickled
+
+    step, modules = in_a_fork(once)
+    for module in sorted(modules - set(sys.modules)):
+        with suppress(ImportError):
+            importlib.import_module(module)
+    load_arrow()
+    shutil.rmtree(path.parent)
+    found[name] = step._replace(work=work)
+
+
+def copy_of(template: Path, folder: Path) -> Path:
+    """A project of its own in a new folder."""
+    folder.mkdir()
+    path = Path(shutil.copy(template, folder / "project.duckdb"))
+    path.chmod(0o600)
+    return path
+
+
+def look(path: Path, step: Step, said: list[str]) -> Verdict:
+    """What the next process finds, and that it can do the step again."""
+    found = Verdict()
+    done = "done" in said
+    found.counts["acknowledged"] += done + sum(line.startswith("grade ") for line in said)
+    found.demand(not any(line.startswith("failed") for line in said), f"it failed by itself: {said[-1:]}")
+    try:
+        now = _rows(path)
+        if step.kind == "grades":
+            found.add(kills.look_at_rows(open_store(path), said))
+        else:
+            _look_at_rows(step, now, done, found)
+        _look_around(path, step, found)
+        if step.kind == "whole":
+            _do_again(path, step, found)
+    except Exception as error:
+        found.broken.append(f"{type(error).__name__}: {error}")
+    finally:
+        close_all()
+    found.demand(not kept_blocks(path).exists(), "blocks of a checkpoint are left")
+    return found
+
+
+def _rows(path: Path) -> Rows:
+    with open_store(path).reading() as cursor:
+        found = read_all_rows(cursor)
+    close_all()
+    return found
+
+
+def _look_at_rows(step: Step, now: Rows, done: bool, found: Verdict) -> None:
+    for table, number in now.items():
+        allowed = (
+            {step.after[table]} if done else {step.before.get(table, step.after[table]), step.after[table]}
+        )
+        found.demand(number in allowed, f"{table} has {number} rows, not {' or '.join(map(str, allowed))}")
+
+
+def _problems(path: Path) -> set[str]:
+    return {one.sentence for one in examine(path, clean=True).findings if one.level == "problem"}
+
+
+def _look_around(path: Path, step: Step, found: Verdict) -> None:
+    """The doctor's findings, and copies that an upgrade has kept."""
+    new = _problems(path) - step.problems
+    found.demand(not new, f"the doctor: {sorted(new)[:3]}")
+    for copy in path.parent.glob("*.before-*.duckdb"):
+        with duckdb.connect(str(copy)) as kept:
+            read_all_rows(kept)
+
+
+def _do_again(path: Path, step: Step, found: Verdict) -> None:
+    """It is done, or refused because it is done already."""
+    said: list[str] = []
+    with suppress(CurationError):
+        step.work(path, said.append)
+    for table, number in _rows(path).items():
+        wanted = step.after[table]
+        found.demand(
+            number == wanted or (table in AGAIN and number > wanted),
+            f"done again, {table} has {number} rows, not {wanted}",
+        )
+
+
+def kill_once(step: Step, folder: Path, chance: Random) -> Verdict:
+    """Kill a step on a copy of its project at a random moment, and look at what is left."""
+    path = copy_of(step.template, folder)
+    victim = Victim(lambda say: step.work(path, say))
+    if step.kind == "grades":
+        victim.wait_for(chance.randrange(GRADES * len(PEOPLE)), 60)
+        time.sleep(chance.uniform(0, 0.2))
+    else:
+        time.sleep(chance.uniform(0, 1.1 * step.seconds))
+    said = victim.kill()
+    found = in_a_fork(lambda: look(path, step, said))
+    found.counts["kills"] += 1
+    found.counts["left blocks of a checkpoint"] += kept_blocks(path).exists()
+    shutil.rmtree(folder)
+    return found
+
+
+def trial(folder: Path, times: int, chance: Random) -> Verdict:
+    """Every step in turn, and from the first again."""
+    steps = build(folder, times)
+    names = list(steps)
+    total = Verdict()
+    total.counts["steps"] = len(steps)
+    for number in range(times):
+        name = names[number % len(names)]
+        found = kill_once(steps[name], folder / str(number), chance)
+        total.counts.update(found.counts)
+        total.broken += [f"{name}: {sentence}" for sentence in found.broken]
+    return total
+
+
+def write_files(folder: Path) -> None:
+    """The files that the commands bring in: two documents a topic, one of which fits."""
+    folder.mkdir()
+    places = [(topic, number) for topic in ALL_TOPICS for number in (1, 2)]
+    texts = {1: "All about the {}.", 2: "Nothing, {} and so on."}
+    rows = [{"id": f"{t}-{n}", "title": f"{t} number {n}", "text": texts[n].format(t)} for t, n in places]
+    write_corpus(folder / "corpus.jsonl", rows)
+    write_corpus(folder / "queries.jsonl", [{"id": f"q-{t}", "text": f"best {t}"} for t in ALL_TOPICS])
+    lines = {
+        "traffic.csv": ["query,count", *(f"{t} number {n},{n + 3}" for t, n in places[:16])],
+        "near.run": [f"q-{t} Q0 {t}-{n} {n} {3 - n} near" for t, n in places],
+        "judgments.csv": [
+            "query,document,annotator,grade",
+            *(
+                f"q-{t},{t}-{n},{who},{3 if n == 1 else late}"
+                for who, late in (("abe", 0), ("zoe", 2))
+                for t, n in places[:8]
+            ),
+        ],
+    }
+    for name, content in lines.items():
+        (folder / name).write_text("\n".join([*content, ""]))
+
+
+def _begin(path: Path) -> None:
+    store = new_project(path)
+    add_names(store, *PEOPLE)
+    add_names(store, "lee", role="lead")
+    close_all()
+
+
+def _grade_all(path: Path) -> None:
+    store = open_store(path)
+    for name in PEOPLE:
+        grade_next(store, name, 100)
+    close_all()
+
+
+def _build_older(shape: Path, path: Path) -> None:
+    """A project of an older form, with rows in every table that takes made-up ones."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
+        connection.execute(shape.read_text(encoding="utf-8"))
+        for name in [migrations.FIRST, *(step.name for step in migrations.shipped())]:
+            if name <= shape.stem:
+                connection.execute("INSERT INTO migrations VALUES (?, now()::TIMESTAMP)", [name])
+        tables = "SELECT table_name FROM duckdb_tables() WHERE table_name != 'migrations' ORDER BY ALL"
+        for (table,) in connection.execute(tables).fetchall():
+            with suppress(duckdb.Error):
+                connection.execute(_made_up_rows(connection, table))
+    path.chmod(0o600)
+
+
+MADE_UP = {
+    "VARCHAR": "'x' || i",
+    "JSON": "'{}'",
+    "BOOLEAN": "false",
+    "TIMESTAMP": "TIMESTAMP '2026-05-01'",
+    "VARCHAR[]": "[]",
+}
+
+
+def _made_up_rows(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    columns = connection.execute(
+        "SELECT data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index", [table]
+    ).fetchall()
+    values = ", ".join(MADE_UP.get(kind, "i") for (kind,) in columns)
+    return f"INSERT INTO {table} SELECT {values} FROM range(200) t(i)"
+
+
+if __name__ == "__main__":
+    main(trial, RULE, 200)
