@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test slow search test-consumers lint bench docs screenshots pictures clean
+.PHONY: help setup demo check test slow search test-consumers lint bench trials docs screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -45,6 +45,9 @@ lint: setup   ## ruff, oxlint, import-linter and mypy
 bench: setup   ## run the benchmarks; each prints a ratio
 	@for name in $(basename $(notdir $(wildcard benchmarks/bench_*.py))); do \
 	  echo "bench: $$name"; .venv/bin/python -m benchmarks.$$name || exit 1; done
+
+trials: setup   ## kills, torn writes, bombs and starved sign-ins, some hundred times each (half an hour)
+	@.venv/bin/python -m tests.trials
 
 docs: setup   ## write docs/commands.md and the tables of docs/architecture.md from the code
 	@.venv/bin/python -m docs.make_commands

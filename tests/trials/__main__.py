@@ -1,30 +1,78 @@
-"""Several trials one after another, in one process: `python -m tests.trials kills=8 clock=30 --seed 7`."""
+"""The trials one after another, in one process, and the table of `docs/reliability.md`.
+
+python -m tests.trials                      # all of them, each so often as `TRIALS` says
+python -m tests.trials kills=8 clock=30 --seed 7
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from types import ModuleType
 
-from tests.trials import clock, full_disk, fuzz, kills, proxy, torn, two_servers
-from tests.trials.verdict import run
+from tests.trials import (
+    bombs,
+    clock,
+    full_disk,
+    fuzz,
+    idle,
+    kills,
+    networks,
+    proxy,
+    starved,
+    steps,
+    torn,
+    two_servers,
+)
+from tests.trials.verdict import Verdict, run
 
-TRIALS = {
-    "kills": kills,
-    "fuzz": fuzz,
-    "two_servers": two_servers,
-    "full_disk": full_disk,
-    "clock": clock,
-    "proxy": proxy,
-    "torn": torn,
+TRIALS: dict[str, tuple[ModuleType, int]] = {
+    "kills": (kills, 200),
+    "steps": (steps, 200),
+    "torn": (torn, 200),
+    "fuzz": (fuzz, 1000),
+    "two_servers": (two_servers, 300),
+    "full_disk": (full_disk, 40),
+    "clock": (clock, 300),
+    "proxy": (proxy, 300),
+    "starved": (starved, 200),
+    "networks": (networks, 100),
+    "idle": (idle, 700),
+    "bombs": (bombs, 100),
 }
+"""Name → the trial, and how often where nobody says."""
+HEAD = "| trial | what is done | figure before | figure now |\n|---|---|---|---|"
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("trials", nargs="+", metavar="TRIAL=TIMES", help=", ".join(TRIALS))
+
+def row(name: str, now: str) -> str:
+    """The trial's line of the table."""
+    trial, _ = TRIALS[name]
+    return f"| `{name}` | {trial.DONE} | {trial.BEFORE} | {now} |"
+
+
+def figure(found: Verdict, times: int) -> str:
+    """What the table says of a run."""
+    if found.skipped:
+        return f"not tried: {found.skipped}"
+    return "; ".join(filter(None, (f"{times:,}: {len(found.broken)} broken", found.figure)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("trials", nargs="*", metavar="TRIAL=TIMES", help=", ".join(TRIALS))
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    broken = 0
-    for name, _, times in (one.partition("=") for one in asked.trials):
-        trial = TRIALS[name]
-        broken += len(run(name, trial.trial, trial.RULE, int(times), asked.seed).broken)
+    broken, rows = 0, [HEAD]
+    for one in asked.trials or TRIALS:
+        name, _, said = one.partition("=")
+        trial, usual = TRIALS[name]
+        times = int(said or usual)
+        found = run(name, trial.trial, trial.RULE, times, asked.seed)
+        broken += len(found.broken)
+        rows.append(row(name, figure(found, times)))
+    print("\n".join(rows))
     sys.exit(bool(broken))
+
+
+if __name__ == "__main__":
+    main()

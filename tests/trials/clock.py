@@ -29,6 +29,8 @@ from tests.trials.kills import PEOPLE, build_graded
 from tests.trials.verdict import Verdict, main
 
 RULE = "Whatever the clock says, every answer is kept, and the last one counts."
+DONE = "The server's clock jumps by up to 900 days, and browsers send times from year 1 to 9999."
+BEFORE = "times of year 1 and 9999 answered with 500"
 MOST = 300
 """Answers to one project."""
 

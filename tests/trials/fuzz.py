@@ -43,6 +43,8 @@ from tests.trials.mutations import IN_PLACE, mutated
 from tests.trials.verdict import Verdict, main
 
 RULE = "Whatever is in a file, it is taken or refused with a sentence, and a refusal changes nothing."
+DONE = "Files of 20 kinds are damaged and brought in, logs and backups among them."
+BEFORE = "16 of 30 commits of a log lost without a word; 3 GB for a file of 1.4 MB"
 BATCH = 250
 """Files that one fork takes: what brings the process down is found, and the rest goes on."""
 COMMITS = 6

@@ -45,6 +45,8 @@ from tests.trials.verdict import Verdict, main
 RULE = (
     "Nothing that was acknowledged is lost or broken by a kill, and nothing half done is left in the project."
 )
+DONE = "A process is killed while two people grade, or while it imports, freezes, exports and backs up."
+BEFORE = "1 kill in some 490 left a project that did not open"
 PEOPLE = ("ann", "ben")
 CAMPAIGN = 20
 """Kills after which a fresh project takes the place of the one that was killed so often."""

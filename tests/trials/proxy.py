@@ -31,6 +31,8 @@ from tests.trials.kills import PEOPLE, build_graded
 from tests.trials.verdict import Verdict, main
 
 RULE = "Whatever a network does to requests and answers, each grade is stored once."
+DONE = "Requests and answers are lost, doubled, late, cut or replaced."
+BEFORE = "nested JSON answered with 500"
 MOST = 300
 """Answers to one project."""
 PROXY = (

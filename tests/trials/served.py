@@ -1,16 +1,20 @@
-"""People who grade through the served app, each in a process of their own that knows nothing but HTTP."""
+"""The served app in a fork, and who talks to it by HTTP: people who grade, and who sign in."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
 
 from app.serve import serve
 from app.signin.sessions import Sessions, SignIn
@@ -52,13 +56,14 @@ def _client(port: int, name: str, cookie: str, say: Say, most: int) -> int:
     process = os.fork()
     if not process:
         try:
-            _grade(port, name, cookie, say, most)
+            grade(port, name, cookie, say, most)
         finally:
             os._exit(0)
     return process
 
 
-def _grade(port: int, name: str, cookie: str, say: Say, most: int) -> None:
+def grade(port: int, name: str, cookie: str, say: Say, most: int) -> None:
+    """Somebody grades, and says what the app has acknowledged."""
     headers = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{port}", "Content-Type": "application/json"}
     server = _connected(port)
     server.request("GET", "/api/presentations", headers=headers)
@@ -95,3 +100,74 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(path: Path, descriptors: int | None = None) -> Iterator[int]:
+    """The port of an app that serves a project in a process of its own.
+
+    descriptors: how many the process may have; None is as many as it finds.
+    """
+    port = _free_port()
+    process = os.fork()
+    if not process:
+        os.dup2(os.open(path.with_suffix(".log"), os.O_WRONLY | os.O_CREAT, 0o600), 2)
+        if descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+        try:
+            serve(path, "127.0.0.1", port, lambda _: None)
+        finally:
+            os._exit(0)
+    try:
+        _connected(port).close()
+        yield port
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+class Answer(NamedTuple):
+    """Status and headers of an answer, in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    @property
+    def cookies(self) -> str:
+        """What a browser sends back."""
+        return "; ".join(one.partition(";")[0] for one in self.headers.get("set-cookie", "").split("\n"))
+
+
+def sign_in(port: int, name: str, password: str, address: str, cookies: str = "") -> Answer:
+    """One try, as a proxy passes it on from an address."""
+    server = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    body = urlencode({"name": name, "password": password})
+    server.request("POST", "/sign-in", body, form_headers(port, address) | {"Cookie": cookies})
+    found = server.getresponse()
+    found.read()
+    server.close()
+    headers: dict[str, str] = {}
+    for key, value in found.getheaders():
+        headers[key.lower()] = "\n".join(filter(None, (headers.get(key.lower()), value)))
+    return Answer(found.status, headers)
+
+
+def form_headers(port: int, address: str) -> dict[str, str]:
+    """Headers of a form that somebody at an address sends through a proxy of this machine."""
+    return {
+        "Origin": f"http://127.0.0.1:{port}",
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Forwarded-For": address,
+    }
+
+
+def get_in(port: int, name: str, password: str, address: str, cookies: str = "") -> tuple[Answer, int, float]:
+    """Try until it is answered otherwise than "later": the answer, tries, and seconds."""
+    began, tries = time.monotonic(), 0
+    while True:
+        tries += 1
+        found = sign_in(port, name, password, address, cookies)
+        waited = time.monotonic() - began
+        if found.status not in {429, 503} or waited > PATIENCE:
+            return found, tries, waited
+        time.sleep(int(found.headers["retry-after"]))

@@ -30,6 +30,8 @@ from tests.trials.verdict import Verdict, main
 RULE = (
     "A write that is torn by a kill costs nothing that was acknowledged, and no project that does not open."
 )
+DONE = "A write of each of these steps is torn by a kill, and at times one of the process that mends it."
+BEFORE = "3 of 4 tears left a project that did not open"
 LIBRARY = r"""
 #define _GNU_SOURCE
 #include <signal.h>

@@ -29,6 +29,8 @@ from tests.trials.kills import build_graded
 from tests.trials.verdict import Verdict, main
 
 RULE = "Of two processes that write one project, neither loses or doubles what the other was told is saved."
+DONE = "Two processes grade on one project; one answer in five goes to both."
+BEFORE = "none lost or doubled"
 SHOWINGS = "SELECT annotator, presentation_id FROM presentations ORDER BY 1, 2"
 MOST = 700
 """Answers to one project: it has 800 showings."""

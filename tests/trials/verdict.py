@@ -17,10 +17,16 @@ from random import Random
 
 @dataclass
 class Verdict:
-    """Counts of what happened; `broken` has a sentence for each time that the rule did not hold."""
+    """Counts of what happened; `broken` has a sentence for each time that the rule did not hold.
+
+    figure: what the table says of it beside how often it was broken.
+    skipped: why nothing could be tried; '' where it was.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
+    figure: str = ""
+    skipped: str = ""
 
     def demand(self, holds: bool, sentence: str) -> None:
         """Note a sentence where something that must hold does not."""
@@ -52,7 +58,11 @@ def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
         found = trial(Path(folder), times, Random(seed))
+    if found.skipped:
+        print(json.dumps({"trial": name, "times": 0, "seed": seed, "skipped": found.skipped}), flush=True)
+        return found
     said = {"trial": name, "times": times, "seed": seed, **found.counts}
+    said |= {"figure": found.figure} if found.figure else {}
     said |= {"broken": len(found.broken), "seconds": round(time.monotonic() - began, 1)}
     print(json.dumps(said))
     for sentence in found.broken[:20]:
