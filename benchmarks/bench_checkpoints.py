@@ -1,13 +1,13 @@
 """How long may a log be that is left when the file is let go of, and what the guard of checkpoints costs.
 
-One grade at a time, and the file is let go of after each, as where people think for a second: whoever opens
-the file next reads the log again, and a checkpoint is made once the log is longer than so many bytes. The
-project has 20,000 judgments. The ways take turns, a block of grades each, and processor time is counted,
-because other work on the machine does not change it. Then one commit of many documents that goes straight
-into the file, with the guard and without it.
+The file is let go of after each grade, as where two people think for seconds, or after twelve, as where 25
+people grade twice a second. Whoever opens it next reads the log again, and a checkpoint is made once the log
+is longer than so many bytes. The project has 20,000 judgments. The ways take turns, a block of grades each,
+and processor time is counted, because other work on the machine changes it little. Then one commit of many
+documents that goes straight into the file, with the guard and without it.
 
-Usage: python -m benchmarks.bench_checkpoints [grades of each way, default 480] [--judgments 20000]
-    [--documents 20000]
+Usage: python -m benchmarks.bench_checkpoints [times that the file is let go of, default 480]
+    [--judgments 20000] [--documents 20000]
 Smallest: python -m benchmarks.bench_checkpoints 4 --judgments 100 --documents 50
 """
 
@@ -22,12 +22,13 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from benchmarks.bench_leases import INSERT, project
-from curation.store import Store, append, files, utc_now
+from curation.store import Store, append, database, files, utc_now
 from curation.store.on_disk import checkpoints
 from curation.text import digest
 
 LEFT = (0, 4_096, 8_192, 16_384, 32_768, 65_536)
 BLOCKS = 4
+TOGETHER = (1, 12)
 
 
 class Cost(NamedTuple):
@@ -37,30 +38,31 @@ class Cost(NamedTuple):
     clock: float
 
 
-def grade(store: Store, number: int) -> None:
-    """A grade as it is stored, and the file is let go of."""
+def grade(store: Store, number: int, together: int) -> None:
+    """A grade as it is stored; the file is let go of after so many."""
     with store.transaction() as cursor:
         key = f"key {number}"
         cursor.execute(INSERT, [digest(key), "ada", key, utc_now()])
-    store._let_go()
+    if number % together == together - 1:
+        store._let_go()
 
 
-def measured(store: Store, left: int, first: int, grades: int) -> Cost:
+def measured(store: Store, left: int, numbers: range, together: int) -> Cost:
     """A block of grades with so many bytes of log left."""
-    with patch.object(files, "LOG_LEFT", left):
+    with patch.object(files, "LOG_LEFT", left), patch.object(database, "LONGEST", 60.0):
         clock, processor = time.perf_counter(), time.process_time()
-        for number in range(first, first + grades):
-            grade(store, number)
+        for number in numbers:
+            grade(store, number, together)
         return Cost(1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - clock))
 
 
-def logs(folder: Path, judgments: int, grades: int) -> dict[int, Cost]:
+def logs(folder: Path, judgments: int, grades: int, together: int) -> dict[int, Cost]:
     """Bytes of log left → the mean cost of a grade."""
-    stores = {left: Store(project(folder, f"left {left}", judgments)) for left in LEFT}
+    stores = {left: Store(project(folder, f"left {left} of {together}", judgments)) for left in LEFT}
     block, found = max(1, grades // BLOCKS), {left: [0.0, 0.0] for left in LEFT}
     for number in range(BLOCKS):
         for left, store in stores.items():
-            cost = measured(store, left, number * block, block)
+            cost = measured(store, left, range(number * block, (number + 1) * block), together)
             found[left] = [had + new for had, new in zip(found[left], cost, strict=True)]
     for store in stores.values():
         store.close()
@@ -92,13 +94,16 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = logs(folder, asked.judgments, asked.grades)
-        usual = found[files.LOG_LEFT].processor
-        for left, cost in found.items():
-            print(
-                f"log of {left:9,} bytes left: {cost.processor:6.1f} ms of processor a grade, "
-                f"{cost.clock:6.1f} of the clock; ratio to today's {cost.processor / usual:.2f}"
-            )
+        for together in TOGETHER:
+            found = logs(folder, asked.judgments, asked.grades * together, together)
+            usual = found[files.LOG_LEFT].processor
+            for left, cost in found.items():
+                print(
+                    f"{together:2} at a time, log of {left:6,} bytes left: {cost.processor:5.1f} ms of "
+                    f"processor a grade, {cost.clock:5.1f} of the clock; "
+                    f"ratio to that of {files.LOG_LEFT:,} bytes {cost.processor / usual:.2f}",
+                    flush=True,
+                )
         with_guard, without = (big_commit(folder, asked.documents, guard) for guard in (True, False))
         print(
             f"a commit of {asked.documents:,} documents: {with_guard.processor:.0f} ms of processor with the "

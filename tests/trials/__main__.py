@@ -11,7 +11,6 @@ import sys
 from types import ModuleType
 
 from tests.trials import (
-    bombs,
     clock,
     full_disk,
     fuzz,
@@ -38,7 +37,6 @@ TRIALS: dict[str, tuple[ModuleType, int]] = {
     "starved": (starved, 200),
     "networks": (networks, 100),
     "idle": (idle, 700),
-    "bombs": (bombs, 100),
 }
 """Name → the trial, and how often where nobody says."""
 HEAD = "| trial | what is done | figure before | figure now |\n|---|---|---|---|"

@@ -127,7 +127,7 @@ def serving(path: Path, descriptors: int | None = None) -> Iterator[int]:
 
 
 class Answer(NamedTuple):
-    """Status and headers of an answer, in lower case."""
+    """Status and headers of an answer, in lower case; the status is 0 where none came in two minutes."""
 
     status: int
     headers: Mapping[str, str]
@@ -142,9 +142,12 @@ def sign_in(port: int, name: str, password: str, address: str, cookies: str = ""
     """One try, as a proxy passes it on from an address."""
     server = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     body = urlencode({"name": name, "password": password})
-    server.request("POST", "/sign-in", body, form_headers(port, address) | {"Cookie": cookies})
-    found = server.getresponse()
-    found.read()
+    try:
+        server.request("POST", "/sign-in", body, form_headers(port, address) | {"Cookie": cookies})
+        found = server.getresponse()
+        found.read()
+    except TimeoutError:
+        return Answer(0, {})
     server.close()
     headers: dict[str, str] = {}
     for key, value in found.getheaders():

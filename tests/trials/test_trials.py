@@ -14,17 +14,16 @@ from tests.trials.__main__ import HEAD, TRIALS, row
 
 SHORT = {
     "kills": 8,
-    "steps": 4,
-    "torn": 5,
+    "steps": 2,
+    "torn": 2,
     "fuzz": 60,
     "two_servers": 30,
     "full_disk": 4,
     "clock": 30,
     "proxy": 25,
-    "starved": 40,
-    "networks": 15,
+    "starved": 20,
+    "networks": 12,
     "idle": 300,
-    "bombs": 2,
 }
 
 

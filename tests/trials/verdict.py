@@ -55,9 +55,12 @@ def main(trial: Trial, rule: str, times: int) -> None:
 def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
     """Run a trial in a folder of its own; print its counts as JSON, and whether the rule held."""
     os.umask(0o077)  # as every process of goldset has it
-    began = time.monotonic()
+    began, usual = time.monotonic(), tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
+        # Results of jobs, too: to a server whose clock jumps, those of others would be old.
+        tempfile.tempdir = os.environ["TMPDIR"] = folder
         found = trial(Path(folder), times, Random(seed))
+    tempfile.tempdir = os.environ["TMPDIR"] = usual
     if found.skipped:
         print(json.dumps({"trial": name, "times": 0, "seed": seed, "skipped": found.skipped}), flush=True)
         return found
