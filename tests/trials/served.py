@@ -17,9 +17,9 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from app.serve import serve
-from app.signin.sessions import Sessions, SignIn
-from curation.store import close_all, get_setting, open_store
+from curation.store import close_all, open_store
 from curation.text import digest
+from tests.support.signed_in import cookie_of
 
 PATIENCE = 60.0
 """Seconds for the app to start."""
@@ -29,10 +29,9 @@ Say = Callable[[str], None]
 def cookies_of(path: Path, names: Iterable[str]) -> dict[str, str]:
     """Name → the cookie by which somebody without a password is signed in."""
     store = open_store(path)
-    with store.reading() as cursor:
-        sessions = Sessions(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
+    found = {name: "=".join(cookie_of(store, name)) for name in names}
     store.close()
-    return {name: f"{sessions.cookie}={sessions.issue(SignIn(name, -1))}" for name in names}
+    return found
 
 
 def serve_and_grade(path: Path, say: Say, cookies: Mapping[str, str], most: int) -> None:
