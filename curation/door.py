@@ -12,7 +12,6 @@ somebody reads who can open the project's file, and a name on the command line i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
-from curation.store.release_parts import Packed, packed_parts, unpacked
+from curation.store.release_parts import PartText, read_parts
 from curation.text import amount
 
 TEST = "test"
@@ -226,21 +225,17 @@ def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], rev
 
 
 def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:
-    packed = packed_parts(cursor, release_id, ("queries", "release"))
+    texts = read_parts(cursor, release_id, ("queries", "release"))
     try:
-        return _sealed_of(tuple(packed["release"]), tuple(packed["queries"]))
+        return _sealed_of(texts["release"].packed, texts["queries"].packed)
     except (LookupError, TypeError, ValueError):  # damaged: what it sealed is not known
         rows = cursor.execute("SELECT query_id FROM queries").fetchall()
         return {query_id: TEST for (query_id,) in rows}
 
 
 @lru_cache(maxsize=64)
-def _sealed_of(release: Packed, queries: Packed) -> Mapping[str, str]:
+def _sealed_of(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
     """Query id → sealed part of a release, from its parts as they are stored."""
-    header, *_ = _rows(release)
+    header, *_ = PartText(release)
     sealed = sealed_parts(header)
-    return {row["query_id"]: row["part"] for row in _rows(queries) if row["part"] in sealed}
-
-
-def _rows(packed: Packed) -> list[dict[str, Any]]:
-    return [json.loads(line) for piece in unpacked(packed) for line in piece.split("\n") if line]
+    return {row["query_id"]: row["part"] for row in PartText(queries) if row["part"] in sealed}

@@ -28,8 +28,8 @@ from curation.evaluation.report.page import EvaluationReport, answers_report, ev
 from curation.evaluation.sealed.part_ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
-from curation.releases.stored import part_rows, read_parts
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.store.release_parts import PartText, read_part, read_parts
 from curation.text import canonical_json, digest, plain
 
 MOST_ROWS = 20
@@ -149,14 +149,14 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
     """
     try:
         stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage", "pool_sample"])
-        (header,) = part_rows(stored["release"])
+        (header,) = stored["release"]
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
-        scale = scale_of(part_rows(stored["guides"]))
+        scale = scale_of(list(stored["guides"]))
         return EvaluableRelease(
             parts={part: part in sealed for part in names},
             measures=tuple(one.name for one in measures_for(scale)),
-            facets=facet_names(dimensions_of(part_rows(stored.get("sampling", ""))), "coverage" in stored),
+            facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
             scale=tuple(scale),
             pool_sample="pool_sample" in stored,
         )
@@ -220,7 +220,7 @@ def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
 
 def part_rungs(cursor: Cursor, release_id: str, part: str) -> PartLadder:
     """The Ladder of runs of a sealed part: what evaluators see of it."""
-    rows = part_rows(read_parts(cursor, release_id, ["queries"])["queries"])
+    rows = read_part(cursor, release_id, "queries")
     queries = [row["query_id"] for row in rows if row["part"] == part]
     return part_ladder(cursor, release_id, part, queries)
 

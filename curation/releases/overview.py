@@ -5,7 +5,6 @@ An override is what a release tells of having been frozen against the gate.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import opened
 from curation.store import Cursor, Store
-from curation.store.release_parts import stored_text
+from curation.store.release_parts import read_part
 
 
 class ListedRelease(NamedTuple):
@@ -129,7 +128,7 @@ def show(store: Store, name: str) -> ShownRelease:
 def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
     """Who froze against the gate, why, and what stood against it, in sentences; none where nothing did."""
     try:
-        override = json.loads(stored_text(cursor, release.release_id, "release")).get("override")
+        override = next(iter(read_part(cursor, release.release_id, "release")), {}).get("override")
     except ValueError:
         return []  # altered: verifying says so
     if override is None:

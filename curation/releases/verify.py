@@ -16,24 +16,17 @@ from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.releases.stored import (
     FORMAT,
-    PartSum,
     Pin,
     ReleaseRow,
     Table,
     find_release,
-    json_only,
-    line_sum,
-    parsed_part,
-    part_lines,
     pinned_documents,
     release_id_of,
-    rows_of_pieces,
     signed_row,
-    walked,
 )
-from curation.releases.texts import PackedTexts, read_packed
 from curation.sources.corpus import content_hash_of
 from curation.store import Store
+from curation.store.release_parts import PartSum, PartText, read_parts
 from curation.text import amount
 
 SHOWN = 20
@@ -70,7 +63,7 @@ class Opened:
     """A release whose content is as it was frozen; `texts` is part → text."""
 
     row: ReleaseRow
-    texts: Mapping[str, str]
+    texts: Mapping[str, PartText]
 
     def rows(self, part: str) -> Table:
         """The rows of a part; none where it has no such part.
@@ -88,9 +81,13 @@ class Opened:
         ------
         RefusedError: as `rows`, once the row is reached.
         """
-        with json_only(self.row.name, part):
-            rows = self.texts.pieces(part) if isinstance(self.texts, PackedTexts) else None
-            yield from walked(self.texts.get(part, "")) if rows is None else rows_of_pieces(rows)
+        try:
+            yield from self.texts.get(part, PartText())
+        except ValueError:
+            raise RefusedError(
+                f"The part {part!r} of the release {self.row.name!r} agrees with its sum, yet it is not "
+                "JSON: it was not written by goldset. Freeze again under another name."
+            ) from None
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -114,24 +111,25 @@ def opened(store: Store, name: str | Opened) -> Opened:
         return name
     with store.reading() as cursor:
         row = find_release(cursor, name)
-        texts = read_packed(cursor, row.release_id)
+        texts = read_parts(cursor, row.release_id)
     if problems := _part_problems(row, texts):
         raise RefusedError(
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
             command=f"`goldset verify {name}` names everything.",
         )
-    refuse_other_form(name, texts)
-    return Opened(row, texts)
+    release = Opened(row, texts)
+    refuse_other_form(release)
+    return release
 
 
-def refuse_other_form(name: str, texts: Mapping[str, str]) -> None:
+def refuse_other_form(release: Opened) -> None:
     """Stop where another goldset froze the release: what its content means is not known here.
 
     Raises
     ------
     RefusedError: it did, or the release does not say what it is.
     """
-    header = parsed_part(name, "release", texts.get("release", ""))
+    name, header = release.row.name, release.rows("release")
     format = header[0].get("format") if header and isinstance(header[0], dict) else None
     if not isinstance(format, int):
         raise RefusedError(
@@ -160,11 +158,13 @@ def verified_and_opened(store: Store, name: str, progress: Progress = silent) ->
     """As `verify`, with the release for use where it is intact: its parts are read once for both."""
     with store.reading() as cursor:
         row = find_release(cursor, name)
-        texts = read_packed(cursor, row.release_id)
+        texts = read_parts(cursor, row.release_id)
+    release = Opened(row, texts)
     problems = _part_problems(row, texts)
     if not problems:
-        refuse_other_form(name, texts)
-    pins = _pins(texts) if not problems else []
+        refuse_other_form(release)
+    rows = () if problems else release.walk("documents")
+    pins = [Pin(row["document_id"], row["content_hash"]) for row in rows]
     problems += _document_problems(store, pins, progress)
     found = Verified(
         name=name,
@@ -175,11 +175,11 @@ def verified_and_opened(store: Store, name: str, progress: Progress = silent) ->
         altered=len(problems),
         problems=tuple(problems[:SHOWN]),
     )
-    return found, Opened(row, texts)
+    return found, release
 
 
-def _part_problems(row: ReleaseRow, texts: PackedTexts) -> list[str]:
-    found = texts.sums
+def _part_problems(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
+    found = {part: text.sums for part, text in texts.items()}
     unchanged = release_id_of({part: sums.sha256 for part, sums in found.items()}) == row.release_id
     expected = _expected(row)
     if expected == found:
@@ -213,20 +213,24 @@ def _row_as_frozen(row: ReleaseRow) -> bool:
     return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
 
 
-def _difference(part: str, text: str, expected: PartSum) -> str:
+def _difference(part: str, text: PartText, expected: PartSum) -> str:
     """Where the part begins to differ. Of a line that may have a grade only the ids are shown: sealed grades
     are read through the gate only."""
-    lines = part_lines(text)
-    sums = [expected.line_sums[start : start + 8] for start in range(0, len(expected.line_sums), 8)]
+    lines, found = list(text.lines()), _line_sums(text.sums)
+    sums = _line_sums(expected)
     count = (
         ""
         if len(lines) == len(sums)
         else f" (it has {amount(len(lines), 'line')}, frozen were {len(sums):,})"
     )
-    for number, (line, known) in enumerate(zip(lines, sums, strict=False), 1):
-        if f"{line_sum(line):08x}" != known:
+    for number, (line, own, known) in enumerate(zip(lines, found, sums, strict=False), 1):
+        if own != known:
             return f"line {number:,} is the first that differs{count}: {_told(part, line)}"
     return f"its end differs{count}"
+
+
+def _line_sums(sums: PartSum) -> list[str]:
+    return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 
 def _told(part: str, line: str) -> str:
@@ -238,11 +242,6 @@ def _told(part: str, line: str) -> str:
     except (ValueError, TypeError):
         pair = []
     return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
-
-
-def _pins(texts: PackedTexts) -> list[Pin]:
-    rows = rows_of_pieces(texts.pieces("documents"))
-    return [Pin(row["document_id"], row["content_hash"]) for row in rows]
 
 
 def _document_problems(store: Store, pins: Sequence[Pin], progress: Progress) -> list[str]:

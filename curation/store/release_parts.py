@@ -1,25 +1,116 @@
-"""The texts of releases' parts as they are stored: pieces of whole lines, each packed.
+"""The text of a release's part: a line of canonical JSON a row, stored in packed pieces of whole lines.
 
-A part has a line for each judgment, grade or candidate, and the engine takes several times a text's size to
-read or write it. Packed, a text has some twentieth of its size; it is packed and unpacked a piece at a time.
-Whatever a piece no longer unpacks to is told by the part's sum.
+A part has a row for each judgment, grade or candidate. A row as an object takes a kilobyte and more, its line
+some 150 bytes, packed some 5, and the engine takes several times a text's size to read or write it. So a part
+is made, sorted, summed, stored and walked through piece by piece, and is neither a list of rows nor one text.
+What a damaged piece unpacks to differs from the part's sum.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from curation.store.files import Cursor
+from curation.text import canonical_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Item = TypeVar("Item")
 
 PIECE = 1_000_000
 """Characters of a piece; a longer line is a piece of its own."""
 DAMAGED = "\ufffd\n"
 """What a piece that cannot be unpacked is read as."""
+BATCH = 10_000
+"""Rows that are made at a time."""
+RUN = 50_000
+"""Lines that are sorted at a time."""
+RUN_PIECE = 100_000
+"""Characters of a sorted run that are unpacked at a time."""
 _LEVEL = 3
 
-Packed = Sequence[bytes]
-"""A part's text."""
+
+class PartSum(NamedTuple):
+    """The sums of a part. `line_sums` has 8 hex digits a line: its CRC-32, which differs for certain where up to
+    32 bits in a row do."""
+
+    sha256: str
+    lines: int
+    line_sums: str
+
+
+class PartText:
+    """The text of a part. Walking it gives its rows, parsed anew each time.
+
+    Attributes
+    ----------
+    packed: its pieces, as they are stored.
+    """
+
+    def __init__(self, packed: Iterable[bytes] = ()) -> None:
+        self.packed = tuple(packed)
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[str], size: int | None = None) -> PartText:
+        """Of lines without their ends, some `size` (`PIECE`) characters a piece."""
+        return cls(map(pack, _pieces(lines, size or PIECE)))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
+        """Of rows that may be made one by one; `ordered` sorts the lines."""
+        lines = map(canonical_json, rows)
+        return cls.of_lines(sorted_lines(lines) if ordered else lines)
+
+    def __len__(self) -> int:
+        return self.sums.lines
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Its rows; a ValueError where it is not JSON."""
+        for piece in self.pieces():
+            lines = _lines_of(piece)
+            rows = json.loads(f"[{','.join(lines)}]")  # at once, which takes half as long as one by one
+            if len(rows) != len(lines):
+                raise ValueError("a line is no JSON value, or several")
+            yield from rows
+
+    def __str__(self) -> str:
+        return "".join(self.pieces())
+
+    def lines(self) -> Iterator[str]:
+        """Its lines, without their ends."""
+        return (line for piece in self.pieces() for line in _lines_of(piece))
+
+    def pieces(self) -> Iterator[str]:
+        """Its text in pieces; each ends with a line, wherever the stored ones do."""
+        begun = ""
+        for piece in self.packed:
+            text = begun + unpack(piece)
+            end = text.rfind("\n") + 1
+            begun = text[end:]
+            if end:
+                yield text[:end]
+        if begun:
+            yield begun
+
+    @cached_property
+    def sums(self) -> PartSum:
+        """Of the text, so that the size of the pieces changes nothing."""
+        sha256, line_sums = hashlib.sha256(), []
+        for piece in self.pieces():
+            content = piece.encode("utf-8")
+            sha256.update(content)
+            lines = content.removesuffix(b"\n").split(b"\n")
+            line_sums.append("".join(map("{:08x}".format, map(zlib.crc32, lines))))
+        whole = "".join(line_sums)
+        return PartSum(sha256.hexdigest(), len(whole) // 8, whole)
 
 
 def pack(text: str) -> bytes:
@@ -37,9 +128,49 @@ def unpack(piece: bytes) -> str:
     return text if unpacking.eof and not unpacking.unused_data else DAMAGED
 
 
-def pieces_of_lines(lines: Iterable[str], size: int | None = None) -> Iterator[str]:
-    """Whole lines with their ends, some `size` (`PIECE`) characters at a time."""
-    size, held, length = size or PIECE, [], 0
+def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The lines by code points: runs of them are sorted and packed, then merged."""
+    runs = [PartText.of_lines(sorted(run), RUN_PIECE) for run in batched(lines, RUN)]
+    return merge(*(run.lines() for run in runs))
+
+
+def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows of a table of Arrow, of which only a batch is made at a time."""
+    for batch in table.to_batches(BATCH):
+        yield from batch.to_pylist()
+
+
+def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
+    """The items in their order, some at a time."""
+    waiting = iter(items)
+    while batch := list(islice(waiting, size)):
+        yield batch
+
+
+def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None:
+    """Store the text of a part; a part without a line is stored, too."""
+    rows = [(release_id, part, place, piece) for place, piece in enumerate(text.packed or (pack(""),))]
+    cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
+
+
+def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
+    """Part → text; of all parts, or of these."""
+    asked = {"release": release_id, "parts": None if parts is None else list(parts)}
+    found: dict[str, list[bytes]] = {}
+    for part, piece in cursor.execute(_PARTS, asked).fetchall():
+        found.setdefault(part, []).append(piece)
+    return {part: PartText(pieces) for part, pieces in found.items()}
+
+
+def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
+    """The text of a part; an empty one where there is none."""
+    return read_parts(cursor, release_id, [part]).get(part, PartText())
+
+
+def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
+    """Whole lines with their ends, some `size` characters at a time."""
+    held: list[str] = []
+    length = 0
     for line in lines:
         held.append(line)
         length += len(line) + 1
@@ -50,48 +181,8 @@ def pieces_of_lines(lines: Iterable[str], size: int | None = None) -> Iterator[s
         yield "\n".join([*held, ""])
 
 
-def pieces_of_text(text: str) -> Iterator[str]:
-    """Whole lines, some `PIECE` characters at a time."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start + PIECE) + 1 or len(text)
-        yield text[start:end]
-        start = end
-
-
-def unpacked(pieces: Packed) -> Iterator[str]:
-    """The text of a part, one piece at a time. Each ends with a line, wherever the stored ones do."""
-    begun = ""
-    for piece in pieces:
-        text = begun + unpack(piece)
-        end = text.rfind("\n") + 1
-        begun = text[end:]
-        if end:
-            yield text[:end]
-    if begun:
-        yield begun
-
-
-def add_part(cursor: Cursor, release_id: str, part: str, pieces: Iterable[bytes]) -> None:
-    """Store the text of a part; a part without a line is stored, too."""
-    rows = [(release_id, part, place, piece) for place, piece in enumerate(pieces)]
-    rows = rows or [(release_id, part, 0, pack(""))]
-    cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
-
-
-def packed_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, Packed]:
-    """Part → text; of all parts, or of these."""
-    asked = {"release": release_id, "parts": None if parts is None else list(parts)}
-    rows = cursor.execute(_PARTS, asked).fetchall()
-    found: dict[str, list[bytes]] = {}
-    for part, piece in rows:
-        found.setdefault(part, []).append(piece)
-    return dict(found)
-
-
-def stored_text(cursor: Cursor, release_id: str, part: str) -> str:
-    """The whole text of a part; '' where there is none."""
-    return "".join(unpacked(packed_parts(cursor, release_id, [part]).get(part, ())))
+def _lines_of(piece: str) -> list[str]:
+    return piece.removesuffix("\n").split("\n")
 
 
 _PARTS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import signal
@@ -20,7 +21,7 @@ from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.seal import open_sealed
-from curation.releases.stored import part_rows, part_sum, read_parts, release_id_of, signed_row
+from curation.releases.stored import release_id_of, signed_row
 from curation.releases.verify import verify
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -28,7 +29,7 @@ from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now
 from tests.support import ROOT
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
-from tests.support.stored_parts import add_texts, part_text
+from tests.support.stored_parts import add_texts, part_text, text_of, texts_of
 
 FROZEN = ("releases", "release_parts", "seal_openings")
 CHANGING = re.compile(
@@ -189,9 +190,9 @@ def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -
     with store.reading() as cursor:
         row = cursor.execute("SELECT release_id FROM releases WHERE name = 'v1'").fetchone()
         assert row is not None
-        texts = read_parts(cursor, row[0])
+        texts = texts_of(cursor, row[0])
     change(texts)
-    sums = {part: part_sum(text) for part, text in texts.items()}
+    sums = {part: text_of(text).sums for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
     with store.transaction() as cursor:
@@ -213,7 +214,7 @@ def test_a_release_of_a_newer_goldset_is_told_by_all_that_read_it(gold: Store, t
     freeze(gold, "v1")
 
     def newer(texts: dict[str, str]) -> None:
-        texts["release"] = part_text([part_rows(texts["release"])[0] | {"format": 99}])
+        texts["release"] = part_text([json.loads(texts["release"]) | {"format": 99}])
 
     forge(gold, "later", newer)
     for read in readers(gold, "later", tmp_path / "out"):

@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curation.releases import lines
-from curation.releases.lines import packed_of, pieces_of, row_lines, sorted_lines
 from curation.releases.pairs import PairCodes, documents_of, number_in
-from curation.releases.stored import part_lines, part_sum, sum_of_pieces, walked
-from curation.releases.texts import PackedTexts
 from curation.store import release_parts
-from curation.store.release_parts import DAMAGED, pack, pieces_of_text, unpack
+from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack
 from curation.text import ListDigest, canonical_json, digest
-from tests.support.stored_parts import part_text
+from tests.support.stored_parts import part_text, text_of
 
 ROWS = [
     {"id": f"{number * 7 % 23}", "text": text} for number in range(23) for text in ("é\u2028x", "𝒳", "\ue000")
@@ -25,24 +21,22 @@ ROWS = [
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "RUN", 4)
-    monkeypatch.setattr(lines, "RUN_PIECE", 30)
+    monkeypatch.setattr(release_parts, "RUN", 4)
+    monkeypatch.setattr(release_parts, "RUN_PIECE", 30)
     monkeypatch.setattr(release_parts, "PIECE", 40)
 
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[:4], []])
 def test_lines_have_the_text_and_the_sums_of_a_list(rows: list[dict[str, Any]]) -> None:
-    found = row_lines(iter(rows))
+    found = PartText.of_rows(iter(rows))
     assert list(found) == rows
     assert len(found) == len(rows)
-    text = part_text(rows)
-    for table in (found, rows):
-        assert "".join(map(unpack, packed_of(table))) == text
-        assert sum_of_pieces(pieces_of(table)) == part_sum(text)
+    assert str(found) == part_text(rows)
+    assert found.sums == text_of(part_text(rows)).sums
 
 
 def test_lines_are_sorted_by_code_points_as_python_sorts_texts() -> None:
-    found = row_lines(ROWS, ordered=True)
+    found = PartText.of_rows(ROWS, ordered=True)
     assert list(found) == sorted(ROWS, key=canonical_json)
     assert len(found) == len(ROWS)
     assert len(found.packed) > 1
@@ -63,25 +57,19 @@ def test_the_digest_of_a_list_needs_no_list(items: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "{}\n", "{}", "\n\n", "x" * 100 + "\n\n" + "y" * 90])
 def test_a_part_that_was_altered_has_the_same_lines_in_pieces(text: str) -> None:
-    found = part_sum(text)
-    assert found.lines == len(part_lines(text))
-    assert len(found.line_sums) == 8 * found.lines
-
-
-def test_rows_of_a_stored_part_are_walked_one_by_one() -> None:
-    assert list(walked(part_text(ROWS))) == ROWS
+    found = text_of(text)
+    assert list(found.lines()) == (text.removesuffix("\n").split("\n") if text else [])
+    assert len(found.sums.line_sums) == 8 * len(found)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "{}", part_text(ROWS), "é" * 99 + "\n\n" + "y"])
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_a_text_is_the_same_in_pieces_of_any_size_cut_anywhere(text: str, size: int) -> None:
     anywhere = [pack(text[start : start + size]) for start in range(0, len(text), size)]
-    packed = PackedTexts({"b": [*map(pack, pieces_of_text(text))], "a": [pack("")], "cut": anywhere})
-    assert dict(packed) == {"a": "", "b": text, "cut": text}
-    assert packed.sums == {"a": part_sum(""), "b": part_sum(text), "cut": part_sum(text)}
-    for part in ("b", "cut"):
-        assert [line for piece in packed.pieces(part) for line in part_lines(piece)] == part_lines(text)
-    assert packed.get("c") is None
+    found = PartText(anywhere)
+    assert str(found) == text
+    assert found.sums == text_of(text).sums
+    assert list(found.lines()) == list(text_of(text).lines())
 
 
 @pytest.mark.parametrize(
@@ -89,7 +77,7 @@ def test_a_text_is_the_same_in_pieces_of_any_size_cut_anywhere(text: str, size: 
 )
 def test_a_piece_that_is_none_is_read_as_what_no_part_holds(piece: bytes) -> None:
     assert unpack(piece) == DAMAGED
-    assert PackedTexts({"a": [pack("text\n"), piece]}).sums["a"] != part_sum("text\n")
+    assert PartText([pack("text\n"), piece]).sums != text_of("text\n").sums
 
 
 def test_pairs_are_counted_as_numbers_as_they_are_as_tuples() -> None:

@@ -24,12 +24,13 @@ from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
 from curation.releases.seal import open_sealed
-from curation.releases.stored import list_releases, part_rows, read_parts
+from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, append
+from curation.store.release_parts import read_parts
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project, gold_project
 from tests.support.projects import add_names
@@ -80,8 +81,8 @@ def sealed_pairs(store: Store) -> list[tuple[str, str]]:
     with store.reading() as cursor:
         ((release_id,),) = cursor.execute("SELECT DISTINCT release_id FROM releases").fetchall()
         texts = read_parts(cursor, release_id)
-    test = {row["query_id"] for row in part_rows(texts["queries"]) if row["part"] == "test"}
-    return [(r["query_id"], r["document_id"]) for r in part_rows(texts["qrels"]) if r["query_id"] in test]
+    test = {row["query_id"] for row in texts["queries"] if row["part"] == "test"}
+    return [(r["query_id"], r["document_id"]) for r in texts["qrels"] if r["query_id"] in test]
 
 
 def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: Store) -> None:

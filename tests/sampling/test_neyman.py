@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.spread import ndcg, read_spread, spread_if_asked
-from curation.releases.stored import FORMAT, part_sum, release_id_of, signed_row
+from curation.releases.stored import FORMAT, release_id_of, signed_row
 from curation.sampling.designs import draw_stratified
 from curation.sampling.plan import SamplingPlan
 from curation.sampling.sample import draw_sample
@@ -23,7 +23,7 @@ from curation.sampling.strata import Labels
 from curation.sampling.top_up import top_up
 from curation.sampling.variances import FigureSpread, Moments, variances_of
 from curation.store import Store, append, append_rows, utc_now
-from tests.support.stored_parts import add_texts, alter_part, part_text
+from tests.support.stored_parts import add_texts, alter_part, part_text, text_of
 
 # ── The figure ──────────────────────────────────────────────────────────────────────────────────
 
@@ -61,7 +61,7 @@ def freeze_rows(store: Store, name: str, queries: list[dict[str, Any]], grades: 
         ],
     }
     texts = {part: part_text(table) for part, table in rows.items()}
-    sums = {part: part_sum(text) for part, text in texts.items()}
+    sums = {part: text_of(text).sums for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
     with store.transaction() as cursor:

@@ -30,9 +30,9 @@ from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows
-from curation.releases.lines import PartRows, row_lines, table_rows
-from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded, without_relevant
+from curation.releases.stored import FORMAT, NO_NUMBER, PartRows, Table, rounded, without_relevant
 from curation.splits.inputs import GradedQueries, graded_queries
+from curation.store.release_parts import PartText, table_rows
 
 DISPUTED = "disputed pair"
 UNJUDGEABLE = "pair that has no grade because nobody could tell"
@@ -121,13 +121,13 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     consensus = settle_votes(rows.labels.votes)
     taken = _PairsTaken(rows, split, allow_changed)
     sure = consensus.rule != MAJORITY
-    qrels = row_lines(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))
+    qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))
     judgments, names, used = judgment_rows.judgments(rows, taken.queries)
     people = judgment_rows.people_of(rows, taken.queries, names)
     tables: dict[str, PartRows] = {
         "queries": parts.queries(rows, split, taken.queries),
         "qrels": qrels,
-        "documents": row_lines(table_rows(rows.labels.snapshot)),
+        "documents": PartText.of_rows(table_rows(rows.labels.snapshot)),
         "edges": parts.edges(rows, taken.queries),
         "judgments": judgments,
         "rounds": judgment_rows.rounds(rows, names),

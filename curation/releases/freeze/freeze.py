@@ -21,16 +21,13 @@ from curation.releases.freeze.content import CHANGED, Content, Override, Sharing
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
-from curation.releases.lines import PartRows, packed_of, pieces_of
 from curation.releases.seal import chosen_seals
 from curation.releases.stored import (
-    PartSum,
+    PartRows,
     release_id_of,
     rounded,
     signed_row,
-    sum_of_pieces,
 )
-from curation.releases.texts import read_packed
 from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
@@ -40,7 +37,7 @@ from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
-from curation.store.release_parts import add_part
+from curation.store.release_parts import PartSum, PartText, add_part, read_parts
 from curation.text import amount
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
@@ -144,7 +141,7 @@ def freeze(
     tables = _tables(content, certificate, sealed, overridden)
     lacking = content.without_relevant
     content = replace(content, tables={})
-    sums = {part: sum_of_pieces(pieces_of(rows)) for part, rows in tables.items()}
+    sums = {part: text.sums for part, text in tables.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     created = _keep(store, name, release_id, tables, sums, content, actor, overridden)
     return Frozen(
@@ -269,20 +266,24 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
 
 def _tables(
     content: Content, certificate: Certificate, sealed: Sequence[str], override: Override | None
-) -> dict[str, PartRows]:
+) -> dict[str, PartText]:
     tables = dict(content.tables)
     split = {"split_id": content.split.split_id, "parameters": content.split.parameters}
     tables["split"] = [split | {"certificate": rounded(asdict(certificate))}]
     tables["agreement"] = content.agreement.rows()
     tables["release"] = header(content, sealed, override)
-    return {part: tables[part] for part in sorted(tables)}
+    return {part: _text(tables[part]) for part in sorted(tables)}
+
+
+def _text(rows: PartRows) -> PartText:
+    return rows if isinstance(rows, PartText) else PartText.of_rows(rows)
 
 
 def _keep(
     store: Store,
     name: str,
     release_id: str,
-    tables: Mapping[str, PartRows],
+    tables: Mapping[str, PartText],
     sums: Mapping[str, PartSum],
     content: Content,
     actor: str,
@@ -304,7 +305,7 @@ def _keep(
         if known is not None and known[0] == release_id:
             return False
         if known is not None:
-            before = read_packed(cursor, known[0]).sums
+            before = {part: text.sums for part, text in read_parts(cursor, known[0]).items()}
             differ = sorted(part for part in {**before, **sums} if before.get(part) != sums.get(part))
             raise RefusedError(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
@@ -312,8 +313,8 @@ def _keep(
                 "never changes: choose another name.",
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
-            for part, rows in tables.items():
-                add_part(cursor, release_id, part, packed_of(rows))
+            for part, text in tables.items():
+                add_part(cursor, release_id, part, text)
         append_rows(cursor, "releases", [row])
         record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
     return True

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.lines import RowLines, row_lines, sorted_lines, table_rows
 from curation.releases.stored import NO_NUMBER, Table, rounded
 from curation.sources.redaction.personal_data import redact
 from curation.store import Round
+from curation.store.release_parts import PartText, sorted_lines, table_rows
 from curation.text import ListDigest, canonical_json, digest
 
 _Node = tuple[str, str]  # 'a' or 'r', and the name
@@ -85,7 +85,7 @@ LEAST_NAME = 3
 class FrozenJudgments(NamedTuple):
     """Judgments as a release tells them, whose they are, and the hashes of their guides."""
 
-    rows: RowLines
+    rows: PartText
     names: Pseudonyms
     guides: frozenset[str]
 
@@ -103,7 +103,7 @@ def judgments(rows: Rows, queries: Collection[str]) -> FrozenJudgments:
         row | {"annotator": names.annotators[row["annotator"]], "round": names.rounds[row["round"]]}
         for row in _judged(rows, queries)
     )
-    return FrozenJudgments(row_lines(named, ordered=True), names, guides)
+    return FrozenJudgments(PartText.of_rows(named, ordered=True), names, guides)
 
 
 def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from curation.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.lines import PartRows, row_lines, table_rows
-from curation.releases.stored import Table, rounded
+from curation.releases.stored import PartRows, Table, rounded
+from curation.store.release_parts import PartText, table_rows
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
             yield row
 
     return {
-        "candidates": row_lines(candidates(), ordered=True),
+        "candidates": PartText.of_rows(candidates(), ordered=True),
         "pools": [
             {"pool_id": pool_id, "snapshot_id": snapshot_id, "parameters": json.loads(parameters)}
             for pool_id, snapshot_id, parameters in pools

@@ -17,11 +17,11 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.releases.freeze.content import Content, Sharing
-from curation.releases.lines import row_lines
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
 from curation.splits.inputs import SplitInputs
 from curation.store import Document
+from curation.store.release_parts import PartText
 
 IDENTICAL = "identical"
 RULES = (IDENTICAL,)
@@ -40,7 +40,7 @@ def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Cont
     """The content with the grades that identical documents share, each with the id that was judged."""
     identical = Identical(corpus)
     rows, conflicts = _shared(content, identical)
-    qrels = row_lines(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
+    qrels = PartText.of_rows(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
     added = Counter(content.split.parts[row["query_id"]] for row in rows)
     return replace(
         content,

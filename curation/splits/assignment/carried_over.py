@@ -11,7 +11,6 @@ chain can be cut by name.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from curation.errors import NotFoundError, RefusedError
 from curation.splits.groups.groups import members_of
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
-from curation.store.release_parts import stored_text
+from curation.store.release_parts import read_part
 from curation.text import amount
 
 
@@ -61,8 +60,7 @@ def read_carried_over(cursor: Cursor, names: Sequence[str] | None = None) -> Car
     for name, release_id in rows:
         if names is not None and name not in names:
             continue
-        queries = stored_text(cursor, release_id, "queries").split("\n")[:-1]
-        parts = {row["query_id"]: row["part"] for row in map(json.loads, queries)}
+        parts = {row["query_id"]: row["part"] for row in read_part(cursor, release_id, "queries")}
         disagreeing |= {query for query, part in parts.items() if found.get(query, part) != part}
         found |= parts
         releases = [*(other for other in releases if other != release_id), release_id]

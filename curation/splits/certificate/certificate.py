@@ -15,7 +15,7 @@ from curation.splits.assignment.assignment import Distance, PartShare, distances
 from curation.splits.certificate.findings import Crossing, Findings, TieCheck
 from curation.splits.inputs import GradedQueries
 from curation.store import Cursor, get_setting
-from curation.store.release_parts import stored_text
+from curation.store.release_parts import read_part
 from curation.text import digest
 
 FORMAT = 1
@@ -108,7 +108,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
             rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
             names = ", ".join(name for (name,) in rows)
             raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
-        return parsed(stored_text(cursor, row[0], "split"), f"The release {release!r}")
+        return parsed(str(read_part(cursor, row[0], "split")), f"The release {release!r}")
     split_id = get_setting(cursor, "split")
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:

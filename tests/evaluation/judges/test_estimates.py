@@ -26,6 +26,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.statistics.prediction_powered import prediction_powered_mean
 from curation.store import Store, append, open_store
+from curation.store.release_parts import PartText
 from curation.text import digest
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, add_pool, frozen_project, write_corpus
@@ -212,9 +213,9 @@ def test_queries_that_people_were_to_grade_and_did_not_make_no_probability_sampl
 def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
     release = opened(project, "v1")
-    split = json.loads(release.texts["split"])
+    split = next(iter(release.texts["split"]))
     split["parameters"]["by_time"] = True
-    by_time = replace(release, texts={**release.texts, "split": json.dumps(split) + "\n"})
+    by_time = replace(release, texts={**release.texts, "split": PartText.of_rows([split])})
     dev = [row["query_id"] for row in release.rows("queries") if row["part"] == "dev"]
     every = [row["query_id"] for row in release.rows("queries")]
     with project.reading() as cursor:

@@ -16,14 +16,12 @@ from curation.consensus.consensus import consensus
 from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.releases import lines as part_lines
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze import reading
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
-from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import opened, verify
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
@@ -33,6 +31,7 @@ from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits import inputs
 from curation.splits.split import make_split
 from curation.store import Store, release_parts
+from curation.store.release_parts import read_part
 from curation.store.rows import Query
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
@@ -48,11 +47,12 @@ from tests.support.gold_project import (
     write_corpus,
 )
 from tests.support.projects import add_names, new_project, turn_clock_back
+from tests.support.stored_parts import texts_of
 
 
 def rows(store: Store, release_id: str, part: str) -> list[dict[str, Any]]:
     with store.reading() as cursor:
-        return part_rows(read_parts(cursor, release_id)[part])
+        return list(read_part(cursor, release_id, part))
 
 
 def count(store: Store, sql: str) -> int:
@@ -80,17 +80,17 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
         make_split(store, PARTS, 1, LEXICAL)
     first, second = freeze(one, "v1"), freeze(other, "final")
     with one.reading() as cursor:
-        texts = read_parts(cursor, first.release_id)
+        texts = texts_of(cursor, first.release_id)
     with other.reading() as cursor:
-        assert read_parts(cursor, second.release_id) == texts
+        assert texts_of(cursor, second.release_id) == texts
     assert first.release_id == second.release_id
 
 
 SMALL_PIECES = (
     (inputs, "SHOWINGS", 7),
     (reading, "SHOWINGS", 7),
-    (part_lines, "RUN", 5),
-    (part_lines, "RUN_PIECE", 300),
+    (release_parts, "RUN", 5),
+    (release_parts, "RUN_PIECE", 300),
     (release_parts, "PIECE", 500),
 )
 
@@ -108,7 +108,7 @@ def test_a_release_read_in_ranges_and_kept_in_many_pieces_has_the_id_the_texts_a
     number = "SELECT count(*) FROM release_parts"
     assert count(few, number) == len(first.parts) < 2 * len(first.parts) < count(many, number)
     assert first.release_id == second.release_id
-    assert dict(opened(few, "v1").texts) == dict(opened(many, "v1").texts)
+    assert opened(few, "v1").rows("qrels") == opened(many, "v1").rows("qrels")
     assert verify(many, "v1").intact
     for format in ("beir", "trec"):
         exported = [
@@ -217,7 +217,7 @@ def test_no_name_of_a_person_or_a_file_is_in_a_release(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     frozen = freeze(store, "v1")
     with store.reading() as cursor:
-        whole = "".join(read_parts(cursor, frozen.release_id).values())
+        whole = "".join(texts_of(cursor, frozen.release_id).values())
     assert not [name for name in ("zoe", "miller", "abe", "jones", "command line", ".csv") if name in whole]
     assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2"}
 
@@ -499,7 +499,7 @@ def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_
             "SELECT detail, actor FROM events WHERE action = 'freeze'"
         ).fetchall()
         ((manifest,),) = cursor.execute("SELECT manifest FROM releases").fetchall()
-        whole = "".join(read_parts(cursor, frozen.release_id).values())
+        whole = "".join(texts_of(cursor, frozen.release_id).values())
     assert (actor, json.loads(detail)["override"]["reason"]) == ("zoe", "a draft, to look at")
     assert [check["state"] for check in json.loads(manifest)["gate"]] == ["missed", "not asked for"]
     assert "zoe" not in whole

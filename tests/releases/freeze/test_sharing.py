@@ -14,12 +14,12 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
-from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import verify
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
+from curation.store.release_parts import read_part
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS, documents, labelled, write_corpus
 
@@ -46,7 +46,7 @@ def project(folder: Path, judged: Sequence[tuple[str, str, int | None]] = ()) ->
 
 def qrels(store: Store, release_id: str) -> dict[tuple[str, str], dict[str, Any]]:
     with store.reading() as cursor:
-        rows = part_rows(read_parts(cursor, release_id)["qrels"])
+        rows = list(read_part(cursor, release_id, "qrels"))
     assert [(r["query_id"], r["document_id"]) for r in rows] == sorted(
         (r["query_id"], r["document_id"]) for r in rows
     )
@@ -55,7 +55,7 @@ def qrels(store: Store, release_id: str) -> dict[tuple[str, str], dict[str, Any]
 
 def header(store: Store, release_id: str) -> dict[str, Any]:
     with store.reading() as cursor:
-        return part_rows(read_parts(cursor, release_id)["release"])[0]
+        return next(iter(read_part(cursor, release_id, "release")))
 
 
 def test_without_the_rule_a_copy_has_no_grade(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.releases.export.formats.export_format import ExportFormat, Written, write_table
-from curation.releases.lines import batched
+from curation.store.release_parts import batched
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
