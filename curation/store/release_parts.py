@@ -39,8 +39,9 @@ _LEVEL = 3
 
 
 class PartSum(NamedTuple):
-    """The sums of a part. `line_sums` has 8 hex digits a line: its CRC-32, which differs for certain where up to
-    32 bits in a row do."""
+    """The sums of a part; `line_sums` is 8 hex digits for each line: its CRC-32, which is small, and certain to
+    differ where up to 32 bits in a row do.
+    """
 
     sha256: str
     lines: int
