@@ -39,8 +39,9 @@ _LEVEL = 3
 
 
 class PartSum(NamedTuple):
-    """The sums of a part; `line_sums` is 8 hex digits for each line: its CRC-32, which is small, and certain to
-    differ where up to 32 bits in a row do.
+    """The sums of a part; `line_sums` is 8 hex digits for each line.
+
+    They are CRC-32s: small, and certain to differ where up to 32 bits in a row do.
     """
 
     sha256: str
