@@ -115,7 +115,7 @@ def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
 
 
 def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> None:
-    from curation.agreement.report.findings import section_findings
+    from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import findings
     from curation.agreement.report.sections import overview, parts
     from curation.reports.terminal import show_sections
@@ -126,7 +126,7 @@ def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> N
     show_sections(filter(None, [overall, part, within, consensus]))
     say("", *findings(report))
     if report.between.cannot_tell:
-        say(section_findings(report)["cannot tell"])
+        say(cannot_tell(report.between))
     if report.consensus.disputed:
         say("Next: goldset adjudicate list")
     if page is not None:

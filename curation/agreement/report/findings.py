@@ -1,4 +1,4 @@
-"""What the parts of a report say, a plain sentence each: for the page and the terminal beside the figures."""
+"""What the sections of a report say, a plain sentence each, beside the figures."""
 
 from __future__ import annotations
 
@@ -14,31 +14,12 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
 from curation.door import withheld
 from curation.text import amount, decimal, ends, percent
 
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""
-
-
-def section_findings(report: AgreementReport) -> dict[str, str]:
-    """A sentence for each section, by name; those of a report's details only where it has them."""
-    sentences = {"level": _levels(report.between), "cannot tell": _cannot_tell(report.between)}
-    details = report.details
-    if details is None:
-        return sentences
-    return sentences | {
-        "boundary": _boundaries(details.by.boundary),
-        "confusion": _confusion(details.sources),
-        "type": _types(details.by.type, report.between.ordinal),
-        "week": _weeks(details.by.week, details.by.untimed),
-        "annotator": _left_out(details.by.annotator),
-        "pair": _annotator_pairs(details.cohen),
-        "query": _queries(details.sources),
-        "guide": _guide(details.sources),
-    }
 
 
 def shown(parts: Sequence[Part]) -> list[Part]:
@@ -53,7 +34,8 @@ def span(figure: Alpha | RawAgreement | AgreementFigure, places: int = 3) -> str
     return f"95 % interval {ends(figure.low, figure.high, places)}"
 
 
-def _levels(result: InterAgreement) -> str:
+def levels(result: InterAgreement) -> str:
+    """The share of equal grades, and why alpha is lower."""
     raw, ac2 = result.raw, result.figures["ac2"]
     if result.ordinal.undefined and raw.share is not None:
         counts = ", ".join(
@@ -71,7 +53,8 @@ def _levels(result: InterAgreement) -> str:
     )
 
 
-def _cannot_tell(result: InterAgreement) -> str:
+def cannot_tell(result: InterAgreement) -> str:
+    """How often, and whether others agreed."""
     judged = result.judgeable
     if not judged.cannot_tell:
         return "Nobody said that a pair cannot be judged."
@@ -86,7 +69,8 @@ def _cannot_tell(result: InterAgreement) -> str:
     )
 
 
-def _boundaries(parts: Sequence[Part]) -> str:
+def boundaries(parts: Sequence[Part]) -> str:
+    """The boundary that is drawn least alike."""
     found = shown(parts)
     if not found:
         return "No boundary has enough doubly judged pairs on both sides."
@@ -98,7 +82,8 @@ def _boundaries(parts: Sequence[Part]) -> str:
     )
 
 
-def _confusion(origins: DisagreementSources) -> str:
+def confusion(origins: DisagreementSources) -> str:
+    """The two grades that met most often."""
     if not origins.lines:
         return "No two grades were taken for each other."
     often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
@@ -110,7 +95,8 @@ def _confusion(origins: DisagreementSources) -> str:
     )
 
 
-def _types(parts: Sequence[Part], whole: Alpha) -> str:
+def types(parts: Sequence[Part], whole: Alpha) -> str:
+    """The type of query with least agreement, if it is clear."""
     found = shown(parts)
     if not parts:
         return "No query has a tag or a stratum yet."
@@ -130,7 +116,8 @@ def _types(parts: Sequence[Part], whole: Alpha) -> str:
     )
 
 
-def _weeks(parts: Sequence[Part], untimed: int) -> str:
+def weeks(parts: Sequence[Part], untimed: int) -> str:
+    """The first week against the last one."""
     found = shown(parts)
     left = (
         f" {amount(untimed, 'pair is in no week: it was', 'pairs are in no week: they were')} imported "
@@ -152,7 +139,8 @@ def _weeks(parts: Sequence[Part], untimed: int) -> str:
     return f"Ordinal alpha was {ends}: {rest}.{left}"
 
 
-def _left_out(parts: Sequence[Part]) -> str:
+def left_out(parts: Sequence[Part]) -> str:
+    """Whose leaving would raise agreement."""
     changes = [
         (part.difference.value, part.name, part.difference)
         for part in parts
@@ -174,7 +162,8 @@ def _left_out(parts: Sequence[Part]) -> str:
     )
 
 
-def _annotator_pairs(cohen: Cohen) -> str:
+def annotator_pairs(cohen: Cohen) -> str:
+    """The mean kappa, and the two who agree least."""
     if cohen.quadratic.value is None:
         return f"Cohen's kappa is undefined: {cohen.quadratic.undefined}."
     pairs = [pair for pair in cohen.annotator_pairs if pair.quadratic.value is not None]
@@ -204,7 +193,8 @@ def _higher(pair: AnnotatorPair) -> str:
     return f"The most apart in height: {more} grades {abs(value):.2f} steps above {less} on average."
 
 
-def _queries(origins: DisagreementSources) -> str:
+def queries(origins: DisagreementSources) -> str:
+    """How few queries hold half of the disagreement."""
     if not origins.disagreeing:
         return "No query has any disagreement."
     most = amount(origins.half, "query holds", "queries hold")
@@ -216,7 +206,8 @@ def _queries(origins: DisagreementSources) -> str:
     )
 
 
-def _guide(origins: DisagreementSources) -> str:
+def guide(origins: DisagreementSources) -> str:
+    """The two grades that the guide tells apart least."""
     if not origins.lines:
         return "No pair has two different grades."
     most = origins.lines[0]

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS, IntraAgreement
-from curation.agreement.between.annotator_pairs import AnnotatorPair
+from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.confusion import GradeConfusion
 from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
-from curation.agreement.between.inter_annotator import AnyFigure
-from curation.agreement.report.findings import section_findings
+from curation.agreement.between.inter_annotator import Alpha, AnyFigure
+from curation.agreement.report import findings
 from curation.agreement.report.report import AgreementReport, Details
 from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
 from curation.reports import charts
@@ -67,32 +67,32 @@ def layers(report: AgreementReport) -> Layers:
         rest = [_cannot_tell(report, details), *rest]
     if not report.between.units:
         return Layers([], [overall, *rest])
-    sentences, by = section_findings(report), parts(report, details)
+    by, sources = parts(report, details), details.sources
     origins = [
         by["boundary"],
         by["type"],
-        Section(QUERIES, sentences["query"], (), _queries(details.sources)),
+        Section(QUERIES, findings.queries(sources), (), _queries(sources)),
         by["pair"],
         *[by["week"]] * (len(details.by.week) > 1),
-        Section("Lines of the guide", sentences["guide"], (), _guide(details.sources, report)),
+        Section("Lines of the guide", findings.guide(sources), (), _guide(sources, report)),
     ]
     return Layers(origins, [overall, by["annotator"], *rest])
 
 
 def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
     """What needs no details: all coefficients, consistency, and how pairs got their grades."""
-    return _overall(report, section_findings(report)["level"]), _within(report.within), _consensus(report)
+    return _overall(report), _within(report.within), _consensus(report)
 
 
 def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
     """The section of each thing that agreement is broken down by."""
-    sentences, whole, by = section_findings(report), report.between.ordinal.alpha, details.by
+    whole, by, cohen = report.between.ordinal, details.by, details.cohen
     return {
-        "type": _types(by.type, sentences["type"], whole),
-        "boundary": _grades(report, details, sentences),
-        "annotator": _left_out(by.annotator, sentences["annotator"], whole),
-        "pair": Section("Pairwise agreement", sentences["pair"], (), _annotator_pairs(details)),
-        "week": _section("By week", sentences["week"], _weekly(by.week)),
+        "type": _types(by.type, whole),
+        "boundary": _grades(report, details),
+        "annotator": _left_out(by.annotator, whole.alpha),
+        "pair": Section("Pairwise agreement", findings.annotator_pairs(cohen), (), _annotator_pairs(cohen)),
+        "week": _section("By week", findings.weeks(by.week, by.untimed), _weekly(by.week)),
     }
 
 
@@ -118,7 +118,7 @@ def mark(name: str, value: float | None, figure: AnyFigure, size: str = "") -> M
     return Mark(name, value, figure.low, figure.high, figure.no_interval or "", size)
 
 
-def _overall(report: AgreementReport, sentence: str) -> Section:
+def _overall(report: AgreementReport) -> Section:
     found = report.between
     figures = [(one.label, found.figures[one.name]) for one in COEFFICIENTS]
     marks = [mark(label, figure.value, figure, _pairs(figure.units)) for label, figure in figures]
@@ -141,7 +141,7 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
     )
     drawn, missing = _shown(marks)
     shown = [_chart("Agreement between annotators", drawn)] if drawn else []
-    return _section("All coefficients", sentence, shown, " ".join([remark, *missing]))
+    return _section("All coefficients", findings.levels(found), shown, " ".join([remark, *missing]))
 
 
 def _shown(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
@@ -161,13 +161,14 @@ _DOUBTED = (
 )
 
 
-def _grades(report: AgreementReport, details: Details, sentences: dict[str, str]) -> Section:
+def _grades(report: AgreementReport, details: Details) -> Section:
     names = [f"{value} {name}" for value, name in zip(report.scale, report.steps, strict=True)]
     shown = [
         *_drawn("Alpha of the two sides of each boundary", details.by.boundary, None),
         *_confusion(details.confusion, names),
     ]
-    return _section("Grades and their boundaries", sentences["boundary"], shown, sentences["confusion"])
+    sentence, remark = findings.boundaries(details.by.boundary), findings.confusion(details.sources)
+    return _section("Grades and their boundaries", sentence, shown, remark)
 
 
 def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
@@ -191,13 +192,15 @@ def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) ->
     return HeatCell(share, pairs, description)
 
 
-def _left_out(parts: Sequence[Part], sentence: str, whole: float | None) -> Section:
+def _left_out(parts: Sequence[Part], whole: float | None) -> Section:
     """The annotators whose leaving changes most, where there are too many to draw."""
     shown = list(parts)
     if len(parts) > ANNOTATORS:
         shown = sorted(parts, key=lambda part: (-_change(part), part.name))[:ANNOTATORS]
     drawn = _drawn("Ordinal alpha without each", shown, whole)
-    return _section("By annotator left out", sentence, drawn, _unshown(len(parts) - len(shown)))
+    return _section(
+        "By annotator left out", findings.left_out(parts), drawn, _unshown(len(parts) - len(shown))
+    )
 
 
 def _change(part: Part) -> float:
@@ -208,11 +211,11 @@ def _unshown(number: int) -> str:
     return f"{number:,} more with smaller changes are not drawn; the JSON has all." if number else ""
 
 
-def _types(parts: Sequence[Part], sentence: str, whole: float | None) -> Section:
+def _types(parts: Sequence[Part], whole: Alpha) -> Section:
     marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
     shown, missing = _shown(marks)
-    drawn = [_chart("Ordinal alpha by query type", shown, whole)] if shown else []
-    return _section("By query type", sentence, drawn, " ".join(missing))
+    drawn = [_chart("Ordinal alpha by query type", shown, whole.alpha)] if shown else []
+    return _section("By query type", findings.types(parts, whole), drawn, " ".join(missing))
 
 
 def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
@@ -241,7 +244,7 @@ def _week(week: Part, part: Part) -> Mark:
     return mark(week.name, part.alpha.alpha, part.alpha, _pairs(part.alpha.units))
 
 
-def _annotator_pairs(details: Details) -> tuple[Table, ...]:
+def _annotator_pairs(cohen: Cohen) -> tuple[Table, ...]:
     columns = (
         "First",
         "Second",
@@ -254,11 +257,11 @@ def _annotator_pairs(details: Details) -> tuple[Table, ...]:
         "Second higher by",
     )
     ordered = sorted(
-        details.cohen.annotator_pairs, key=lambda one: (one.quadratic.value or 0.0, one.first, one.second)
+        cohen.annotator_pairs, key=lambda one: (one.quadratic.value or 0.0, one.first, one.second)
     )
     rows = tuple(_annotator_pair(one) for one in ordered[:PAIRS])
     unshown = len(ordered) - len(rows)
-    left = "".join(f"; left out: {n:,} with {why}" for why, n in details.cohen.left_out.items())
+    left = "".join(f"; left out: {n:,} with {why}" for why, n in cohen.left_out.items())
     caption = f"Least agreement first{f', {unshown:,} more not shown' * bool(unshown)}{left}"
     return (Table(caption, columns, rows),) if rows else ()
 
@@ -324,7 +327,7 @@ def _cannot_tell(report: AgreementReport, details: Details) -> Section:
     ]
     found = _section(
         "Cannot tell",
-        section_findings(report)["cannot tell"],
+        findings.cannot_tell(report.between),
         [_chart("Whether a pair can be judged", marks)],
     )
     columns = ("Why", "Times", "Pairs that others graded")

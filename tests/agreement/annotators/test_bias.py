@@ -12,8 +12,8 @@ from curation.agreement.annotators.details import annotator_details, details_of
 from curation.agreement.annotators.differences import Differences, differences_of, read_comparable
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signal import control_item_share
-from curation.agreement.report.findings import section_findings
 from curation.agreement.report.report import agreement_report
+from curation.agreement.report.sections import parts
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -127,7 +127,7 @@ def test_an_import_without_times_has_no_order_and_so_no_drift(store: Store) -> N
         assert one.bias.no_trend == "60 of 60 grades were imported without a time; in order are too few"
     report = agreement_report(store, details=True)
     assert (report.details.by.week, report.details.by.untimed) == ((), 60)
-    assert "60 pairs are in no week" in section_findings(report)["week"]
+    assert "60 pairs are in no week" in parts(report, report.details)["week"].sentence
 
 
 def test_grades_with_a_time_keep_their_order_beside_imported_ones_without() -> None:
