@@ -18,8 +18,8 @@ Three sources of repeats:
                worse as a bad one: labels are drawn from those that they gave where gold or a majority of
                others says the same; also right or wrong of all workers in their own order
 
-Usage: python -m benchmarks.bench_charts [--runs 2000] [--real ../shared/data]
-Smallest: python -m benchmarks.bench_charts --runs 2
+Usage: python -m benchmarks.bench_charts [--runs 2000] [--repeats 60,120] [--real ../shared/data]
+Smallest: python -m benchmarks.bench_charts --runs 1 --repeats 20
 """
 
 from __future__ import annotations
@@ -219,12 +219,13 @@ def line(source: str, repeats: int, name: str, rows: np.ndarray) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--repeats", default="60,120")
     parser.add_argument("--real", type=Path)
     asked = parser.parse_args()
     print("| source | repeats | what changes | " + " | ".join(DETECTORS) + " |")
     print("|---|---:|---|" + "---:|" * len(DETECTORS))
     everybody = workers(asked.real) if asked.real else []
-    for repeats in (60, 120):
+    for repeats in map(int, asked.repeats.split(",")):
         for name, course in courses(0.88, 0.5):
             line("made", repeats, name, made(course, repeats, asked.runs))
         for name, course in courses(0.93, 0.55):
