@@ -6,7 +6,7 @@ who is signed in. Its page sends the address through the websocket, where it is 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 
 from starlette.types import Message, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -22,11 +22,11 @@ class OfferedFiles:
     """The addresses that each person has been offered in their role."""
 
     def __init__(self) -> None:
-        self._to: dict[Annotator, dict[str, None]] = defaultdict(dict)
+        self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MOST_KEPT))
 
     def to(self, account: Annotator, path: str) -> bool:
         """Whether this person has been offered the file at this address."""
-        return path in self._to.get(account, {})
+        return path in self._to[account]
 
     def watch(self, account: Annotator, send: Send) -> Send:
         """A websocket's `send` that notes the files that a page offers."""
@@ -34,14 +34,9 @@ class OfferedFiles:
         async def wrapped(message: Message) -> None:
             data = message.get("bytes") or b""
             if MEDIA.encode() in data:
-                self._note(account, ForwardMsg.FromString(data).delta.new_element.download_button.url)
+                address = ForwardMsg.FromString(data).delta.new_element.download_button.url
+                if not self.to(account, address):
+                    self._to[account].append(address)
             await send(message)
 
         return wrapped
-
-    def _note(self, account: Annotator, path: str) -> None:
-        kept = self._to[account]
-        kept.pop(path, None)
-        kept[path] = None
-        if len(kept) > MOST_KEPT:
-            del kept[next(iter(kept))]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 
 from app.context import project_store
 from app.signin.sessions import Sessions
-from curation.errors import StoreBusyError
+from curation.errors import StoreBusyError, StoreError
 from curation.people.sign_ins import id_of, note_use, signed_in
 from curation.store import Annotator, require_setting
 
@@ -62,7 +63,8 @@ class AccountCache:
                 self._open = signed_in(cursor)
             if time.monotonic() - self._noted > self.NOTED_EVERY:
                 self._noted, used, self._used = time.monotonic(), self._used, set()
-                note_use(project_store(), used)
+                with suppress(StoreError):  # such as a full disk: what is asked does not need it
+                    note_use(project_store(), used)
         except StoreBusyError:
             if not self._open:
                 raise

@@ -11,28 +11,15 @@ from starlette.requests import Request
 from app.signin.throttle import network
 from curation.people.sign_ins import Visit
 
-_BROWSERS = {
-    "Edg": "Edge",
-    "OPR": "Opera",
-    "Firefox|FxiOS": "Firefox",
-    "Chrome|CriOS": "Chrome",
-    "Version": "Safari",
-}
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
 """How a user agent names a browser and its version → what it is called; the first that fits."""
-_SYSTEMS = {
-    "Windows": "Windows",
-    "Android": "Android",
-    "iPhone|iPad": "iOS",
-    "Mac OS": "macOS",
-    "CrOS": "ChromeOS",
-    "Linux": "Linux",
-}
+_SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "macOS", "Linux": "Linux"}
 
 
 def visit_of(request: Request) -> Visit:
     """The browser and system of a request, such as "Firefox 151 on Linux", and the network it came from."""
     agent = request.headers.get("user-agent", "")
-    found = ((called, re.search(rf"(?:{name})/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
+    found = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
     browser = next((f"{called} {version[1]}" for called, version in found if version), "Another browser")
     system = next((called for name, called in _SYSTEMS.items() if re.search(name, agent)), "another system")
     return Visit(f"{browser} on {system}", _network(request.client.host if request.client else ""))

@@ -184,11 +184,8 @@ def annotator_sign_ins(
         require_annotators(cursor, [name] if name else [])
         found = list_sign_ins(cursor, name)
     columns = ["id", "name", "browser", "network", "since", "last used"]
-    times = [map("{:%d %b %H:%M}".format, (one.since, one.last_used)) for one in found]
-    rows = [
-        (one.sign_in_id[:8], one.annotator, one.device, one.network, *at)
-        for one, at in zip(found, times, strict=True)
-    ]
+    at = "{:%d %b %H:%M}".format
+    rows = [(one[0][:8], one[1], *one[3:5], at(one.since), at(one.last_used)) for one in found]
     listed = {"sign_ins": [one._asdict() for one in found]}
     emit(as_json, listed, lambda: table("Open sign-ins (UTC)", columns, rows))
 

@@ -89,9 +89,7 @@ def forget_sign_ins(
 def note_use(store: Store, ids: Collection[str]) -> None:
     """Store that these sign-ins have been used by now."""
     with store.transaction(new_data_version=False) as cursor:
-        cursor.execute(
-            "UPDATE sign_ins SET last_used = ? WHERE sign_in_id = ANY(?::TEXT[])", [utc_now(), list(ids)]
-        )
+        cursor.execute(_USED, [utc_now(), list(ids)])
 
 
 _OPEN = """
@@ -101,6 +99,7 @@ WHERE name = ? AND NOT imported AND deactivated_at IS NULL
   AND (?::INTEGER IS NULL OR ? = (SELECT max(revision) FROM passwords p WHERE p.annotator = a.name))
 RETURNING 1
 """
+_USED = "UPDATE sign_ins SET last_used = ? WHERE sign_in_id = ANY(?::TEXT[])"
 _FORGET = """
 DELETE FROM sign_ins WHERE annotator = $name AND starts_with(sign_in_id, $begins) AND sign_in_id <> $but
   AND ($email::TEXT IS NULL OR email = $email) RETURNING 1
