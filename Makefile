@@ -31,8 +31,10 @@ slow: setup   ## list the tests that `make check` leaves out because each takes 
 	@$(PYTEST) -m "not (browser or dense)" --junitxml build/tests.xml
 	@.venv/bin/python -m tests.support.slow build/tests.xml
 
-search: setup   ## the property tests with other examples than `make test` has
-	@$(PYTEST) --hypothesis-profile search $$(grep -rl 'from hypothesis import' tests --include='test_*.py')
+search: setup   ## the property tests with more and other examples than `make test` has, and axe in dark, too
+	@.ci/browser
+	@$(PYTEST) --hypothesis-profile search \
+	  $$(grep -rlE 'from hypothesis import|passes_in_light' tests --include='test_*.py')
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers

@@ -29,9 +29,9 @@ LONG_FIRST = ("pipeline", "browser", "releases", "app")
 os.umask(0o077)  # as every process of goldset has it
 
 # The same examples each time, so that a change alone can make a test fail; `make search` looks for others.
-settings.register_profile("full", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
+settings.register_profile("full", settings.get_profile("search"), derandomize=True, max_examples=30)
 settings.register_profile("check", settings.get_profile("full"), max_examples=10)
-settings.register_profile("search", settings.get_profile("full"), derandomize=False, print_blob=True)
 settings.load_profile("full")
 
 

@@ -8,6 +8,8 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from tests.support.jobs_inside import work_inside
+
 
 @pytest.fixture(scope="session", autouse=True)
 def components_found_once() -> Iterator[None]:
@@ -19,3 +21,9 @@ def components_found_once() -> Iterator[None]:
     manifest_scanner.scan_component_manifests = cache(scan)
     yield
     manifest_scanner.scan_component_manifests = scan
+
+
+@pytest.fixture(autouse=True)
+def jobs_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do jobs on threads of the test's process. `test_jobs.py`, where the process matters, overrides this."""
+    work_inside(monkeypatch)

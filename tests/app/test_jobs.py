@@ -33,6 +33,11 @@ REOPEN["same"] = 0.5
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
 
+@pytest.fixture
+def jobs_inside() -> None:
+    """Here each job has a process of its own."""
+
+
 @pytest.fixture(scope="session")
 def prepared(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small corpus, two queries, two leads and an annotator; tests copy it."""

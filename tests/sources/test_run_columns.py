@@ -18,6 +18,7 @@ from curation.sources.run_lines import RunLines
 from curation.sources.tables.formats import FileLayout
 from curation.store import Query
 from curation.text import normalise_query
+from tests.support import examples
 
 QUERIES = [("1", "red shoes"), ("2", "Blue Hat"), ("a b", "x"), ("é", "1")]
 KNOWN = KnownQueries([Query(name, text, normalise_query(text), "s", None) for name, text in QUERIES], {})
@@ -82,7 +83,9 @@ ends = st.sampled_from(
     ["\n"] * 6 + ["\r\n", "\r", "\n\n", "\n \n", " \n", "\n# c\n", "\n\n\n", "\x0b\n", "\u2028\n"]
 )
 plain = st.sampled_from([" "] * 6 + ["\t", "  ", " \t ", "\u00a0", "\x1c", ","])
-few = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+few = settings(
+    max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 @st.composite
