@@ -6,6 +6,7 @@
     ├── RefusedError         a rule of the project says no (closed round, open disputes, no right)
     └── StoreError           the database file
         ├── StoreBusyError   another process has held it for too long
+        ├── StoreReadOnlyError  it can only be read
         └── StoreVersionError  written by a newer goldset, or a too old one
 
 Each message is a sentence for a person: what was found, where, what was expected, what to do next. What only
@@ -106,6 +107,10 @@ class StoreError(CurationError):
 
 class StoreBusyError(StoreError):
     """Another process has held the database file for longer than the patience."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The project's file or its folder cannot be written."""
 
 
 class StoreVersionError(StoreError):

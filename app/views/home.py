@@ -14,6 +14,7 @@ from app.next_step import step_link
 from app.page import LEADS, AppPage
 from app.views.curate.jobs import look
 from curation.jobs import jobs_of
+from curation.operations.project_checks import look_at_backups
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.steps import PathFigures, ProjectPath, Step, path_of, read_figures, read_state
 from curation.store import Annotator, Store, utc_now
@@ -42,6 +43,11 @@ def show(annotator: Annotator) -> None:
     st.session_state[_DRAWN] = version
     with place.container():
         _draw(path_of(state, figures, running))
+    for finding in look_at_backups(store):
+        if finding.level == "problem":
+            st.error(ui.plain(finding.sentence), icon=":material/error:")
+        else:
+            ui.quiet(finding.sentence)
     if figures.left_out:
         ui.sentences("\n".join(figures.left_out))
 

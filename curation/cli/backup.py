@@ -24,6 +24,12 @@ def backup(
             help="The new file, or a folder: then the time is part of the name. One that ends with / is made."
         ),
     ],
+    rehearse: Annotated[
+        bool,
+        typer.Option(
+            "--rehearse", help="Take none: restore that file, or the newest backup in that folder, on trial."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Copy the project to a file while people grade. Its sums are written beside it.
@@ -32,13 +38,24 @@ def backup(
     copied. The copy is then read whole, and gets its name only after that. It holds hashes of passwords,
     sealed grades and the key that signs cookies, so only you can read it.
 
+    --rehearse is a restore drill: a backup is restored to a temporary place beside the project. It is
+    compared with its sums and read whole, a row is written into each table that has one, and its releases
+    are verified. Home, status and doctor show when that was. Exit 1 if anything is wrong.
+
     \b
     Examples:
       goldset backup backups/
+      goldset backup backups/ --rehearse
       goldset backup backups/before-autumn.duckdb --json
     """
     from curation.operations.backup import back_up, make_folder
+    from curation.operations.drill import rehearse_restore
 
+    if rehearse:
+        tried = rehearse_restore(project_store(), Path(file))
+        told = f"{tried.backup} can be restored: {amount(sum(tried.rows.values()), 'row')}, all in order."
+        emit(as_json, {"backup": tried.backup, "taken_at": tried.taken_at, "rows": tried.rows}, told)
+        return
     if file.endswith("/"):
         make_folder(Path(file))
     taken = back_up(project_store(), Path(file))

@@ -9,9 +9,11 @@ import typer
 
 from curation.cli.goldset import Json, app, project_path
 from curation.cli.output import emit, say
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.operations.doctor import Examination
+    from curation.operations.repair import Repaired
 
 
 @app.command()
@@ -20,21 +22,35 @@ def doctor(
         list[Path] | None, typer.Option(help="A folder in which exports are written; can be repeated.")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
+    repair: Annotated[
+        Path | None, typer.Option(help="Make a new project there of what can be read of a damaged one.")
+    ] = None,
+    backup: Annotated[
+        list[Path] | None,
+        typer.Option(help="With --repair: a backup that may still have a damaged block; can be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Examine the project while it is in use. Exit 1 if somebody must act.
 
     The file is read whole. Looked at are its log, permissions and disk, the versions, every release against
-    its sums, jobs without an end, folders that killed processes left, the last backup, and the clock.
+    its sums, jobs without an end, folders that killed processes left, backups, restore drills, and the clock.
+
+    With --repair the project is only read. Damaged blocks are taken from a backup that has them with the same
+    sums, and damaged indexes are rebuilt. Rows that cannot be read are left out and counted: exit 1 then.
 
     \b
     Examples:
       goldset doctor
       goldset doctor --exports exports --clean
+      goldset doctor --repair data/repaired.duckdb --backup backups/goldset-20261123-020000.duckdb
       goldset doctor --json
     """
     from curation.operations.doctor import examine
 
+    if repair is not None:
+        _repair(repair, backup or [], as_json)
+        return
     found = examine(project_path(), exports or [], clean=clean)
     emit(as_json, found, lambda: _show(found))
     if found.problems:
@@ -48,3 +64,27 @@ def _show(found: Examination) -> None:
     for what, why in found.not_checked.items():
         say(f"not checked: {what}, because {why}")
     say(f"Problems: {found.problems:,}." if found.problems else "Nothing asks for action.")
+
+
+def _repair(target: Path, backups: list[Path], as_json: bool) -> None:
+    from curation.operations.repair import repair
+
+    repaired = repair(project_path(), target, backups)
+    emit(as_json, repaired, lambda: _show_repaired(repaired))
+    if repaired.lost or repaired.log_lost:
+        raise typer.Exit(1)
+
+
+def _show_repaired(repaired: Repaired) -> None:
+    rows = amount(sum(repaired.rows.values()), "row")
+    say(f"Wrote {repaired.path}: {rows}. {repaired.project} is as it was.")
+    for blocks, told in (
+        (repaired.taken, "were taken from backups that have them with the same sums"),
+        (repaired.damaged, "are damaged: all rows that can be read are in a new file, with new indexes"),
+    ):
+        if blocks:
+            say(f"Blocks {', '.join(map(str, blocks))} {told}.")
+    lost = [f"{amount(count, 'row')} of {table}" for table, count in repaired.lost.items()]
+    lost += [f"{amount(repaired.log_lost, 'byte')} of the log"] if repaired.log_lost else []
+    say(f"LOST: {', '.join(lost)}. A backup may have that." if lost else "Nothing was lost.")
+    say(f"Look: goldset --project {repaired.path} doctor", f"Use: goldset restore {repaired.path} --replace")

@@ -15,29 +15,31 @@ if TYPE_CHECKING:
 def status(as_json: Json = False) -> None:
     """Show where the project is on its path, and what comes next.
 
-    It has each step from import to re-labeling, as the page Home of the app.
+    It has each step from import to re-labeling, the last backup and restore drill, as the page Home.
 
     \b
     Examples:
       goldset status
       goldset status --json
     """
+    from curation.operations.project_checks import look_at_backups
     from curation.steps import read_figures, read_path
 
     store = project_store()
     figures = read_figures(store)
-    found = read_path(store, figures)
+    found, backups = read_path(store, figures), [one.sentence for one in look_at_backups(store)]
     emit(
         as_json,
-        {"next": found.next, "steps": found.steps, "left_out": figures.left_out},
-        lambda: _show(found),
+        {"next": found.next, "steps": found.steps, "backups": backups, "left_out": figures.left_out},
+        lambda: _show(found, backups),
     )
     if not as_json:
         say(*figures.left_out)
 
 
-def _show(found: ProjectPath) -> None:
+def _show(found: ProjectPath, backups: list[str]) -> None:
     table("The path", ["step", "state", "what"], [(one.name, one.state, one.line) for one in found.steps])
+    say(*backups)
     following = next((one for one in found.steps if one.name == found.next), None)
     if following is None:
         say("Nothing waits.")

@@ -37,7 +37,7 @@ from curation.releases.stored import Pin, pinned_documents
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
-from curation.store import COMMAND_LINE, Document, Query, Store, record_event
+from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 from curation.store.staging import staged
 from curation.text import normalise_query
 
@@ -148,9 +148,14 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     runs = _write_all(out, [engines.retriever(name) for name in names], queries, ids, about, progress)
-    with store.transaction(appends=True) as cursor:
-        detail = {"release": release.row.release_id, "name": name, "split": part, "systems": names}
-        record_event(cursor, "run baselines", {**detail, "depth": depth}, actor)
+    detail = {
+        "release": release.row.release_id,
+        "name": name,
+        "split": part,
+        "systems": names,
+        "depth": depth,
+    }
+    note_event(store, "run baselines", detail, actor)
     return BaselineRuns(
         name=name,
         release_id=release.row.release_id,

@@ -32,7 +32,7 @@ from curation.sources.corpus import CorpusImport, import_corpus_files
 from curation.sources.judgments import JudgmentFields
 from curation.sources.query_import import QueryImport, import_queries
 from curation.store import COMMAND_LINE, Store
-from curation.store.staging import staged
+from curation.store.staging import beside_or_temporary
 
 
 class CollectionOptions(NamedTuple):
@@ -106,7 +106,7 @@ def _rehearse(
     store: Store, files: CollectionFiles, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
     """Import into a copy of the project that only its owner can read, and that is removed again."""
-    with staged(store.path.with_name(f"{store.path.name}.rehearsal"), private=True) as folder:
+    with beside_or_temporary(store.path) as folder:
         copy = folder / store.path.name
         store.copy_to(copy)
         rehearsal = Store(copy)

@@ -20,7 +20,7 @@ import duckdb
 from curation import __version__
 from curation.errors import InputError, RefusedError
 from curation.operations.content import Rows, read_whole_file
-from curation.store import COMMAND_LINE, Store, record_event, utc_now
+from curation.store import COMMAND_LINE, Store, note_event, utc_now
 from curation.store.files import refuse_name
 from curation.store.staging import staged, sync
 from curation.text import canonical_json
@@ -82,9 +82,8 @@ def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
             f"{target}: the backup could not be written ({error.strerror}); expected a folder that can be "
             "written and has room for a copy of the project."
         ) from error
-    with store.transaction() as cursor:
-        detail = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
-        record_event(cursor, "backup", detail, actor)
+    detail = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
+    note_event(store, "backup", detail, actor)
     return taken
 
 

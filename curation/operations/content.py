@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 
 from curation.errors import StoreError
 from curation.store import Cursor, migrations
-from curation.store.files import failure, first_line
+from curation.store.files import failure, first_line, start_engine, stop_engine
 from curation.store.on_disk.blocks import damaged_blocks
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
@@ -19,7 +18,9 @@ Rows = dict[str, int]
 
 
 def read_whole_file(path: Path) -> Rows:
-    """Take what its log holds into a file, and read all of it; the file is changed where a log was beside it.
+    """Take what its log holds into a file, read all of it, and write a row into each table that has one.
+
+    The file is changed only where a log was beside it: the new rows go into a log that is removed.
 
     Raises
     ------
@@ -29,19 +30,19 @@ def read_whole_file(path: Path) -> Rows:
     damage = log_damage(log_of(path))
     if damage:
         raise StoreError(f"{path}: its log is damaged: {damage}.")
+    engine = start_engine(f"{path}.tmp")
     try:
-        with duckdb.connect(":memory:", config={"temp_directory": f"{path}.tmp"}) as engine:
-            engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(path)])
-            engine.execute("USE project")
-            migrations.missing_in(engine, migrations.shipped())
-            rows = read_all_rows(engine)
-            _offer_rows(engine, rows)
-            engine.execute("CHECKPOINT project")
-            engine.execute("USE memory")
-            engine.execute("DETACH project")
+        engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(path)]).execute("USE project")
+        migrations.missing_in(engine, migrations.shipped())
+        rows = read_all_rows(engine)
+        engine.execute("CHECKPOINT project")
+        write_rows(engine)
     except duckdb.Error as error:
         found = failure(error)
         raise StoreError(f"{path}: {found.found if found else first_line(error)}") from error
+    finally:
+        stop_engine(engine)
+    log_of(path).unlink(missing_ok=True)
     with path.open("rb") as file:
         damage = damage_of_blocks(lambda: damaged_blocks(file.fileno()))
     if damage:
@@ -66,26 +67,42 @@ def damage_of_blocks(look: Callable[[], list[int]]) -> str:
 
 def read_all_rows(cursor: Cursor) -> Rows:
     """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
-    names = cursor.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'project' ORDER BY table_name"
-    ).fetchall()
-    return {str(name): _read_table(cursor, str(name)) for (name,) in names}
+    return {name: _read_table(cursor, name) for name in table_names(cursor)}
 
 
-def _offer_rows(cursor: Cursor, rows: Rows) -> None:
-    """Offer each table a row that it has, so that its indexes are used, and take it back."""
-    for name in rows:
-        cursor.execute("BEGIN")
-        with suppress(duckdb.ConstraintException):  # as it must where there is a key
-            cursor.execute(f"INSERT INTO {_quoted(name)} SELECT * FROM {_quoted(name)} LIMIT 1")  # noqa: S608
-        cursor.execute("ROLLBACK")
+def table_names(cursor: Cursor) -> list[str]:
+    """The tables of the database `project`, by name."""
+    sql = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'project' ORDER BY table_name"
+    return [str(name) for (name,) in cursor.execute(sql).fetchall()]
 
 
-def _quoted(name: str) -> str:
+def write_rows(cursor: Cursor) -> None:
+    """Write the first row of each table again, with other keys; committed, for a rollback spares indexes."""
+    other: dict[str, list[str]] = {}
+    for table, column, expression in cursor.execute(_OTHER_KEYS).fetchall():
+        other.setdefault(table, []).append(f"{expression} AS {quoted(column)}")
+    for name in table_names(cursor):
+        row = f"* REPLACE ({', '.join(other[name])})" if name in other else "*"
+        cursor.execute(f"INSERT INTO {quoted(name)} SELECT {row} FROM {quoted(name)} LIMIT 1")  # noqa: S608
+
+
+_OTHER_KEYS = """
+SELECT DISTINCT table_name, column_name,
+    CASE data_type WHEN 'INTEGER' THEN format('"{}" + 1000000000', column_name)
+        ELSE format('"{}" || {}', column_name, $$' written'$$) END
+FROM (
+    SELECT table_name, unnest(constraint_column_names) AS column_name FROM duckdb_constraints()
+    WHERE database_name = 'project' AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+) JOIN duckdb_columns() USING (table_name, column_name)
+WHERE database_name = 'project' AND data_type IN ('INTEGER', 'VARCHAR')
+"""
+
+
+def quoted(name: str) -> str:
     """A name from the catalog, which cannot be bound."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _read_table(cursor: Cursor, name: str) -> int:
-    row = cursor.execute(f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted(name)} t").fetchone()  # noqa: S608
+    row = cursor.execute(f"SELECT count(*), bit_xor(hash(t)) FROM {quoted(name)} t").fetchone()  # noqa: S608
     return int(row[0]) if row else 0

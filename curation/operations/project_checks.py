@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from curation.store import Store, get_setting, utc_now
 from curation.text import amount
 
 OLDEST_BACKUP = timedelta(days=7)
+OLDEST_DRILL = timedelta(days=90)
 MINUTES_AHEAD = timedelta(minutes=5)
 
 
@@ -28,7 +30,7 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
         rows = read_all_rows(cursor)
     damage = damage_of_blocks(store.damaged_blocks)
     if damage:
-        yield DoctorFinding("problem", "file", damage, "goldset restore FILE --replace")
+        yield DoctorFinding("problem", "file", damage, "goldset doctor --repair NEW")
     told = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
         "fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators."
@@ -47,7 +49,7 @@ def _versions(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("note", "versions", f"{told}. Remove it once you need no way back.")
 
 
-def _releases(store: Store) -> Iterator[DoctorFinding]:
+def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         names = [release.name for release in list_releases(cursor)]
     for name in names:
@@ -85,27 +87,37 @@ def _at_work(job_id: str) -> bool:
     return False
 
 
-def _backup(store: Store) -> Iterator[DoctorFinding]:
+def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
+    """When the last backup was taken, and how the last restore drill ended."""
     with store.reading() as cursor:
-        [row] = cursor.execute(_LAST_BACKUP).fetchall()
-    last: datetime | None = row[0]
-    restored: datetime | None = row[1]
+        [(last, restored, drilled, detail)] = cursor.execute(_BACKUPS).fetchall()
+    take = "goldset backup FOLDER"
     if restored is not None and (last is None or last < restored):  # a backup does not know of itself
         told = f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
-        yield DoctorFinding("note", "backup", told, "goldset backup FOLDER")
+        yield DoctorFinding("note", "backup", told, take)
     elif last is None:
-        yield DoctorFinding(
-            "note", "backup", "No backup was ever taken with goldset.", "goldset backup FOLDER"
-        )
-    elif utc_now() - last > OLDEST_BACKUP:
-        told = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC, more than {OLDEST_BACKUP.days} days ago."
-        yield DoctorFinding("note", "backup", told, "goldset backup FOLDER")
+        yield DoctorFinding("note", "backup", "No backup was ever taken with goldset.", take)
     else:
-        yield DoctorFinding("fine", "backup", f"The last backup is of {last:%Y-%m-%d %H:%M} UTC.")
+        old = utc_now() - last > OLDEST_BACKUP
+        told = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC"
+        told += f", more than {OLDEST_BACKUP.days} days ago." if old else "."
+        yield DoctorFinding("note" if old else "fine", "backup", told, take if old else "")
+    if drilled is None:
+        told = "No restore drill was ever made."
+        yield DoctorFinding("note", "restore drill", told, "goldset backup FOLDER --rehearse")
+        return
+    old, found = utc_now() - drilled > OLDEST_DRILL, json.loads(detail)
+    told = f"The last restore drill was on {drilled:%Y-%m-%d %H:%M} UTC, with {found['backup']}"
+    if found["problem"]:
+        yield DoctorFinding("problem", "restore drill", f"{told}, and failed: {found['problem']}", take)
+    else:
+        yield DoctorFinding("note" if old else "fine", "restore drill", f"{told}. All was in order.")
 
 
-_LAST_BACKUP = """
-SELECT max(happened_at) FILTER (action = 'backup'), max(happened_at) FILTER (action = 'restore') FROM events
+_BACKUPS = """
+SELECT max(happened_at) FILTER (action = 'backup'), max(happened_at) FILTER (action = 'restore'),
+    max(happened_at) FILTER (action = 'restore drill'),
+    arg_max(detail, happened_at) FILTER (action = 'restore drill') FROM events
 """
 
 
@@ -123,9 +135,9 @@ def _clock(store: Store) -> Iterator[DoctorFinding]:
 
 CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
     "versions": _versions,
-    "releases": _releases,
+    "releases": look_at_releases,
     "jobs": _jobs,
-    "backup": _backup,
+    "backup": look_at_backups,
     "clock": _clock,
 }
 """What is checked of a file that can be read."""

@@ -54,11 +54,11 @@ def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
                     "holds what was written last.",
                     f"chmod 600 {log_of(project)}",
                 )
-        if not os.access(project, os.W_OK):
-            yield DoctorFinding("problem", "permissions", "The file cannot be written by who runs this.")
-    if not os.access(project.parent, os.W_OK):
-        sentence = "The folder cannot be written, so DuckDB cannot keep its log beside the file."
-        yield DoctorFinding("problem", "permissions", sentence)
+        if not (os.access(project, os.W_OK) and os.access(project.parent, os.W_OK)):
+            sentence = (
+                "The file or its folder cannot be written by who runs this: commands that read work alone."
+            )
+            yield DoctorFinding("problem", "permissions", sentence)
 
 
 def look_at_disk(project: Path) -> Iterator[DoctorFinding]:

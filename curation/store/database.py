@@ -37,6 +37,7 @@ from curation.store.files import (
     DatabaseFile,
     failure,
     no_project,
+    only_read,
     patiently,
     refuse_name,
 )
@@ -97,6 +98,8 @@ class Store:
         if appends:
             load_arrow()
         with self._writer, self._lease() as cursor:
+            if self._file.read_only:
+                raise only_read(self.path)
             try:
                 with (
                     _disk_errors(),
@@ -227,6 +230,8 @@ class Store:
 
     def _copy_before(self, migration: str) -> None:
         """Keep the file as it is before a migration, under the migration's number."""
+        if self._file.read_only:
+            raise only_read(self.path)
         number = migration.partition("_")[0]
         kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
         copies = (one for one in kept.parent.iterdir() if one.name.startswith(kept.stem))

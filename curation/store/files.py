@@ -19,11 +19,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple, NoReturn, TypeVar
 
 import duckdb
 
-from curation.errors import CurationError, InputError, NotFoundError, StoreBusyError, StoreError
+from curation.errors import (
+    CurationError,
+    InputError,
+    NotFoundError,
+    StoreBusyError,
+    StoreError,
+    StoreReadOnlyError,
+)
 from curation.store.on_disk import checkpoints
 from curation.store.on_disk.checkpoints import HEADERS
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
@@ -80,7 +88,7 @@ class DatabaseFile:
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
-        self.held = False
+        self.held = self.read_only = False
         self._patience = patience
         self._engine: Cursor | None = None
         self._descriptor: int | None = None
@@ -117,7 +125,7 @@ class DatabaseFile:
         ------
         duckdb.Error: somebody reads, or the disk is full. Nothing is lost.
         """
-        if self._log.exists():
+        if self._log.exists() and not self.read_only:
             assert self._engine is not None
             with self._guarded():
                 self._engine.execute("CHECKPOINT project")
@@ -211,12 +219,18 @@ class DatabaseFile:
     def _attach_to_engine(self) -> None:
         if not self.path.is_file():  # it was moved away, and DuckDB would make an empty one
             raise NotFoundError(no_project(self.path))
+        self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
+        if self.read_only and checkpoints.kept_blocks(self.path).exists():
+            raise StoreReadOnlyError(_torn(self.path))
         checkpoints.put_back(self.path)
         if self._log.exists():
             self._refuse_damaged_log()
         if self._engine is None:
-            self._engine = start_engine(f"{self.path}.tmp")
-        self._engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(self.path)])
+            self._engine = start_engine(
+                f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
+            )
+        way = "READ_ONLY" if self.read_only else "READ_WRITE"  # read-only, what the log holds stays in memory
+        self._engine.execute(f"ATTACH ? AS project (TYPE DUCKDB, {way})", [str(self.path)])
         checkpoints.hold(self.path)
 
     def _refuse_damaged_log(self) -> None:
@@ -247,6 +261,23 @@ class DatabaseFile:
     @property
     def _log(self) -> Path:
         return log_of(self.path)
+
+
+def only_read(path: Path) -> StoreReadOnlyError:
+    """The refusal to write a project whose file or folder cannot be written."""
+    return StoreReadOnlyError(
+        f"{path} was opened to be read only, because the file or its folder cannot be written by who runs "
+        "this. Nothing was changed. Use it where it can be written, or write to a backup of it."
+    )
+
+
+def _torn(path: Path) -> str:
+    kept = checkpoints.kept_blocks(path).name
+    return (
+        f"{path} was not opened: a checkpoint of it was stopped, and what undoes that ({kept}) cannot be put "
+        f"back here, because the file or its folder cannot be written. Copy {path.name}, its log and {kept} "
+        "to one place that can be written, and use it there."
+    )
 
 
 def _copy_bytes(source: int, target: Path) -> None:

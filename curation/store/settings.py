@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 
-from curation.errors import RefusedError
-from curation.store.database import utc_now
+from curation.errors import RefusedError, StoreReadOnlyError
+from curation.store.database import Store, utc_now
 from curation.store.files import Cursor
 
 COMMAND_LINE = "command line"
@@ -52,3 +53,12 @@ def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: 
     """Write one line of the audit trail, in the transaction of the action itself."""
     text = json.dumps(detail, ensure_ascii=False, sort_keys=True, default=str)
     cursor.execute("INSERT INTO events VALUES (?, ?, ?, ?)", [utc_now(), actor, action, text])
+
+
+def note_event(store: Store, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
+    """Write one line of the audit trail; none, and a warning, where the project can only be read."""
+    try:
+        with store.transaction() as cursor:
+            record_event(cursor, action, detail, actor)
+    except StoreReadOnlyError as error:
+        logging.getLogger("goldset").warning("The audit trail has no line of this: %s", error.found)

@@ -13,8 +13,9 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 
 _NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
 
@@ -37,6 +38,12 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
             yield new
         finally:
             shutil.rmtree(new, ignore_errors=True)
+
+
+def beside_or_temporary(project: Path) -> AbstractContextManager[Path]:
+    """An empty folder for a copy of a project, in the same folder if that can be written."""
+    folder = project.parent if os.access(project.parent, os.W_OK) else Path(gettempdir())
+    return staged(folder / f"{project.name}.rehearsal", private=True)
 
 
 def replace_folder(new: Path, out: Path) -> None:

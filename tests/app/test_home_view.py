@@ -13,9 +13,12 @@ from app.views.curate import page as curate
 from app.views.relabel import page as relabel
 from app.views.releases import page as releases
 from app.views.rounds import page as rounds
+from curation.errors import RefusedError
 from curation.importing.kinds import FILE_KINDS
 from curation.jobs.stored import begin, end
 from curation.labeling.rounds.rounds import open_round
+from curation.operations.backup import back_up
+from curation.operations.drill import rehearse_restore
 from curation.steps import read_path
 from curation.steps.judging import MANAGE
 from curation.store import Store
@@ -149,3 +152,17 @@ def test_a_link_to_a_page_that_the_navigation_has_not_is_left_out(store: Store) 
 
     test = AppTest.from_function(script, args=(LEAD,), default_timeout=60).run()
     assert {address for _, address, _ in links(test)} == {"curate"}
+
+
+def test_home_says_when_the_last_backup_and_restore_drill_were(store: Store, tmp_path: Path) -> None:
+    def quiet() -> str:
+        return "".join(one.proto.body for one in run("Home").get("html") if "gs-quiet" in one.proto.body)
+
+    assert "No restore drill was ever made." in quiet()
+    taken = back_up(store, tmp_path / "b.duckdb")
+    taken.path.write_bytes(b"")
+    with pytest.raises(RefusedError):
+        rehearse_restore(store, tmp_path)
+    [problem] = [one.value for one in run("Home").error]
+    assert "and failed" in problem
+    assert "goldset" not in problem, "pages name no commands"

@@ -29,7 +29,7 @@ from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
-from curation.store import COMMAND_LINE, Store, record_event
+from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
 from curation.text import canonical_json
 
@@ -126,14 +126,13 @@ def export(
     _refuse_other_content(out, verified.release_id, format)
     opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
     exported = _written(store, release, format, out, graded, options, opening)
-    with store.transaction() as cursor:
-        detail = {
-            "name": name,
-            "release": verified.release_id,
-            "format": format,
-            "without grades": list(exported.without_grades),
-        }
-        record_event(cursor, "export", detail, actor)
+    detail = {
+        "name": name,
+        "release": verified.release_id,
+        "format": format,
+        "without grades": list(exported.without_grades),
+    }
+    note_event(store, "export", detail, actor)
     return exported
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -48,6 +49,23 @@ def damaged_blocks(descriptor: int) -> list[int]:
         numbers = _numbers(descriptor, free_list)
         free = set(islice(numbers, next(numbers)))
     return [number for number in range(count) if number not in free and not _is_whole(descriptor, number)]
+
+
+def take_blocks(file: Path, others: Iterable[Path]) -> list[int]:
+    """Take damaged blocks from files that have them whole and with the same sum; returns their numbers."""
+    taken = []
+    for other in others:
+        with file.open("r+b") as out, other.open("rb") as whole:
+            for number in range((file.stat().st_size - HEADERS) // BLOCK):
+                content = _content(whole.fileno(), number)
+                if (
+                    content[:_SUM] == _content(out.fileno(), number)[:_SUM]
+                    and _is_whole(whole.fileno(), number)
+                    and not _is_whole(out.fileno(), number)
+                ):
+                    os.pwrite(out.fileno(), content, HEADERS + number * BLOCK)
+                    taken.append(number)
+    return taken
 
 
 def _content(descriptor: int, number: int) -> bytes:

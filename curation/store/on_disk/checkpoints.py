@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import IO
 
 import duckdb
 
@@ -78,10 +79,7 @@ def put_back(file: Path) -> bool:
     if not kept.exists() or file in _held:
         return False
     with _put_back, file.open("r+b") as whole:
-        try:
-            fcntl.lockf(whole, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise duckdb.IOException(f"Could not set lock on file: {error.strerror}") from None
+        lock(whole, fcntl.LOCK_EX)
         content = _content(kept)
         undone = bool(content) and os.pread(whole.fileno(), HEADERS, 0) == content[:HEADERS]
         if undone:
@@ -92,6 +90,19 @@ def put_back(file: Path) -> bool:
             os.fsync(whole.fileno())
         kept.unlink(missing_ok=True)
         return undone
+
+
+def lock(file: IO[bytes], kind: int) -> None:
+    """Lock a file as DuckDB does, until any descriptor of this process for it is closed.
+
+    Raises
+    ------
+    duckdb.IOException: another process holds it.
+    """
+    try:
+        fcntl.lockf(file, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        raise duckdb.IOException(f"Could not set lock on file: {error.strerror}") from None
 
 
 def _block(descriptor: int, number: int) -> bytes:

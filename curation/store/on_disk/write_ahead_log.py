@@ -51,6 +51,35 @@ def log_damage(log: Path) -> str:
     return found
 
 
+def repair_log(log: Path) -> tuple[int, bool]:
+    """Put wrong lengths of entries right, and cut the log before an entry that is broken otherwise.
+
+    Returns the number of bytes that were cut off, and whether the log was changed. A torn last entry stays:
+    it was never acknowledged.
+    """
+    content = _content(log)
+    header = _HEADER.match(content)
+    place = header.end() if header else 0
+    kept = content[:place]
+    while header and (end := _true_end(content, place)) is not None:
+        kept += (end - place - _FRAME).to_bytes(8, "little") + content[place + 8 : end]
+        place = end
+    if _end_of_entry(content, place) is None and _whole_from(content, place) is None:  # whole, or torn
+        kept, place = kept + content[place:], len(content)
+    if kept != content:
+        log.write_bytes(kept)
+    return len(content) - place, kept != content
+
+
+def _true_end(content: bytes, place: int) -> int | None:
+    """Where the entry ends whose checksum is at a place, whatever its length says; None where none does."""
+    for find in (_end_of_entry, lambda *_: _whole_from(content, place + 1), lambda *_: len(content)):
+        end = find(content, place)
+        if end is not None and _told(content, place + _FRAME) == _checksum(content[place + _FRAME : end]):
+            return end
+    return None
+
+
 def _content(log: Path) -> bytes:
     try:
         return log.read_bytes()
