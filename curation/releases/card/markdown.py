@@ -20,10 +20,6 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def bullets(sentences: Iterable[str]) -> Lines:
-    return [f"- {sentence}" for sentence in sentences]
-
-
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Lines:
     """A Markdown table; cells stay on their line and in their column."""
     lines = [header, ["---"] * len(header), *rows]
