@@ -183,21 +183,14 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
     if report.built_before:
         say("This pool was built before from the same inputs; nothing was added.")
     else:
-        say(
-            f"{amount(report.candidates, 'candidate')} for {amount(report.queries, 'query', 'queries')}, "
-            f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
-        )
+        say(f"{report.sentences[0].rstrip('.')}; {report.added:,} are new to the project.")
     if report.sample:
         table(
             "Sample of the pool",
             ["ranks", "pooled pairs", "drawn", "share"],
             [(band.ranks, band.pairs, band.drawn, percent(band.share, 1)) for band in report.sample],
         )
-    for system in report.systems:
-        for reason, count in system.no_hit.items():
-            say(f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {reason}")
-    for reason, count in report.left_out.items():
-        say(f"{count:,} {reason}")
+    say(*report.gaps)
     if check is not None:
         _show_check(check)
 

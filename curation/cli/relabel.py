@@ -12,7 +12,7 @@ from curation.cli.goldset import Json, Seed, command_group, listed, project_stor
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
-from curation.text import amount, percent
+from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.relabeling.drift.report import DriftReport
@@ -266,36 +266,19 @@ def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
 
 
 def _show_plan(plan: RelabelingPlan) -> None:
+    from curation.relabeling.plan.sections import plan_sentences, plan_tables
+    from curation.reports.page import Section
+    from curation.reports.terminal import show_sections
+
+    hours = "" if plan.hours is None else f" in about {plan.hours:.1f} hours"
     say(
         f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')} "
-        f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged)."
+        f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged), "
+        f"{amount(plan.judgments, 'judgment')}{hours}."
     )
-    rows = [(part, count) for part, count in plan.parts.items()]
-    table("Pairs by part", ["part", "pairs"], rows)
-    table("Pairs by type", ["type", "pairs"], list(plan.by_type.items()))
-    table("Pairs by quarter of the last judgment", ["quarter", "pairs"], list(plan.by_quarter.items()))
-    say(
-        f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
-        f"Queries: {plan.retired:,} leave, {plan.new_queries:,} join with about "
-        f"{amount(plan.new_pairs, 'pair')}.",
-    )
-    if plan.short:
-        say(
-            f"WARNING: {amount(plan.short, 'pair')} will be older than two years, because there is no "
-            "room for them."
-        )
-    if plan.needed is not None:
-        say(f"To judge everything again within two years takes --fraction {plan.needed:.2f} this quarter.")
-    left_out(plan.left_out, "pairs")
-    if plan.hours is None:
-        say(f"Hours: unknown, because {plan.pace_unknown}.")
-    else:
-        say(
-            f"Hours: about {plan.hours:.1f} for {amount(plan.judgments, 'judgment')}, at "
-            f"{plan.pace.hourly:.0f} an "
-            f"hour ({amount(plan.pace.annotators, 'annotator')}, {plan.pace.slowest:.0f} to "
-            f"{plan.pace.fastest:.0f})."
-        )
+    report = plain(plan)
+    show_sections([Section("", "\n".join(plan_sentences(report)), (), tuple(plan_tables(report)))])
+    say(f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.")
     say("Next: goldset relabel show, then goldset relabel open --annotators NAMES")
 
 

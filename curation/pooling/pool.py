@@ -52,7 +52,7 @@ from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
 from curation.store.documents import current_corpus, current_snapshot
-from curation.text import canonical_json, digest, seeded
+from curation.text import amount, canonical_json, digest, seeded
 from curation.words import CUT, is_cut_otherwise
 
 Pair = tuple[str, str]
@@ -116,6 +116,25 @@ class PoolReport:
     systems: list[SystemReport]
     left_out: dict[str, int]
     sample: tuple[SampledBand, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """The pool's size, and what was left out of it, each with the reason."""
+        return [
+            f"{amount(self.candidates, 'candidate')} for {amount(self.queries, 'query', 'queries')}, "
+            f"{self.random_negatives:,} of them random negatives.",
+            *self.gaps,
+        ]
+
+    @property
+    def gaps(self) -> list[str]:
+        """What was found for no query, and what was left out, each with the reason."""
+        nothing = [
+            f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {why}."
+            for system in self.systems
+            for why, count in system.no_hit.items()
+        ]
+        return [*nothing, *(f"{count:,} {why}." for why, count in self.left_out.items())]
 
 
 class _PoolInputs(NamedTuple):

@@ -40,7 +40,7 @@ def show(context: CurateContext) -> None:
             report = last_pool(context.store)
             if report is not None:
                 _sampled(report)
-                ui.sentences("\n".join(_summary(report)))
+                ui.sentences("\n".join(report.sentences))
             if found.graded and st.toggle("Hard negatives"):
                 with st.spinner("Comparing texts…"):
                     _negatives(hard_negatives(context.store))
@@ -129,22 +129,6 @@ def _sampled(pool: PoolReport) -> None:
             ["Ranks", "Pooled pairs", "Drawn", "Share"],
             [(band.ranks, band.pairs, band.drawn, ui.ShareCell(band.share)) for band in pool.sample],
         )
-
-
-def _summary(pool: PoolReport) -> list[str]:
-    """The pool's size, and what was left out of it, each with the reason."""
-    nothing = [
-        f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {why}."
-        for system in pool.systems
-        for why, count in system.no_hit.items()
-    ]
-    return [
-        f"{amount(pool.candidates, 'candidate')} for {amount(pool.queries, 'query', 'queries')}, "
-        f"{pool.random_negatives:,} of them "
-        "random negatives.",
-        *nothing,
-        *(f"{count:,} {why}." for why, count in pool.left_out.items()),
-    ]
 
 
 def _negatives(found: HardNegatives) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from app import ui
@@ -12,18 +10,12 @@ from app.views.relabel import opening
 from curation.errors import NotFoundError
 from curation.jobs import jobs_of
 from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, planning_problem
+from curation.relabeling.plan.sections import plan_sentences, plan_tables
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
 from curation.store import Store
-from curation.text import amount, percent
 
 PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
 QUERIES = ["Query", "What", "Why", "Searches"]
-WHY = {
-    "random": "random: for the estimate of wrong labels",
-    "due": "due: to stay within two years",
-    "stale": "stale: the highest scores",
-    "control": "control: undisputed and unchanged",
-}
 SHOWN = 50
 """Rows of each table; the command line has all."""
 KIND = "plan re-labeling"
@@ -81,41 +73,9 @@ def _preview(plan: ShownPlan) -> None:
         st.metric("Pairs", f"{report['pairs']:,} of {report['set_pairs']:,}", width="content")
         st.metric("Judgments", f"{report['judgments']:,}", width="content")
         st.metric("Hours", hours, width="content")
-    ui.sentences("\n".join(_told(report)))
-    parts = [(WHY.get(part, part), count) for part, count in report["parts"].items()]
-    ui.table("Pairs by why they are in it", ["Why", "Pairs"], parts, words=True)
-    ui.table("Pairs by type", ["Type", "Pairs"], report["by_type"].items(), words=True)
-    quarters = report["by_quarter"].items()
-    ui.table("Pairs by quarter of the last judgment", ["Quarter", "Pairs"], quarters, words=True)
-
-
-def _told(report: dict[str, Any]) -> list[str]:
-    lines = []
-    if report["hours"] is None:
-        lines.append(f"The hours are unknown, because {report['pace_unknown']}.")
-    else:
-        pace = report["pace"]
-        lines.append(
-            f"The hours are at {pace['hourly']:.0f} judgments an hour, the median of {pace['annotators']} "
-            f"annotators ({pace['slowest']:.0f} to {pace['fastest']:.0f})."
-        )
-    if report["retired"] or report["new_queries"]:
-        lines.append(
-            f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
-            f"{amount(report['new_pairs'], 'pair')}."
-        )
-    if report["short"]:
-        lines.append(
-            f"{amount(report['short'], 'pair')} will be older than two years: there is no room for them."
-        )
-    if report["needed"] is not None:
-        lines.append(
-            f"To judge everything again within two years takes {percent(report['needed'])} this quarter."
-        )
-    return [
-        *lines,
-        *(f"Left out: {amount(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
-    ]
+    ui.sentences("\n".join(plan_sentences(report)))
+    for one in plan_tables(report):
+        ui.table(one.caption, one.columns, one.rows, words=True)
 
 
 def _contents(plan: ShownPlan) -> None:

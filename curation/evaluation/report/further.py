@@ -153,12 +153,7 @@ def pooled_sections(pooled: PooledRuns | None) -> list[Section]:
     if pooled.sealed_left_out:
         queries = amount(pooled.sealed_left_out, "query", "queries")
         sentences.append(f"left out: {queries} of sealed parts that were not evaluated.")
-    sentences += [
-        f"{one.system} found nothing for {amount(count, 'query', 'queries')}: {reason}."
-        for one in pooled.pool.systems
-        for reason, count in one.no_hit.items()
-    ]
-    sentences += [f"{count:,} {reason}." for reason, count in pooled.pool.left_out.items()]
+    sentences += pooled.pool.gaps
     rows = tuple((name, pooled.returned[name], count) for name, count in pooled.unjudged.items())
     columns = ("run", "documents", "without a grade in the release")
     table = Table(f"In the first {pooled.depth:,} places", columns, rows)

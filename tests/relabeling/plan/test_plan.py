@@ -215,7 +215,7 @@ def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path)
     assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
     assert (answer["pairs"], answer["hours"]) == (4, None)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
-    assert "Hours: unknown" in invoke(command).stdout
+    assert "The hours are unknown" in invoke(command).stdout
     assert invoke([*command, "--fraction", "0.5"]).exit_code == 1
     shown = invoke(["--project", str(store.path), "relabel", "show", "2026-Q4"])
     assert "not opened: 4 pairs" in shown.stdout

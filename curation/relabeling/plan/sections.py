@@ -1,0 +1,57 @@
+"""The plan of a quarter for people: the sentences and tables that the terminal and the page share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.reports.page import Table
+from curation.text import amount, percent
+
+WHY = {
+    "random": "random: for the estimate of wrong labels",
+    "due": "due: to stay within two years",
+    "stale": "stale: the highest scores",
+    "control": "control: undisputed and unchanged",
+}
+
+
+def plan_sentences(report: Mapping[str, Any]) -> list[str]:
+    """What a plan costs, which queries change, and what it leaves out; of a plan as JSON knows it."""
+    lines = []
+    if report["hours"] is None:
+        lines.append(f"The hours are unknown, because {report['pace_unknown']}.")
+    else:
+        pace = report["pace"]
+        lines.append(
+            f"The hours are at {pace['hourly']:.0f} judgments an hour, the median of {pace['annotators']} "
+            f"annotators ({pace['slowest']:.0f} to {pace['fastest']:.0f})."
+        )
+    if report["retired"] or report["new_queries"]:
+        lines.append(
+            f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
+            f"{amount(report['new_pairs'], 'pair')}."
+        )
+    if report["short"]:
+        lines.append(
+            f"{amount(report['short'], 'pair')} will be older than two years: there is no room for them."
+        )
+    if report["needed"] is not None:
+        lines.append(
+            f"To judge everything again within two years takes {percent(report['needed'])} this quarter."
+        )
+    return [
+        *lines,
+        *(f"Left out: {amount(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
+    ]
+
+
+def plan_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Its pairs by why they are in it, by type, and by when they were judged."""
+    parts = tuple((WHY.get(part, part), count) for part, count in report["parts"].items())
+    quarters = tuple(report["by_quarter"].items())
+    return [
+        Table("Pairs by why they are in it", ("Why", "Pairs"), parts),
+        Table("Pairs by type", ("Type", "Pairs"), tuple(report["by_type"].items())),
+        Table("Pairs by quarter of the last judgment", ("Quarter", "Pairs"), quarters),
+    ]
