@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.consensus.consensus import PairConsensus
+from curation.consensus.consensus import PairConsensus, settle_votes
 from curation.consensus.votes import Votes, read_votes
 from curation.door import shut_door
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
 from curation.sampling.strata import BETWEEN
@@ -141,6 +141,24 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
         sealed=shut_door(cursor).closed,
     )
+
+
+def settled_queries(labels: SplitLabels) -> GradedQueries:
+    """The graded queries by the consensus of the labels' votes.
+
+    Raises
+    ------
+    RefusedError: there are none.
+    """
+    graded = graded_queries(labels, settle_votes(labels.votes))
+    if not graded.inputs.queries:
+        raise RefusedError(
+            "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
+            "they are decided.",
+            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
+            "imports judgments.",
+        )
+    return graded
 
 
 def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:

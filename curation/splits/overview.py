@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from curation.consensus.consensus import settle_votes
-from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.splits.groups.cuts import (
     FEW,
@@ -20,7 +18,7 @@ from curation.splits.groups.cuts import (
 )
 from curation.splits.groups.groups import chain, leakage_groups, members_of
 from curation.splits.groups.named_cuts import cuts_by_id
-from curation.splits.inputs import SplitInputs, graded_queries, read_labels
+from curation.splits.inputs import SplitInputs, read_labels, settled_queries
 from curation.splits.rules import Rules
 from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
@@ -82,15 +80,7 @@ def project_inputs(
     """
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
-    inputs = graded_queries(labels, settle_votes(labels.votes)).inputs
-    if not inputs.queries:
-        raise RefusedError(
-            "No query has a grade yet, so there is nothing that could leak. Judge first; disputed pairs "
-            "count once they are decided.",
-            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
-            "imports judgments.",
-        )
-    return with_tie_data(store, inputs, rules, progress)
+    return with_tie_data(store, settled_queries(labels).inputs, rules, progress)
 
 
 def overview(

@@ -16,7 +16,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from curation.consensus.consensus import settle_votes
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
@@ -34,7 +33,7 @@ from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.checked_assignment import CheckedAssignment, assign_and_check
 from curation.splits.groups.cuts import StillTied, still_tied
 from curation.splits.groups.named_cuts import cuts_by_id
-from curation.splits.inputs import GradedQueries, graded_queries, read_labels
+from curation.splits.inputs import GradedQueries, read_labels, settled_queries
 from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_large
 from curation.splits.request import (
     LARGEST_GROUP,
@@ -303,14 +302,7 @@ def _read(
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
         carried = read_carried_over(cursor, options.keep) if options.keep != () else NOTHING_CARRIED_OVER
-    graded = graded_queries(labels, settle_votes(labels.votes))
-    if not graded.inputs.queries:
-        raise RefusedError(
-            "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
-            "they are decided.",
-            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
-            "imports judgments.",
-        )
+    graded = settled_queries(labels)
     return _SplitBasis(graded, carried_over_among(carried, graded.inputs.queries, parts))
 
 

@@ -16,9 +16,8 @@ from app.views.releases.bars import part_stacks
 from curation.door import Opening, openings
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
-from curation.releases.export.listed import ListedExport, exports_of
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.overview import ShownRelease, override_told
+from curation.releases.overview import ListedExport, ShownRelease, exports_of, override_told
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, opened, verify

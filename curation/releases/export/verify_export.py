@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +25,6 @@ from curation.releases.stored import list_releases
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store
 
-CHUNK = 1 << 20
 NO_PROJECT = "no project at hand"
 UNTOLD = "its manifest does not tell how it was written"
 
@@ -218,33 +218,21 @@ def _known_name(manifest: Mapping[str, Any], store: Store) -> str:
 
 def _difference(found: Path, expected: Path) -> str:
     """Where a file begins to differ, '' where it does not; a text file's line is shown as it is now."""
-    place = _first_difference(found, expected)
-    if place is None:
-        return ""
-    content = found.read_bytes()
-    if place >= len(content):
-        return f"it ends after {len(content):,} bytes of {expected.stat().st_size:,}"
-    if place >= expected.stat().st_size:
-        return f"it goes on after its {place:,} bytes"
-    if found.suffix == ".parquet":
-        return f"byte {place + 1:,} is the first that differs"
-    start = content.rfind(b"\n", 0, place) + 1
-    number = content.count(b"\n", 0, place) + 1
-    line = content[start : content.find(b"\n", place) if b"\n" in content[place:] else None]
-    shown = line[:200].decode("utf-8", "backslashreplace")
-    return f"line {number:,} is the first that differs, at its byte {place - start + 1:,}: {shown}"
-
-
-def _first_difference(found: Path, expected: Path) -> int | None:
-    """Offset of the first byte that differs, or at which one of the two ends."""
+    size, wanted_size = found.stat().st_size, expected.stat().st_size
     with found.open("rb") as one, expected.open("rb") as other:
         offset = 0
-        while True:
-            left, right = one.read(CHUNK), other.read(CHUNK)
-            if left != right:
-                pairs = enumerate(zip(left, right, strict=False))
-                differing = (place for place, (a, b) in pairs if a != b)
-                return offset + next(differing, min(len(left), len(right)))
-            if not left:
-                return None
-            offset += len(left)
+        for number, (line, wanted) in enumerate(zip_longest(one, other, fillvalue=b""), 1):
+            if line == wanted:
+                offset += len(line)
+                continue
+            pairs = enumerate(zip(line, wanted, strict=False))
+            same = next((place for place, (a, b) in pairs if a != b), min(len(line), len(wanted)))
+            if offset + same == size:
+                return f"it ends after {size:,} bytes of {wanted_size:,}"
+            if offset + same == wanted_size:
+                return f"it goes on after its {wanted_size:,} bytes"
+            if found.suffix == ".parquet":
+                return f"byte {offset + same + 1:,} is the first that differs"
+            shown = line.removesuffix(b"\n")[:200].decode("utf-8", "backslashreplace")
+            return f"line {number:,} is the first that differs, at its byte {same + 1:,}: {shown}"
+    return ""

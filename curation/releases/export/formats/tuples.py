@@ -1,17 +1,188 @@
-"""Triplets (anchor, positive, negative) and n-tuples (anchor, positive, negative_1 … negative_n) for
-sentence-transformers; `training_rows` has the files."""
+"""Triplets and n-tuples, rows for training and testing encoders with sentence-transformers.
+
+A negative is always a document that people graded below relevant and that a system ranked for the query; the
+best ranked come first. A document with nearly the text of a relevant one is never a negative, whatever its
+grade. A text that has several ids is written once. Grades of another version of a document are left out:
+the text that is written is not the one that was judged.
+
+    <part>.jsonl       anchor, positive, negative; or anchor, positive, negative_1 … negative_n
+    ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
+
+A trainer takes every column for a text, so the ids have a file of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.releases.export.formats.export_format import ExportFormat, Written
-from curation.releases.export.formats.training_rows import TrainingExample, UsableQuery, write_examples
+from curation.errors import RefusedError
+from curation.releases.export.formats.export_format import ExportFormat, Written, json_line, write_lines
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
+    from curation.store import Document
+
+CHANGED = "grade that was given on another version of its document"
+UNRANKED = "document graded below relevant that no system ranked"
+ALIKE = "document graded below relevant that is nearly the text of a relevant one"
+TWICE = "document graded below relevant whose text stands under another id already"
+SAME = "relevant document whose text stands under another id already"
+NO_POSITIVE = "query without a relevant document"
+NO_NEGATIVE = "query without a hard negative"
+
+
+class TrainingExample(NamedTuple):
+    """A query with a relevant document and hard negatives, best ranked first."""
+
+    query_id: str
+    positive_id: str
+    negative_ids: tuple[str, ...]
+
+
+class UsableQuery(NamedTuple):
+    """A query's documents by id: relevant ones by grade, hard negatives by rank."""
+
+    query_id: str
+    positives: list[str]
+    negatives: list[str]
+
+
+def write_examples(
+    folder: Path, gold: Gold, examples: Callable[[UsableQuery], Iterator[TrainingExample]], least: int
+) -> Written:
+    """One file for each part that has rows.
+
+    Raises
+    ------
+    RefusedError: no part has any.
+    """
+    left_out: Counter[str] = Counter()
+    documents = gold.documents.of({row["document_id"] for row in gold.qrels})
+    queries = _usable(list(_queries(gold, documents, left_out)), least, left_out)
+    texts = {query["query_id"]: query["text"] for query in gold.queries}
+    rows: dict[str, int] = {}
+    (folder / "ids").mkdir()
+    for part in gold.parts:
+        found = [row for query in queries if gold.part_of[query.query_id] == part for row in examples(query)]
+        if not found:
+            continue
+        name = f"{part}.jsonl"
+        write_lines(folder / name, (json_line(_texts(row, texts, documents)) for row in found))
+        write_lines(folder / "ids" / name, (json_line(row._asdict()) for row in found))
+        rows[name] = len(found)
+    if not rows:
+        raise RefusedError(_nothing(gold.parts, left_out))
+    return Written(rows=rows, left_out=dict(sorted((+left_out).items())))
+
+
+def _texts(
+    row: TrainingExample, queries: Mapping[str, str], documents: Mapping[str, Document]
+) -> dict[str, str]:
+    names = ["negative"]
+    if len(row.negative_ids) > 1:
+        names = [f"negative_{number}" for number in range(1, len(row.negative_ids) + 1)]
+    negatives = (documents[document_id].text for document_id in row.negative_ids)
+    return {
+        "anchor": queries[row.query_id],
+        "positive": documents[row.positive_id].text,
+        **dict(zip(names, negatives, strict=True)),
+    }
+
+
+def _usable(queries: Sequence[UsableQuery], least: int, left_out: Counter[str]) -> list[UsableQuery]:
+    usable = []
+    for query in queries:
+        if not query.positives:
+            left_out[NO_POSITIVE] += 1
+        elif not query.negatives:
+            left_out[NO_NEGATIVE] += 1
+        elif len(query.negatives) < least:
+            left_out[f"query with fewer than {least} hard negatives"] += 1
+        else:
+            usable.append(query)
+    return usable
+
+
+def _queries(gold: Gold, documents: Mapping[str, Document], left_out: Counter[str]) -> Iterator[UsableQuery]:
+    """The queries with grades, ordered, and what their documents are good for."""
+    ranks = _best_ranks(gold)
+    by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in gold.qrels:
+        by_query[row["query_id"]].append(row)
+    for query_id, rows in sorted(by_query.items()):
+        usable = [row for row in rows if "version" not in row]
+        left_out[CHANGED] += len(rows) - len(usable)
+        relevant = [row["document_id"] for row in rows if row["grade"] >= gold.relevant_grade]
+        positives = _positives([row for row in usable if row["document_id"] in relevant], documents, left_out)
+        ranked = []
+        for row in usable:
+            rank = ranks.get((query_id, row["document_id"]))
+            if row["document_id"] in relevant:
+                continue
+            if rank is None:
+                left_out[UNRANKED] += 1
+            else:
+                ranked.append((rank, row["document_id"]))
+        negatives = [document_id for _, document_id in sorted(ranked)]
+        yield UsableQuery(query_id, positives, _distinct(negatives, relevant, documents, gold, left_out))
+
+
+def _positives(
+    rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
+) -> list[str]:
+    """The relevant documents, best graded first; each text once."""
+    of_text: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
+        of_text.setdefault(documents[row["document_id"]].text, row["document_id"])
+    left_out[SAME] += len(rows) - len(of_text)
+    return list(of_text.values())
+
+
+def _distinct(
+    negatives: Sequence[str],
+    relevant: Sequence[str],
+    documents: Mapping[str, Document],
+    gold: Gold,
+    left_out: Counter[str],
+) -> list[str]:
+    """The negatives that are neither nearly a relevant document nor each other's text."""
+    from curation.similarity.near_duplicates import near_duplicate
+    from curation.similarity.shingles import word_shingles
+
+    texts = {name: documents[name].text for name in (*relevant, *negatives)}
+    shingles = {name: word_shingles(text) for name, text in texts.items()}
+    same = {texts[name] for name in relevant}
+    kept: dict[str, str] = {}
+    for name in negatives:
+        alike = near_duplicate(name, relevant, shingles, gold.near_duplicate)
+        if texts[name] in same or alike is not None:
+            left_out[ALIKE] += 1
+        elif texts[name] in kept:
+            left_out[TWICE] += 1
+        else:
+            kept[texts[name]] = name
+    return list(kept.values())
+
+
+def _best_ranks(gold: Gold) -> dict[tuple[str, str], int]:
+    """(query id, document id) → the best rank that any system of any pool gave it."""
+    ranks: dict[tuple[str, str], int] = {}
+    for row in gold.candidates:
+        if row["rank"] is not None and row["pool_id"] is not None:
+            pair = row["query_id"], row["document_id"]
+            ranks[pair] = min(row["rank"], ranks.get(pair, row["rank"]))
+    return ranks
+
+
+def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
+    reasons = "; ".join(f"{count:,} × {reason}" for reason, count in sorted((+left_out).items()))
+    return (
+        f"No row can be made of the grades of {', '.join(parts) or 'no part'}: {reasons or 'there is none'}. "
+        "Negatives are documents that a pool ranked and people graded below relevant."
+    )
 
 
 def write_triplets(folder: Path, gold: Gold) -> Written:
