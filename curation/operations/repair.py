@@ -116,8 +116,8 @@ def _repair(new: Path, project: Path, target: Path, backups: Sequence[Path]) -> 
             raise ValueError("the table of migrations is in it")
     except (duckdb.Error, ValueError) as error:
         raise StoreError(
-            f"{project} cannot be repaired, and nothing was written: what its tables are known by is damaged "
-            f"({first_line(error)}).",
+            f"{project} cannot be repaired, and nothing was written: a block that lists its tables and rows, "
+            f"or that its log needs, is damaged ({first_line(error)}).",
             command="Restore a backup: goldset restore FILE --replace.",
         ) from error
     if not (taken or damaged or log_repaired):
