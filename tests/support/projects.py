@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,7 +38,7 @@ def new_project(path: Path) -> Store:
     return open_store(path)
 
 
-@cache
+@once_a_run
 def _filled(fill: Callable[[Store], Store]) -> bytes:
     with TemporaryDirectory() as folder:
         store = fill(new_project(Path(folder) / "project.duckdb"))
@@ -48,7 +47,7 @@ def _filled(fill: Callable[[Store], Store]) -> bytes:
 
 
 def built_once(fill: Callable[[Store], Store]) -> Any:
-    """A fixture: a copy of a fresh project that `fill` has filled, once in a test process."""
+    """A fixture: a copy of a fresh project that `fill` has filled, once in a run of all its processes."""
 
     @pytest.fixture
     def project(store: Store) -> Store:
