@@ -17,7 +17,7 @@ setup:   ## make .venv with goldset, its tests and its demo
 demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
 	@.venv/bin/goldset demo
 
-check: setup   ## lint, types, and the tests that need no browser, no embedding model and no second each
+check: setup   ## lint, types, and the tests that need no browser, no embedding model and not half a second each
 	@echo "check: ruff, mypy, and pytest in three processes"
 	@$(call WITH_LINT,-m "not (browser or dense or slow)" --hypothesis-profile check)
 
@@ -27,7 +27,7 @@ test: setup   ## lint, types, and all tests
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
 	@$(call WITH_LINT,--hypothesis-profile full)
 
-slow: setup   ## list the tests that `make check` leaves out because each takes more than a second
+slow: setup   ## list the tests that `make check` leaves out because each takes more than half a second
 	@$(PYTEST) -m "not (browser or dense)" --junitxml build/tests.xml
 	@.venv/bin/python -m tests.support.slow build/tests.xml
 

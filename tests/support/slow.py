@@ -1,4 +1,4 @@
-"""Which tests `make check` leaves out because each takes more than a second: read from a run, kept in a file.
+"""What `make check` leaves out, as each takes more than half a second: read from a run, kept in a file.
 
 `make slow` runs all tests that need no browser and no embedding model, and writes the file.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 
 LIST = Path(__file__).with_name("slow.txt")
-SECONDS = 1.0
+SECONDS = 0.5
 
 
 def slow_tests() -> frozenset[str]:
