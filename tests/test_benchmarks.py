@@ -20,6 +20,11 @@ SCRIPTS = {
 }
 
 
+LONG = ("bench_checkpoints", "bench_evaluate", "look_attacker")
+"""Seconds at their smallest, for the processes that they start or the collection that they read."""
+Printed = pytest.CaptureFixture[str]
+
+
 def _said(name: str, word: str) -> str | None:
     """The rest of the line of a script's docstring that starts with a word."""
     found = re.findall(rf"^{word}: (.+)$", SCRIPTS[name].split('"""')[1], re.MULTILINE)
@@ -27,10 +32,22 @@ def _said(name: str, word: str) -> str | None:
     return found[0] if found else None
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", sorted(SCRIPTS.keys() - set(LONG)))
 def test_a_benchmark_starts_at_its_smallest_size(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: Printed
 ) -> None:
+    starts(name, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_benchmark_starts_at_its_smallest_size(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    starts(name, monkeypatch, capsys)
+
+
+def starts(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Printed) -> None:
     smallest, needs = _said(name, "Smallest"), _said(name, "Needs")
     assert smallest, f"benchmarks/{name}.py needs a line `Smallest: python -m benchmarks.{name} …`"
     assert needs in NEEDS, f"benchmarks/{name}.py: `Needs: {needs}` is none of {NEEDS}"
