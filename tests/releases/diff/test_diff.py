@@ -22,12 +22,13 @@ from curation.releases.verify import Opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, utc_now
+from curation.store.release_parts import PartText
 from curation.store.rows import Query
 from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import DISPUTE, documents, gold_project, write_corpus
 from tests.support.projects import add_names
-from tests.support.stored_parts import alter_part, part_text
+from tests.support.stored_parts import alter_part
 
 LATE = "<b>late</b> & arrival"
 MOVED = "q-violin"
@@ -229,7 +230,7 @@ def opened_release(name: str, grades: dict[tuple[str, str], int], parts: dict[st
         ],
     }
     row = ReleaseRow(name, name, "{}", utc_now(), "x")
-    return Opened(row, {part: part_text(rows) for part, rows in texts.items()})
+    return Opened(row, {part: PartText.of_rows(rows) for part, rows in texts.items()})
 
 
 pairs = st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["a", "b"]))
