@@ -14,6 +14,7 @@ given other answers are ruled out, and the bits are 20 less the logarithm of how
 
 Usage: python -m benchmarks.look_attacker [looks]
 Smallest: python -m benchmarks.look_attacker 2
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -256,7 +257,7 @@ def learned(looks: int) -> Iterator[tuple[str, int, float, str]]:
 
 def main() -> None:
     if not CISI.parent.is_dir():
-        sys.exit(f"the SMART collections are not at {CISI.parent.parent}")
+        sys.exit(f"the shared data is not at {CISI.parent.parent}")
     print(f"| look, strategy | looks | bits learned of {TARGETS} | remark |\n|---|---:|---:|---|")
     for name, taken, bits, remark in learned(int(sys.argv[1]) if sys.argv[1:] else 10):
         print(f"| {name} | {taken} | {bits:.1f} | {remark} |", flush=True)

@@ -75,6 +75,7 @@ FILES = (
 COMMAND_LINES = (
     "demo/build.py",
     "evaluation/coverage_report/",
+    "evaluation/report/further.py",
     "labeling/practice/practice_file.py",
     "releases/card/card.py",
     "sampling/tags/import_tags.py",
