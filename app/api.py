@@ -28,6 +28,7 @@ from app.grading import guide_json
 from app.monitoring.failures import request_id
 from curation import log
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
+from curation.files.json_texts import UnreadJSONError, read_json
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.labeling.judgments.query_answers import answer_query
@@ -45,7 +46,6 @@ from curation.labeling.session.showings import (
 )
 from curation.labeling.session.submit import submit
 from curation.people.annotators import JUDGING, require_role
-from curation.sources.tables.json_texts import UnreadJSONError, read_json
 
 LARGEST_BODY = 256 * 1024
 MOST_SHOWINGS = 20

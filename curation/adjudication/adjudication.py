@@ -26,11 +26,11 @@ from curation.adjudication.disputes import unjudged
 from curation.consensus.consensus import PairConsensus, settled
 from curation.consensus.votes import Votes, read_votes
 from curation.errors import InputError, RefusedError, refuse_problems
+from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.people.annotators import require_author
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
-from curation.sources.tables.numbers import whole_number
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.text import LONGEST_NOTE
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from curation.answers.matching import answer_tokens
 from curation.answers.settling import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.files.lines import clean
 from curation.guides.guide import current_guide
 from curation.guides.template import PresentationTemplate
 from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
@@ -24,7 +25,6 @@ from curation.labeling.session.documents.elements import Fact, Node
 from curation.labeling.session.excerpts import Segment
 from curation.people.annotators import JUDGING, require_author
 from curation.sources.redaction.personal_data import redact
-from curation.sources.tables.lines import clean
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 from curation.text import digest

@@ -299,8 +299,8 @@ def evaluate(
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.sealed.looking import by_ladder
     from curation.evaluation.to_pool import check_pooling, pool_runs
+    from curation.files.run_files import RunFields
     from curation.releases.verify import opened
-    from curation.sources.run_files import RunFields
 
     layout = layout_of(format, encoding, columns, no_header)
     fields = RunFields(query_field, document_field, rank_field, score_field)

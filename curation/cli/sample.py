@@ -208,7 +208,7 @@ def _on_command_line(context: typer.Context, name: str) -> bool:
 
 
 def _time(option: str, text: str | None) -> datetime | None:
-    from curation.sources.tables.times import parse_time
+    from curation.files.times import parse_time
 
     time = parse_time(text)
     if text is not None and time is None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from curation.importing.importing import carry_out, dry_run
-from curation.importing.outcome import DryRun
-from curation.importing.request import ImportRequest
+from curation.imports.importing import carry_out, dry_run
+from curation.imports.outcome import DryRun
+from curation.imports.request import ImportRequest
 from curation.progress import Progress
 from curation.store import Store
 from curation.text import plain

@@ -1,5 +1,4 @@
-"""Bring things in: corpora, traffic, queries and judgments, from the files that people have.
+"""What files bring in, one module a kind: a corpus, traffic, queries, runs, judgments and reference answers.
 
-`records` reads every format as records and collects every problem of a file; the other modules each take
-one kind of record into the project, in one transaction, and count what they leave out.
+Each reads its records (`files`), takes them into the project in one transaction, and counts what is left out.
 """

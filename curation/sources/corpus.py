@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import RefusedError
+from curation.files.formats import FileLayout
+from curation.files.records import Record, Records, beir_file
+from curation.files.values import metadata_json, text_of
 from curation.progress import Progress, silent
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Record, Records, beir_file
-from curation.sources.tables.values import metadata_json, text_of
 from curation.store import (
     COMMAND_LINE,
     Cursor,

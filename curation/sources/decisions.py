@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.values import text_of
 from curation.progress import Progress, silent
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Records
-from curation.sources.tables.values import text_of
 
 
 class DecisionLine(NamedTuple):

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.files.formats import FileLayout
+from curation.files.records import Record, Records
+from curation.files.time_column import ImportedTimes
+from curation.files.values import text_of, whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
-from curation.sources.imported_times import ImportedTimes
 from curation.sources.queries import KnownQueries, QueryColumn, named_by, query_id_of
 from curation.sources.query_import import (
     BARE,
@@ -29,10 +32,6 @@ from curation.sources.query_import import (
     holds_address,
 )
 from curation.sources.redaction.personal_data import redact
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.records import Record, Records
-from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions

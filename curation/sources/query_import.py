@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
+from curation.files.formats import FileLayout
+from curation.files.lines import clean
+from curation.files.problems import Problems
+from curation.files.records import Record, Records, beir_file
+from curation.files.values import metadata_json, text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
 from curation.sources.reference_answers import cleaned_answers, store_answers
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.lines import clean
-from curation.sources.tables.problems import Problems
-from curation.sources.tables.records import Record, Records, beir_file
-from curation.sources.tables.values import metadata_json, text_of
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.redaction.personal_data import redact
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Records
-from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 

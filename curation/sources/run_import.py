@@ -24,12 +24,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
+from curation.files.formats import FileLayout
+from curation.files.run_files import RunFields, RunFile
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries
-from curation.sources.run_files import RunFields, RunFile
 from curation.sources.run_lines import RunLine, RunLines
 from curation.sources.runs import Run, RunEntry, stored_runs
-from curation.sources.tables.formats import FileLayout
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions

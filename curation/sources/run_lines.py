@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.files.problems import Problems
+from curation.files.run_columns import MOST_RANK, Names
+from curation.files.run_files import RunFile, RunRow
+from curation.files.values import text_of, whole_number
 from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
-from curation.sources.run_files import RunFile, RunRow
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.problems import Problems
-from curation.sources.tables.run_columns import MOST_RANK, Names
-from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
 from curation.statistics.arrays import Floats, Ints
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from curation.sources.tables.problems import Problems
+from curation.files.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"

@@ -17,9 +17,9 @@ from app.acts import Acts
 from app.views.curate.jobs import CurateContext
 from app.views.importing import file_step, verdict
 from curation.errors import RefusedError
-from curation.importing.kinds import FILE_KINDS
-from curation.importing.outcome import DryRun
-from curation.importing.request import ImportRequest
+from curation.imports.kinds import FILE_KINDS
+from curation.imports.outcome import DryRun
+from curation.imports.request import ImportRequest
 from curation.jobs import jobs_of, last_job
 from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store

@@ -67,11 +67,11 @@ NO_PAGE = (
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
     "evaluation/inputs/system_runs.py",
-    "importing/wording.py",
+    "imports/wording.py",
     "labeling/judgments/import",
     "sources/",
 )
-"""Where sentences name options that a page calls by its own labels (`importing.wording`, `submission`)."""
+"""Where sentences name options that a page calls by its own labels (`imports.wording`, `submission`)."""
 COMMAND_LINES = (
     "demo/build.py",
     "evaluation/coverage_report/",

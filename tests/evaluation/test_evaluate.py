@@ -14,8 +14,8 @@ from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, named_runs
+from curation.files.formats import FileLayout
 from curation.releases.verify import opened
-from curation.sources.tables.formats import FileLayout
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.consensus.relevance import read_relevance
+from curation.files.run_files import RunFields
 from curation.labeling.judgments.imported import import_judgments
 from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import audit_report
@@ -19,7 +20,6 @@ from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import JudgmentFields
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
-from curation.sources.run_files import RunFields
 from curation.sources.run_import import import_run
 from curation.store import Store
 

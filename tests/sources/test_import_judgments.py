@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.formats import FileLayout
 from curation.labeling.judgments.imported import import_judgments
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
@@ -16,7 +17,6 @@ from curation.sources.judgments import JudgmentFields, parse_annotator_columns, 
 from curation.sources.queries import query_id_of
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
-from curation.sources.tables.formats import FileLayout
 from curation.sources.traffic.traffic_import import import_traffic
 
 HEAD = "query,document,annotator,grade\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.formats import FileLayout
 from curation.sources.queries import KnownQueries, active_queries, query_id_of
 from curation.sources.query_import import QueryFields, add_query, import_queries
-from curation.sources.tables.formats import FileLayout
 from curation.store import append, put_setting
 from curation.store.rows import Query
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
+from curation.files.formats import FileLayout
+from curation.files.run_files import RunFile
 from curation.sources.queries import KnownQueries
-from curation.sources.run_files import RunFile
 from curation.sources.run_lines import RunLines
-from curation.sources.tables.formats import FileLayout
 from curation.store import Query
 from curation.text import normalise_query
 from tests.support import examples

@@ -24,6 +24,7 @@ from curation.coverage.resolution import Partitions
 from curation.coverage.stored_map import write_map, write_texts
 from curation.coverage.writing.queue import write_task, writing_queue
 from curation.coverage.writing.tasks import open_tasks
+from curation.files.lines import clean
 from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
@@ -39,7 +40,6 @@ from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
-from curation.sources.tables.lines import clean
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -28,9 +28,9 @@ import pyarrow.parquet
 
 from curation.errors import CurationError
 from curation.guides.guide import read_guide
-from curation.importing.importing import carry_out, dry_run
-from curation.importing.look import look_at
-from curation.importing.request import ImportRequest
+from curation.imports.importing import carry_out, dry_run
+from curation.imports.look import look_at
+from curation.imports.request import ImportRequest
 from curation.operations.backup import back_up, sums_path
 from curation.operations.restore import restore
 from curation.project import init_project

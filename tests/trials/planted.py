@@ -68,7 +68,7 @@ def keys_not_looked_up() -> AbstractContextManager[Any]:
 
 def rows_without_rollback() -> AbstractContextManager[Any]:
     """What a rehearsal writes stays."""
-    return patch("curation.importing.importing.Rehearsal", lambda store: store)
+    return patch("curation.imports.importing.Rehearsal", lambda store: store)
 
 
 def history_by_time() -> AbstractContextManager[Any]:

@@ -32,7 +32,7 @@ import duckdb
 
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.submission import RunSubmission
-from curation.importing.request import ImportRequest
+from curation.imports.request import ImportRequest
 from curation.jobs import worker
 from curation.jobs.stored import begin, find_job, last_job
 from curation.operations.content import Rows, read_all_rows

@@ -15,7 +15,7 @@ from app.context import IMPORT_FROM
 from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, hold_on_server, let_go
 from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError
-from curation.importing.kinds import FileKind
+from curation.imports.kinds import FileKind
 from curation.text import amount
 
 HERE, THERE = "From this computer", "On the server"

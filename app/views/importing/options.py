@@ -10,9 +10,9 @@ import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from curation.importing.look import FileLook
-from curation.importing.request import ImportRequest
-from curation.importing.wording import LABELS
+from curation.imports.look import FileLook
+from curation.imports.request import ImportRequest
+from curation.imports.wording import LABELS
 from curation.labeling.judgments.import_plan import TEXTS
 from curation.people.annotators import list_annotators
 from curation.sources.traffic.cleaning import POLICIES, CleaningRules

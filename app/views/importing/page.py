@@ -13,10 +13,10 @@ from app.uploads import held_file
 from app.views.curate.jobs import CurateContext, look
 from app.views.importing import file_step, reading, verdict
 from curation.errors import CurationError
-from curation.importing.held import HeldKind, held_kinds
-from curation.importing.kinds import FILE_KINDS, FileKind
-from curation.importing.look import look_at, seems_to_be
-from curation.importing.request import ImportRequest
+from curation.imports.held import HeldKind, held_kinds
+from curation.imports.kinds import FILE_KINDS, FileKind
+from curation.imports.look import look_at, seems_to_be
+from curation.imports.request import ImportRequest
 from curation.jobs.imports import CHECK, IMPORT
 from curation.steps import Action
 from curation.store import Annotator

@@ -11,11 +11,11 @@ from app import ui
 from app.uploads import HeldFile
 from app.views.curate.jobs import CurateContext
 from app.views.importing.options import ask_options
-from curation.importing.kinds import FileField, FileKind
-from curation.importing.look import FileLook
-from curation.importing.request import ImportRequest
-from curation.sources.run_files import FORMATS as RUN_FORMATS
-from curation.sources.tables.formats import FORMATS
+from curation.files.formats import FORMATS
+from curation.files.run_files import FORMATS as RUN_FORMATS
+from curation.imports.kinds import FileField, FileKind
+from curation.imports.look import FileLook
+from curation.imports.request import ImportRequest
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 BY_ITSELF = "found by itself"

@@ -12,9 +12,9 @@ from app import ui
 from app.uploads import HeldFile, hand_over
 from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError, InputError
-from curation.importing.importing import dry_run, refused
-from curation.importing.outcome import DryRun, ImportOutcome
-from curation.importing.request import ImportRequest
+from curation.imports.importing import dry_run, refused
+from curation.imports.outcome import DryRun, ImportOutcome
+from curation.imports.request import ImportRequest
 from curation.jobs import jobs_of
 from curation.jobs.imports import CHECK, IMPORT, read_findings, write_findings
 from curation.jobs.uploads import is_quickly_read

@@ -47,7 +47,7 @@ def import_answers_command(
       goldset import answers squad.jsonl --query-field question
       goldset import answers faq.csv --answer-field reference_answer --skip-unknown
     """
-    from curation.importing.texts import answers_outcome
+    from curation.imports.texts import answers_outcome
     from curation.sources.reference_answers import import_answers
 
     layout = layout_of(format, encoding, columns, no_header)

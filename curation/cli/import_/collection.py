@@ -13,8 +13,8 @@ from curation.cli.output import emit, progress_bar, say, table
 from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.importing.collection import CollectionImport
-    from curation.importing.outcome import ImportOutcome
+    from curation.imports.collection import CollectionImport
+    from curation.imports.outcome import ImportOutcome
 
 AUTO = "auto"
 
@@ -61,7 +61,7 @@ def import_collection_command(
       goldset import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
       goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
     """
-    from curation.importing.collection import CollectionOptions, import_collection
+    from curation.imports.collection import CollectionOptions, import_collection
     from curation.sources.judgments import parse_grade_map
 
     options = CollectionOptions(
@@ -79,9 +79,9 @@ def import_collection_command(
 
 
 def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None:
-    from curation.importing.collection_files import DOCUMENTS
-    from curation.importing.grades import judgments_outcome
-    from curation.importing.texts import corpus_outcome, queries_outcome
+    from curation.imports.collection_files import DOCUMENTS
+    from curation.imports.grades import judgments_outcome
+    from curation.imports.texts import corpus_outcome, queries_outcome
 
     if dry_run:
         say("Dry run: nothing is changed. The import would say:")

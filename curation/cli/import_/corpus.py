@@ -59,7 +59,7 @@ def import_corpus_command(
       goldset import corpus more-pages.csv --add
       goldset import corpus products.jsonl.gz --dry-run
     """
-    from curation.importing.texts import corpus_outcome
+    from curation.imports.texts import corpus_outcome
     from curation.sources.corpus import CorpusFields, import_corpus
 
     fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)

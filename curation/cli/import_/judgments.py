@@ -109,7 +109,7 @@ def import_judgments_command(
       goldset import judgments llm.jsonl --judge gpt-5
     """
     from curation.evaluation.judges.imported import import_judge
-    from curation.importing.grades import judge_outcome, judgments_outcome
+    from curation.imports.grades import judge_outcome, judgments_outcome
     from curation.labeling.judgments.imported import import_judgments
     from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
 

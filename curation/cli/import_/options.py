@@ -9,11 +9,11 @@ import typer
 
 from curation.cli.goldset import project_store
 from curation.cli.output import emit, say, table
-from curation.sources.tables.formats import FORMATS, FileLayout
+from curation.files.formats import FORMATS, FileLayout
 from curation.store import Rehearsal, Store
 
 if TYPE_CHECKING:
-    from curation.importing.outcome import ImportOutcome
+    from curation.imports.outcome import ImportOutcome
 
 
 def field(what: str, usual: str = "") -> Any:

@@ -52,7 +52,7 @@ def import_queries_command(
       goldset import queries needs.csv --text-field query --information-need-field need
       goldset import queries topics.tsv.gz --no-header --columns id,text
     """
-    from curation.importing.texts import queries_outcome
+    from curation.imports.texts import queries_outcome
     from curation.sources.query_import import QueryFields, import_queries
 
     layout = layout_of(format, encoding, columns, no_header)

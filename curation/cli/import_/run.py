@@ -21,7 +21,7 @@ from curation.cli.import_.options import (
     target,
 )
 from curation.cli.output import progress_bar
-from curation.sources.run_files import FORMATS
+from curation.files.run_files import FORMATS
 
 RunFormat = Annotated[str | None, format_option(FORMATS)]
 
@@ -70,8 +70,8 @@ def import_run_command(
       goldset import run splade.json --name splade --format ranx-json --skip-unknown
       goldset import run top10.tsv --name shop --no-header --columns query,rank,document
     """
-    from curation.importing.grades import run_outcome
-    from curation.sources.run_files import RunFields
+    from curation.files.run_files import RunFields
+    from curation.imports.grades import run_outcome
     from curation.sources.run_import import import_run
 
     fields = RunFields(query_field, document_field, rank_field, score_field)

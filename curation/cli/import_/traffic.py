@@ -81,7 +81,7 @@ def import_traffic_command(
       goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
-    from curation.importing.texts import traffic_outcome
+    from curation.imports.texts import traffic_outcome
     from curation.sources.traffic.cleaning import CleaningRules
     from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 

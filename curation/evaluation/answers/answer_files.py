@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.reference_answers import QUERY_FIELDS, texts_of
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Records
-from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.text import digest
 

@@ -45,9 +45,9 @@ from curation.evaluation.sealed.looking import (
 )
 from curation.evaluation.sealed.part_ladder import F1
 from curation.evaluation.sealed.precision import rounded_figures
+from curation.files.formats import FileLayout
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
-from curation.sources.tables.formats import FileLayout
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest

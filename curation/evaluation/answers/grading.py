@@ -16,9 +16,9 @@ from pathlib import Path
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswer, read_answer_file
 from curation.evaluation.inputs.release import read_release
+from curation.files.formats import FileLayout
 from curation.releases.verify import opened
 from curation.sources.queries import KnownQueries
-from curation.sources.tables.formats import FileLayout
 from curation.store import Store
 
 CORRECTNESS, FAITHFULNESS = "correctness", "faithfulness"

@@ -21,11 +21,11 @@ from curation.errors import InputError
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.system_runs import OTHER_PART
 from curation.evaluation.metrics.subtopics import subtopics_of
+from curation.files.formats import FileLayout
+from curation.files.records import Record, Records
+from curation.files.values import whole_number
 from curation.progress import Progress, silent
 from curation.sources.queries import PREFIXES
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.records import Record, Records
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
 from curation.text import amount
 

@@ -27,10 +27,10 @@ from curation.errors import InputError, refuse_problems
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.run_seconds import RunSeconds, read_seconds
 from curation.evaluation.metrics.rankings import RunRows
+from curation.files.formats import FileLayout
+from curation.files.run_files import RunFields, RunFile
 from curation.progress import Progress, silent
-from curation.sources.run_files import RunFields, RunFile
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
-from curation.sources.tables.formats import FileLayout
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.statistics.arrays import Floats, Ints
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 from curation.door import shut_door
 from curation.errors import InputError
+from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
@@ -33,7 +34,6 @@ from curation.sources.judgments import (
     read_judgments,
 )
 from curation.sources.query_import import add_other_ids
-from curation.sources.tables.formats import FileLayout
 from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows, record_event
 from curation.store.documents import current_snapshot
 from curation.store.retry import write_if_unchanged

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from curation.door import Door
 from curation.errors import InputError
+from curation.files.records import Records
+from curation.files.values import text_of, whole_number
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool
 from curation.sources.queries import KnownQueries, NamedBy, named_by
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.records import Records
-from curation.sources.tables.values import text_of
 from curation.store import Cursor
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.text import LONGEST_NOTE

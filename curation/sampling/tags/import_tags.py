@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.errors import InputError
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.values import text_of
 from curation.sampling.tags.stored_tags import (
     KNOWN_TAGS,
     TAGS,
@@ -14,9 +17,6 @@ from curation.sampling.tags.stored_tags import (
     write_persons_tags,
 )
 from curation.sources.queries import KnownQueries, NamedBy, named_by
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Records
-from curation.sources.tables.values import text_of
 from curation.store import COMMAND_LINE, Store
 
 QUERY_FIELDS = ("query", "query_id", "qid", "text", "_id", "id")

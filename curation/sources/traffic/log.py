@@ -1,7 +1,7 @@
 """A traffic log by columns: each distinct text once, and a few numbers a row.
 
 Two ways lead to the same columns. Any file can be read row by row; a plain CSV or TSV is read in blocks
-(`sources.tables.blocks`), of which each distinct text is looked at once and all times at the same time. What
+(`files.blocks`), of which each distinct text is looked at once and all times at the same time. What
 the second cannot read as the first would, it leaves to the first.
 """
 
@@ -16,17 +16,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.sources.tables.blocks import Block, NotPlain, PlainTable, read_blocks
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.numeric_dates import (
+from curation.files.blocks import Block, NotPlain, PlainTable, read_blocks
+from curation.files.records import Records
+from curation.files.times import (
     ASK_FOR_ORDER,
+    UNREAD,
     is_numeric_date,
+    microseconds,
     not_in_order,
     numeric_date,
+    parse_time,
+    parse_times,
+    text_buffers,
 )
-from curation.sources.tables.records import Records
-from curation.sources.tables.times import UNREAD, microseconds, parse_time, parse_times, text_buffers
-from curation.sources.tables.values import text_of
+from curation.files.values import text_of, whole_number
 from curation.sources.traffic.cleaning import UNKNOWN_TIME
 from curation.statistics.arrays import Mask
 from curation.text import canonical_json

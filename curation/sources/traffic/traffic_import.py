@@ -22,11 +22,11 @@ import numpy as np
 import pyarrow as pa
 
 from curation.errors import RefusedError
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.times import check_date_order
 from curation.progress import Progress, silent
 from curation.sources.redaction.personal_data import Redacted, redact
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.numeric_dates import check_date_order
-from curation.sources.tables.records import Records
 from curation.sources.traffic.cleaning import (
     UNKNOWN_TIME,
     CleaningRules,

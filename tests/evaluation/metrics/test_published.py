@@ -13,7 +13,7 @@ from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.evaluation.metrics.scores import RunScores, score_run
 from curation.evaluation.metrics.summaries import summary_of
-from curation.sources.run_files import RunFile
+from curation.files.run_files import RunFile
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.sources.tables import blocks
-from curation.sources.tables.blocks import NotPlain
-from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.records import Records
-from curation.sources.tables.times import UNREAD, microseconds, parse_time, parse_times
+from curation.files import blocks
+from curation.files.blocks import NotPlain
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.times import UNREAD, microseconds, parse_time, parse_times
 from curation.sources.traffic import log
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.log import TrafficFields

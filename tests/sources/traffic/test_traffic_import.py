@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.sources.tables.formats import FileLayout
+from curation.files.formats import FileLayout
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.session_keys import keyed

@@ -11,12 +11,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from curation.files.values import text_of
 from curation.guides.template import PresentationTemplate, TemplateField
 from curation.labeling.session.documents.elements import Element, Fact, Node
 from curation.labeling.session.documents.markup import Addresses, Tree, read_markup
 from curation.labeling.session.documents.passage import Span, drawn, passage_of
 from curation.labeling.session.excerpts import LONGEST, Segment, best_passage, in_body, mark, query_stems
-from curation.sources.tables.values import text_of
 from curation.store import Document
 
 LONGEST_FACT = 300

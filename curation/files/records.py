@@ -1,0 +1,352 @@
+"""Records: the lines of JSON, rows of tables and lines of qrels that the other modules take in.
+
+`Records` is one file being read. It knows the file's columns before the first record, so that a
+missing one is said at once; it notes every problem of the file while it goes; and the iteration ends by
+raising them all together, those that its reader noted included. What is only found by reading on never
+stops the reading.
+
+Formats: 'jsonl' (BEIR's too), 'csv', 'tsv', 'parquet', 'qrels' (TREC's four columns), and those of `classic`:
+'trec' (documents or topics), 'smart', 'srw'. They are found from the file's name or else from its beginning.
+Text may be gzipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from curation.files.bounds import LONGEST_LINE
+from curation.files.classic import CLASSIC_ROWS
+from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
+from curation.files.json_texts import UnreadJSONError, read_json
+from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
+from curation.files.problems import Problems
+from curation.progress import Progress, silent
+from curation.text import listed
+
+if TYPE_CHECKING:
+    from curation.files.blocks import PlainTable
+
+_DELIMITERS = ",;\t|"
+_PEEK = 100  # records of JSON lines that are looked at to learn their fields
+_TICK = 1_000
+_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
+csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
+
+
+class Record(NamedTuple):
+    """One record: the line (in Parquet, the row) where it begins, from 1, and its values by name.
+
+    Values of CSV, TSV and qrels are texts; those of JSON and Parquet have their types.
+    """
+
+    line: int
+    fields: dict[str, Any]
+
+
+class Records:
+    """The records of one file. Iterate once; the end raises an InputError if there were problems.
+
+    Attributes
+    ----------
+    columns: the names of the fields; for JSON lines those of the first hundred records.
+    problems: add what is wrong with a record while iterating.
+    replaced: characters that became U+FFFD, by kind.
+    source: the file's name without its folder (a BEIR folder's name is kept: all its files are named alike).
+
+    Raises
+    ------
+    InputError: the file cannot be read, is empty, its format is unknown, or its header is not usable.
+    """
+
+    def __init__(self, path: Path, layout: FileLayout | None = None, progress: Progress = silent) -> None:
+        self.problems = Problems(path)
+        refuse_unreadable(path, self.problems)
+        self._layout = layout or FileLayout()
+        self._path = path
+        self._progress = progress
+        self._replaced: Counter[str] = Counter()
+        self._delimiter = "\t"
+        is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
+        self.source = "/".join(path.parts[-2:]) if is_beir else path.name
+        self.format = find_format(path, self._layout, self.problems)
+        self._check_layout()
+        if self.format == "parquet":
+            self.problems.unit = "row"
+        rows = self._rows()
+        first = list(islice(rows, _PEEK))
+        if not first:
+            self.problems.check()
+            found = "holds no records; expected at least one" + self._below_a_header()
+            self.problems.stop(found, "Export or fetch the file again.")
+        self.columns = tuple(dict.fromkeys(name for record in first for name in record.fields))
+        refuse_undecoded(self.columns, path, self._layout.encoding, self.problems)
+        self._records = chain(first, rows)
+        self._general = False
+        self._unseen: dict[str, str] = {}
+
+    @property
+    def unit(self) -> str:
+        """What a record's number counts: 'line' or 'row'."""
+        return self.problems.unit
+
+    @property
+    def replaced(self) -> dict[str, int]:
+        """Characters that became U+FFFD so far, by kind."""
+        return dict(self._replaced)
+
+    def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
+        """The column that `option` asks for, else the first usual one that the file has, else None.
+
+        An empty name asks for none, whatever the file has.
+        """
+        if asked is None:
+            return next((name for name in usual if name in self.columns), None)
+        if not asked:
+            return None
+        if asked not in self.columns:
+            self._unseen[asked] = option
+        return asked
+
+    def need(self, option: str, asked: str | None, usual: Sequence[str], what: str) -> str | None:
+        """Like `field`, for what no record can do without; that there is none is a problem."""
+        found = self.field(option, asked, usual)
+        if found is None:
+            self.refuse_columns(f"no column is known to hold {what}: name it with {option}")
+        return found
+
+    def refuse_columns(self, found: str) -> None:
+        """Note that the file's columns are not enough to read it; raised when the iteration begins."""
+        self.problems.add_general(found, self._columns_there())
+        self._general = True
+
+    def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
+        """Raise: the records were read, and each of them was left out."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+        self.problems.stop(f"no {what} could be taken from it: {reasons}")
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong so far with the columns that were asked for."""
+        return not self._unseen and not self._general
+
+    @property
+    def plain(self) -> PlainTable | None:
+        """How to read the file by columns, or None: it is no table, or something is wrong already."""
+        if self.format not in ("csv", "tsv") or not self.is_sound:
+            return None
+        from curation.files.blocks import PlainTable  # brings Arrow and numpy: slow to import
+
+        return PlainTable(
+            self._path,
+            self._layout.encoding,
+            self._delimiter,
+            self.format == "csv",
+            self.columns,
+            self._layout.header,
+        )
+
+    def report_progress(self, done: int, total: int = 0) -> None:
+        """Report how many records were read, and how many there are if that is known."""
+        self._progress(f"reading {self._path.name}", done, total)
+
+    def __iter__(self) -> Iterator[Record]:
+        if self.format != "jsonl":
+            self._refuse_unseen()
+        if self._general:
+            self.problems.check()
+        done = 0
+        for done, record in enumerate(self._records, 1):
+            if self._unseen:
+                self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
+            if not done % _TICK:
+                self.report_progress(done)
+            yield record
+        self.report_progress(done, done)
+        self._refuse_unseen()
+        self.problems.check()
+
+    def _refuse_unseen(self) -> None:
+        for name, option in self._unseen.items():
+            near = get_close_matches(name, self.columns, n=1, cutoff=0.5)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
+
+    def _columns_there(self) -> str:
+        return f"The file has the {self._columns_noun()} {listed([*map(repr, self.columns)], 20)}."
+
+    def _columns_noun(self) -> str:
+        return "fields" if self.format == "jsonl" else "columns"
+
+    def _check_layout(self) -> None:
+        columns, header = self._layout.columns, self._layout.header
+        if self.format in ("csv", "tsv"):
+            if columns is None and not header:
+                self.problems.stop(
+                    "--no-header needs the columns' names", "Give them as --columns time,query."
+                )
+            if columns is not None and header:
+                self.problems.stop(
+                    "--columns is for a file that does not name its columns", "Give --no-header with it."
+                )
+        elif columns is not None or not header:
+            self.problems.stop(f"is {self.format}, where --columns and --no-header have no meaning")
+
+    def _below_a_header(self) -> str:
+        return " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
+
+    def _rows(self) -> Iterator[Record]:
+        if self.format == "parquet":
+            return self._parquet()
+        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
+        lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
+        if self.format == "jsonl":
+            return self._json(lines)
+        if self.format in CLASSIC_ROWS:
+            rows = CLASSIC_ROWS[self.format](lines, self.problems)
+            return (Record(number, self._clean(fields)) for number, fields in rows)
+        return self._qrels(lines) if self.format == "qrels" else self._table(lines)
+
+    def _json(self, lines: Iterable[str]) -> Iterator[Record]:
+        begun = False
+        for number, line in enumerate(lines, 1):
+            text = line.strip()
+            if not text:
+                continue
+            if not begun and (text == "{" or text.startswith("[")):
+                self.problems.stop(
+                    "is one JSON text, not one JSON object a line", "Make lines of it first: jq -c '.[]' FILE"
+                )
+            begun = True
+            try:
+                value = read_json(text, _decoder.decode)
+            except UnreadJSONError as error:
+                expected = "; expected one whole object" if error.is_broken else ""
+                way_out = "Correct these lines, or leave them out of the file."
+                self.problems.add(number, f"{error.found}{expected}", way_out)
+                continue
+            if not isinstance(value, dict):
+                self.problems.add(number, f"found {text[:40]!r}; expected an object: {{…}}")
+                continue
+            yield Record(number, self._clean(value) if "\\u" in text else value)
+
+    def _table(self, lines: Iterator[str]) -> Iterator[Record]:
+        begin = _up_to_text(lines)
+        reader = self._reader(chain(begin, lines), begin[-1] if begin else "")
+        rows = _numbered(reader, self.problems)
+        names = self._layout.columns or self._header(rows)
+        width = len(names)
+        for number, row in rows:
+            if len(row) == width:
+                yield Record(number, dict(zip(names, row, strict=True)))
+            elif row:
+                more = "…" if width > 8 else ""
+                expected = f"expected {width} ({', '.join(names[:8])}{more})"
+                self.problems.add(number, f"{_cells(len(row))}, {expected}")
+            elif width == 1:
+                yield Record(number, {names[0]: ""})
+
+    def _reader(self, lines: Iterable[str], first: str) -> Any:
+        if self.format == "tsv":
+            return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
+        self._delimiter = _delimiter(first, self._layout.columns)
+        return csv.reader(lines, delimiter=self._delimiter, strict=True)
+
+    def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
+        filled = (row for _, row in rows if len(row) > 1 or any(map(str.strip, row)))
+        names = tuple(name.strip() for name in next(filled, []))
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        if twice:
+            self.problems.stop(
+                f"the header names {', '.join(map(repr, twice))} more than once",
+                "Give each column its own name.",
+            )
+        return names
+
+    def _qrels(self, lines: Iterable[str]) -> Iterator[Record]:
+        for number, line in enumerate(lines, 1):
+            cells = line.split()
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) == 4:
+                yield Record(number, dict(zip(QRELS_COLUMNS, cells, strict=True)))
+            else:
+                self.problems.add(number, f"{_cells(len(cells))}, expected 4 ({', '.join(QRELS_COLUMNS)})")
+
+    def _parquet(self) -> Iterator[Record]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        number = 0
+        try:
+            with pq.ParquetFile(self._path) as file:
+                for batch in file.iter_batches(batch_size=2_000):
+                    for fields in batch.to_pylist():
+                        number += 1
+                        yield Record(number, self._clean(fields))
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            where = f" after row {number}" if number else ""
+            self.problems.stop(f"cannot be read as Parquet{where}: {str(error).splitlines()[0]}")
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return clean(value, self._replaced)
+        if isinstance(value, dict):
+            return {clean(str(name), self._replaced): self._clean(item) for name, item in value.items()}
+        return [self._clean(item) for item in value] if isinstance(value, list) else value
+
+
+def beir_file(path: Path, name: str) -> Path:
+    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
+    if not path.is_dir():
+        return path
+    for candidate in (path / name, path / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    way_out = f"Expected a file, or a BEIR folder with {name} in it."
+    return Problems(path).stop(f"is a folder without {name}", way_out)
+
+
+def _up_to_text(lines: Iterator[str]) -> list[str]:
+    """The lines up to the first that is not blank."""
+    begin: list[str] = []
+    for line in lines:
+        begin.append(line)
+        if line.strip():
+            break
+    return begin
+
+
+def _delimiter(first: str, columns: Sequence[str] | None) -> str:
+    """The delimiter of a CSV: the one that gives as many cells as columns, or that its header holds."""
+    for delimiter in _DELIMITERS:
+        if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
+            return delimiter
+        if columns is None and delimiter in first:
+            return delimiter
+    return ","
+
+
+def _numbered(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV reader with the line on which each begins; rows that cannot be read are problems."""
+    line = 0
+    while True:
+        try:
+            for row in reader:
+                begin, line = line + 1, reader.line_num
+                yield begin, row
+            return
+        except csv.Error as error:
+            reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
+            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
+            line = reader.line_num
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell" if count == 1 else f"{count} cells"

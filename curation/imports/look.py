@@ -1,0 +1,136 @@
+"""The beginning of a file: its format, its columns, its first rows; and which column is which field.
+
+The import's own names come first, in its own order, so that nothing is proposed that it would not choose.
+Where the file has none of them, names that differ in case or in signs only are proposed, then names that
+files of this kind often have.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import InputError
+from curation.files.formats import FileLayout
+from curation.files.lines import clean, text_lines
+from curation.files.problems import Problems
+from curation.files.records import Records, beir_file
+from curation.files.run_files import TREC_COLUMNS, RunFile, RunRow
+from curation.files.values import text_of
+from curation.imports.kinds import FILE_KINDS, FileField
+from curation.imports.request import ImportRequest
+from curation.sources.queries import named_by
+
+FIRST = 10
+LONGEST_CELL = 60
+_FIXED = ("trec", "ranx-json")
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
+
+
+class FileLook(NamedTuple):
+    """What the beginning of a file shows.
+
+    Attributes
+    ----------
+    columns: empty where the format fixes them; `rows` have a text for each of `heads`, shortened.
+    fields: field → the column proposed for it, or a list of columns.
+    """
+
+    format: str
+    encoding: str
+    columns: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    fields: dict[str, Any]
+
+
+def look_at(request: ImportRequest) -> FileLook:
+    """Look at the beginning of a file; the fields and options of the request do not matter.
+
+    Raises
+    ------
+    InputError: the beginning cannot be read.
+    """
+    path = beir_file(request.file, _BEIR.get(request.what, ""))
+    layout = request.layout._replace(encoding=encoding_of(path) or request.encoding)
+    if request.what == "runs":
+        run = RunFile(path, None, layout)
+        if run.format in _FIXED:
+            return _look_at_run(run, layout)
+        layout = layout._replace(format=run.format.removeprefix("ranx-"))
+    records = Records(path, layout)
+    with suppress(InputError):  # what is wrong with the lines is the dry run's to say
+        rows: list[tuple[str, ...]] = []
+        for record in islice(records, FIRST):
+            rows.append(tuple(shortened(record.fields.get(name)) for name in records.columns))
+    columns = records.columns
+    fields = recognised(columns, FILE_KINDS[request.what].fields)
+    return FileLook(records.format, layout.encoding, columns, columns, rows, fields)
+
+
+def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
+    """Field → its column among these, or a list of one; fields that none is known for are absent."""
+    found: dict[str, Any] = {}
+    taken: set[str] = set()
+    for field in fields:
+        column = _column(columns, field)
+        if field.name == "query_text" and named_by(found.get("query", "")) != "id":
+            continue  # the texts are in the first field, as for the import
+        if column is not None and column not in taken:
+            found[field.name] = [column] if field.several else column
+            taken.add(column)
+    return found
+
+
+def encoding_of(path: Path) -> str | None:
+    """The encoding that a file's first bytes mark, if it is not UTF-8."""
+    with suppress(OSError), path.open("rb") as file:
+        return "utf-16" if file.read(2) in _MARKS else None
+    return None
+
+
+def seems_to_be(request: ImportRequest) -> str | None:
+    """The kind that the lines of a file without columns belong to, or None: a TREC run or TREC qrels."""
+    layout = FileLayout(encoding=encoding_of(request.file) or request.encoding)
+    lines: list[str] = []
+    with suppress(InputError, OSError):
+        lines = list(islice(text_lines(request.file, layout.encoding, Problems(request.file), Counter()), 20))
+    cells = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    if not cells or any(line.lstrip().startswith(("{", "[")) for line in lines):
+        return None
+    if all(len(row) >= len(TREC_COLUMNS) and row[1].upper() == "Q0" for row in cells):
+        return "runs"
+    return "judgments" if all(len(row) == 4 and row[1] in ("0", "Q0") for row in cells) else None
+
+
+def shortened(value: object) -> str:
+    """A value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
+    text = " ".join(clean(text_of(value), Counter()).split())
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+def _column(columns: Sequence[str], field: FileField) -> str | None:
+    bare = {_bare(name): name for name in reversed(columns)}
+    exact = next((name for name in field.usual if name in columns), None)
+    return exact or next(
+        (bare[_bare(name)] for name in (*field.usual, *field.seen) if _bare(name) in bare), None
+    )
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def _look_at_run(run: RunFile, layout: FileLayout) -> FileLook:
+    rows: list[tuple[str, ...]] = []
+    with suppress(InputError):
+        for row in islice(run, FIRST):
+            rows.append(tuple(map(shortened, row)))
+    return FileLook(run.format, layout.encoding, (), tuple(RunRow._fields), rows, {})

@@ -1,0 +1,140 @@
+"""Imports of documents, traffic, queries and reference answers: the call, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from curation.imports.outcome import ImportOutcome
+from curation.imports.request import ImportRequest
+from curation.progress import Progress
+from curation.sources.corpus import CorpusFields, CorpusImport, import_corpus
+from curation.sources.query_import import QueryFields, QueryImport, import_queries
+from curation.sources.reference_answers import AnswerImport, import_answers
+from curation.sources.traffic.cleaning import CleaningRules
+from curation.sources.traffic.traffic_import import TrafficFields, TrafficImport, import_traffic
+from curation.store import Store
+from curation.text import amount, counted, listed
+
+SHOWN = 10
+
+
+def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+    """Documents; the option `add` keeps those of the corpus in force."""
+    names = {name: request.field(name) for name in ("id", "title", "url", "date", "group")}
+    fields = CorpusFields(**names, body=request.several("body"))
+    layout, add = request.layout, bool(request.options.get("add"))
+    return corpus_outcome(
+        import_corpus(store, request.file, fields, layout, add=add, progress=progress, author=author)
+    )
+
+
+def corpus_outcome(found: CorpusImport) -> ImportOutcome:
+    sentence = f"The corpus now has {amount(found.documents, 'document')}."
+    if not found.is_new:
+        sentence = f"Nothing changed: the project has the same {amount(found.documents, 'document')}."
+    figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
+    figures |= {"removed": found.removed, "unchanged": found.unchanged}
+    remarks = replaced(found.replaced)
+    return ImportOutcome(found.is_new, sentence, "documents", figures, found.left_out, remarks)
+
+
+def traffic(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+    """A log; the option `rules` has parts of `CleaningRules`."""
+    names = {name: request.field(name) for name in ("query", "time", "segment", "session", "count")}
+    metadata = tuple(filter(None, request.several("metadata")))
+    fields = TrafficFields(**names, metadata=metadata, date_order=request.options.get("date_order"))
+    rules = CleaningRules(**request.options.get("rules", {}))
+    return traffic_outcome(
+        import_traffic(store, request.file, fields, request.layout, progress, rules, author)
+    )
+
+
+def traffic_outcome(found: TrafficImport) -> ImportOutcome:
+    sentence = "Imported the log." if found.is_new else "Nothing changed: the project has this log already."
+    figures = {"queries asked": found.traffic, "rows": found.rows, "distinct queries": found.queries}
+    figures |= {"sessions": found.sessions, "segments": found.segments}
+    remarks = []
+    if found.first and found.last:
+        remarks.append(f"From {found.first:%d %b %Y %H:%M} to {found.last:%d %b %Y %H:%M} UTC.")
+    remarks += [*_times(found), *_personal(found.personal, "rows", "not stored"), *replaced(found.replaced)]
+    return ImportOutcome(found.is_new, sentence, "rows", figures, found.left_out, remarks)
+
+
+def _times(found: TrafficImport) -> Iterable[str]:
+    if found.fields.time and found.unknown_times:
+        example = f", such as {found.unreadable_time}" if found.unreadable_time else ""
+        yield f"{amount(found.unknown_times, 'row has', 'rows have')} no time that could be read{example}."
+        if found.unreadable_time and found.fields.date_order is None:
+            yield "Numeric dates such as 03/04/2026 are read once the order of day and month is said."
+    if found.same_source:
+        yield f"Note: {earlier_imports(found.same_source)} as well."
+
+
+def earlier_imports(number: int) -> str:
+    """How many files of the same name the project has, as a part of a sentence."""
+    one, many = "earlier import of a file of this name counts", "earlier imports of files of this name count"
+    return amount(number, one, many)
+
+
+def queries(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+    """Queries besides the sample."""
+    fields = QueryFields(*(request.field(name) for name in ("id", "text", "information_need", "answers")))
+    return queries_outcome(import_queries(store, request.file, fields, request.layout, progress, author))
+
+
+def queries_outcome(found: QueryImport) -> ImportOutcome:
+    counts = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged}
+    sentence = f"Nothing changed: the project has the same {amount(found.queries, 'query', 'queries')}."
+    if found.added or found.changed:
+        shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+        sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."
+    remarks = [known_sentence(found.known_as)] if found.known_as else []
+    if found.answers:
+        remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
+    remarks += [*_personal(found.personal, "queries", "replaced"), *replaced(found.replaced)]
+    changes, figures = bool(found.added or found.changed or found.answers), {"queries": found.queries}
+    return ImportOutcome(changes, sentence, "queries", figures | counts, found.left_out, remarks)
+
+
+def known_sentence(known_as: Mapping[str, str]) -> str:
+    """Which queries of a file the project knew under an id of its own."""
+    pairs = [f"{theirs} is {ours}" for theirs, ours in known_as.items()]
+    return (
+        f"{len(pairs):,} of them the project knew by their text and keep its id: "
+        f"{listed(pairs, SHOWN)}. Judgments that name them by either id are understood."
+    )
+
+
+def answers(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+    """Reference answers; the option `skip_unknown` leaves out those to queries that the project lacks."""
+    query, answer = request.field("query"), request.field("answer")
+    skip = bool(request.options.get("skip_unknown"))
+    return answers_outcome(
+        import_answers(store, request.file, query, answer, request.layout, skip, progress, author)
+    )
+
+
+def answers_outcome(found: AnswerImport) -> ImportOutcome:
+    counts = {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
+    changes = bool(found.new or found.changed)
+    sentence = (
+        f"Nothing changed: the project has these answers to {amount(found.queries, 'query', 'queries')}."
+    )
+    if changes:
+        shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+        sentence = (
+            f"{amount(found.answers, 'reference answer')} to "
+            f"{amount(found.queries, 'query', 'queries')}: {shown}."
+        )
+    figures = {"answers": found.answers, "queries": found.queries, **counts}
+    remarks = _personal(found.personal, "answers", "replaced")
+    return ImportOutcome(changes, sentence, "answers", figures, found.left_out, remarks)
+
+
+def replaced(found: Mapping[str, int]) -> list[str]:
+    """Sentences about characters that no database keeps."""
+    return [f"Replaced: {count:,} × {kind}, by U+FFFD." for kind, count in found.items()]
+
+
+def _personal(found: Mapping[str, int], unit: str, what: str) -> list[str]:
+    return [f"Personal data, {what}: {counted(count, unit)} with {kind}." for kind, count in found.items()]

@@ -1,1 +1,0 @@
-"""Tables in files: lines, blocks, records, times, and the problems found in them."""

@@ -1,0 +1,126 @@
+"""What is no data takes neither memory nor time, and the sentence about it is short."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.errors import LONGEST_LINE as LONGEST_SENTENCE
+from curation.errors import CurationError, InputError
+from curation.files import bounds
+from curation.files.bounds import DEEPEST, LONGEST_LINE, MOST_BLANK, bounded
+from curation.files.records import Records
+
+
+def refusal(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        list(Records(path))
+    return str(refused.value)
+
+
+def test_a_line_without_an_end_is_refused_before_it_is_in_memory(tmp_path: Path) -> None:
+    """1.4 MB of gzip took 3 GB."""
+    packed = gzip.compress(b'{"_id": "a"}\n{"_id": "' + b"a" * (LONGEST_LINE + 2_000_000) + b'"}\n', 1)
+    assert "has a line of more than 64 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
+def test_a_gzip_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3.2 MB of documents of 8 MB took 10.7 GB."""
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
+    packed = gzip.compress(b"".join(b'{"_id": "%d", "text": "%s"}\n' % (n, b"a" * 99_999) for n in range(40)))
+    assert "unpacks to more than 2 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
+def test_blank_lines_without_an_end_are_refused(tmp_path: Path) -> None:
+    """229 KB of gzip took 30 s."""
+    packed = gzip.compress(b'{"_id": "a"}\n' + b"\n" * (3 * MOST_BLANK), 1)
+    assert "has more than 8 MB of blank lines in a row" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
+@pytest.mark.slow
+def test_a_csv_whose_quote_is_never_closed_is_refused_within_its_bounds(tmp_path: Path) -> None:
+    packed = gzip.compress(b'id,text\n1,"' + b"word\n" * (LONGEST_LINE // 4), 1)
+    assert "broken CSV" in refusal(tmp_path / "a.csv.gz", packed)
+
+
+@pytest.mark.parametrize(
+    "nested", ['["x",' * 150 + "1" + "]" * 150, '{"a":' * 150 + "1" + "}" * 150, "[" * 100_000]
+)
+def test_records_that_are_nested_too_deeply_are_refused(tmp_path: Path, nested: str) -> None:
+    """900 levels ended `import queries` with a traceback."""
+    content = f'{{"_id": "q", "text": "x", "more": {nested}}}\n'.encode()
+    assert "line 1: it is nested too deeply; expected at most 100" in refusal(tmp_path / "a.jsonl", content)
+
+
+def test_a_record_of_too_many_objects_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """24 MB of {}, in one line took 720 MB of memory."""
+    monkeypatch.setattr(bounds, "MOST_VALUES", 3)
+    content = b'{"_id": "1", "text": "{{{{"}\n{"_id": "2", "more": [{}, {}]}\n'
+    assert "a.jsonl: line 2: it has more than 3 lists and objects" in refusal(tmp_path / "a.jsonl", content)
+
+
+LONG = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "a.jsonl",
+            f'{{"id": "1"}}\n{{"id": "{LONG}", "n": {LONG}}}\n',
+            "line 2: a whole number has more than 4,3",
+        ),
+        (
+            "a.json",
+            f'{{"querySetQueries": [\n{{"n": "{LONG}"}},\n{{"n": -{LONG}}}]}}',
+            "line 3: a whole number",
+        ),
+        (
+            "a.json",
+            '{"querySetQueries":\n"[",\n"n":' + "[" * 100_000,
+            "line 3: it is nested too deeply; expected",
+        ),
+        ("a.json", '{"querySetQueries":\n' + "[" * 150 + "]" * 150 + "}", "line 2: it is nested too deeply"),
+    ],
+)
+def test_what_python_cannot_read_is_told_in_our_words_and_with_its_line(
+    tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    said = refusal(tmp_path / name, content.encode())
+    assert f"{name}: {told}" in said
+    assert not re.search("recursion|sys\\.|int_max|Exceeds", said)
+
+
+def test_many_lists_beside_one_another_are_not_deep(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    wide = [[[number]] for number in range(3 * DEEPEST)]
+    path.write_text(json.dumps({"_id": "q", "wide": wide}))
+    assert [record.fields["wide"] for record in Records(path)] == [wide]
+
+
+@given(st.binary(max_size=200), st.integers(1, 50))
+def test_the_bounded_stream_has_the_same_bytes(content: bytes, size: int) -> None:
+    stream = bounded(io.BytesIO(content))
+    assert b"".join(iter(lambda: stream.read(size), b"")) == content
+
+
+def test_a_sentence_is_short_whatever_the_file_put_into_it() -> None:
+    """A name of 20 MB made a sentence of 20 MB."""
+    error = CurationError("a" * 20_000_000, command="goldset verify")
+    assert error.found == "a" * LONGEST_SENTENCE + "…"
+    many = CurationError("\n".join(["line"] * 10_000))
+    assert len(many.found.splitlines()) == 61
+
+
+def test_the_message_of_a_page_and_of_a_job_is_as_short_as_that_of_the_command_line() -> None:
+    assert len(InputError("x" * 2_000_000).found) < 2_000
