@@ -323,6 +323,22 @@ def test_an_import_of_guesses_does_not_tell_which_are_right(planted: SealedProje
     assert '"sealed": 1' in told.pop()
 
 
+def test_a_pool_of_one_document_does_not_tell_whether_it_is_relevant(planted: SealedProject) -> None:
+    query, told = planted.sealed[0], []
+    for letter in "ac":  # one is relevant, the other one is not
+        path = planted.folder / "one.trec"
+        path.write_text(f"{query} Q0 z{query}-{letter} 1 1 one\n", encoding="utf-8")
+        project = ["--project", str(planted.store.path)]
+        for line in (
+            ["import", "run", str(path), "--name", f"one{letter}"],
+            ["pool", "--systems", f"run:one{letter}", "--depth", "1", "--random-negatives", "0"],
+        ):
+            assert invoke([*project, *line]).exit_code == 0
+        found = json.loads(invoke([*project, "contributions", "--json"]).output)
+        told.append([found["graded"], found["relevant"], found["sealed"], found["systems"][0]["lost"]])
+    assert told == [[1, 0, 1, 0]] * 2
+
+
 @pytest.fixture
 def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The app's own routes, behind its guard."""

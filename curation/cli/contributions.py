@@ -67,6 +67,8 @@ def _show_contributions(report: Contributions) -> None:
             f"{report.relevant_at_random:,} of {report.random_graded:,} graded pairs that only chance "
             "proposed are relevant."
         )
+    if report.withheld:
+        say(report.withheld)
     for twins in report.twins:
         say(
             f"{' and '.join(twins.systems)} proposed the same candidates, so one covers for the other: "

@@ -4,6 +4,9 @@ Leave one system out (J. Zobel, How reliable are the results of large-scale info
 experiments?, SIGIR 1998): the relevant documents that one system alone proposed would not have been judged
 without it, so a new system as unlike the others would be measured without its own. Where each system's share
 is large, the pool is too shallow or its systems are too few.
+
+A pool of a run with one document tells that document's grade. So pairs of sealed queries never count as
+relevant.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.door import shut_door, withheld
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling.candidates import RANDOM, TOP
 from curation.pooling.relevance import Pair, Ranked, Relevance
@@ -66,6 +70,7 @@ class Contributions:
     relevant_at_random: pairs so graded that nothing but chance proposed: a sign that systems miss some.
     random_graded: how many of the pairs drawn at random have a grade.
     left_out: why candidates have no grade → how many.
+    sealed: judged pairs of sealed queries, drawn at random or not: they count as graded, not as relevant.
     """
 
     pool_id: str
@@ -79,6 +84,13 @@ class Contributions:
     systems: list[Contribution]
     twins: list[Twins]
     left_out: dict[str, int]
+    sealed: int
+
+    @property
+    def withheld(self) -> str:
+        """The sentence for pairs of sealed queries; '' where there are none."""
+        told = withheld(self.sealed, "judged pair")
+        return told and f"{told} None counts as relevant here."
 
 
 class _StoredPool(NamedTuple):
@@ -105,6 +117,8 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
         found = _find_pool(cursor, pool)
         ranked = fetch(cursor, Ranked, _RANKED, [found.pool_id, RANDOM])
         random = cursor.execute(_AT_RANDOM, [found.pool_id, RANDOM]).fetchall()
+        door = shut_door(cursor)
+    relevance = relevance.behind(door)
     at_random = {(row[0], row[1]) for row in random} - {row[:2] for row in ranked}
     pairs = {row[:2] for row in ranked}
     return Contributions(
@@ -119,6 +133,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
         systems=contributions_of(ranked, found.top, relevance),
         twins=twins_of(ranked, relevance),
         left_out=relevance.not_graded(pairs),
+        sealed=sum(pair in relevance.grades and not door.shows(pair[0]) for pair in pairs | at_random),
     )
 
 

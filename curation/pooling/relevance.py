@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from curation.door import Door
+
 Pair = tuple[str, str]
 
 
@@ -37,6 +39,12 @@ class Relevance(NamedTuple):
     open: frozenset[Pair]
     lowest: int
     changed: frozenset[Pair] = frozenset()
+
+    def behind(self, door: Door) -> Relevance:
+        """What may be shown of it: judged pairs of sealed queries count as judged, and as not relevant."""
+        judged = {pair: self.lowest for pair in self.open if not door.shows(pair[0])}
+        grades = {pair: grade if door.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()}
+        return self._replace(grades=grades | judged, open=self.open - judged.keys())
 
     def is_relevant(self, pair: Pair) -> bool:
         """Whether the pair's grade is above the scale's lowest."""

@@ -117,7 +117,7 @@ def _last(found: Contributions) -> None:
         "Alone: no other system proposed them. Lost without it: the relevant ones among these.\n"
         f"{found.graded:,} of the systems' {amount(found.candidates, 'candidate')} have a grade; "
         f"{found.relevant:,} "
-        "are relevant: graded above the scale's lowest."
+        f"are relevant: graded above the scale's lowest.\n{found.withheld}"
     )
 
 
