@@ -1,8 +1,8 @@
-"""Write the generated parts of docs/architecture.md: the drawing of the rooms, and what each owns.
+"""Write the generated part of docs/architecture.md: the rooms, what each owns, and what it imports.
 
-The rooms and their order are the layers contract in pyproject.toml. An arrow of the drawing is an import; one
-that a chain of other arrows already implies is left out. The table has the first sentence of each room's
-docstring. Each part is written between `<!-- generated: NAME -->` and `<!-- end -->`; the rest is by hand.
+The rooms and their order are the layers contract in pyproject.toml. Of the imports, one that a chain of others
+already implies is left out. What a room owns is the first sentence of its docstring. The part is written between
+`<!-- generated: NAME -->` and `<!-- end -->`; the rest is by hand.
 
 Usage: python -m docs.make_architecture
 """
@@ -45,31 +45,33 @@ def page(text: str) -> str:
     ------
     ValueError: the page lacks one of the parts, or has one of another name.
     """
-    parts = {"drawing": drawing(), "rooms": table()}
+    parts = {"rooms": table()}
     marked = [name for _, name, _ in MARKED.findall(text)]
     if sorted(marked) != sorted(parts):
         raise ValueError(f"{TARGET.name} needs the generated parts {sorted(parts)}; it has {sorted(marked)}.")
     return MARKED.sub(lambda match: f"{match[1]}{parts[match[2]]}{match[3]}", text)
 
 
-def drawing() -> str:
-    """The rooms and their imports as a Mermaid flow chart, the users of a room above it."""
-    imports = {room: _imported_rooms(room) for room in rooms()}
-    lines = ["```mermaid", "flowchart TD"]
-    for room in imports:
-        lines.append(f'  {_node(room)}["{_short(room)}"]')
+def table() -> str:
+    """The rooms from the top to the ground, with what each owns and imports."""
+    imported = direct_imports()
+    rows = [
+        f"| `{_short(room)}` | {_first_sentence(_top(room))} | {', '.join(map(_short, imported[room])) or '–'} |\n"
+        for room in rooms()
+    ]
+    return "| room | what it owns | imports |\n|---|---|---|\n" + "".join(rows)
+
+
+def direct_imports() -> dict[str, list[str]]:
+    """Room → the rooms that it imports, without those that one of these imports."""
+    direct: dict[str, list[str]] = {}
     reached: dict[str, set[str]] = {}
-    for room, below in reversed(imports.items()):
+    for room in reversed(rooms()):
+        below = _imported_rooms(room)
         implied = set().union(*(reached[other] for other in below))
         reached[room] = below | implied
-        lines += [f"  {_node(room)} --> {_node(other)}" for other in sorted(below - implied)]
-    return "\n".join([*lines, "```"]) + "\n"
-
-
-def table() -> str:
-    """The rooms from the top to the ground, with what each owns."""
-    rows = [f"| `{_short(room)}` | {_first_sentence(_top(room))} |\n" for room in rooms()]
-    return "| room | what it owns |\n|---|---|\n" + "".join(rows)
+        direct[room] = sorted(below - implied)
+    return direct
 
 
 def _top(room: str) -> Path:
@@ -103,10 +105,6 @@ def _first_sentence(path: Path) -> str:
 
 def _short(room: str) -> str:
     return room.removeprefix("curation.")
-
-
-def _node(room: str) -> str:
-    return _short(room).replace(".", "_")
 
 
 if __name__ == "__main__":

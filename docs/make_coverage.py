@@ -54,6 +54,8 @@ SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
 THIRDS = ("low", "middle", "high")
 FINEST = 60.0
+TRIED = (2.0, 25.0)
+"""The resolutions of the trial that the page shows; `benchmarks.coverage_trial` prints all."""
 NEAREST = (0, 5, 20, 50, 100)
 Scored = dict[str, dict[str, dict[str, float]]]
 
@@ -105,7 +107,7 @@ def _map(
     kinds = {"regions": (report.regions, made.regions), "all clusters": (report.all_clusters, None)}
     yield (
         f"{report.documents:,} documents, {report.queries:,} queries, {len(judged):,} with a relevant "
-        f"document; {report.entities:,} entities, {report.loners:,} loners. γ = {report.resolution:g}, "
+        f"document; {report.entities:,} entities, {report.loners:,} isolated ones. γ = {report.resolution:g}, "
         f"{report.chosen}.\n\n"
     )
     yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
@@ -172,9 +174,8 @@ def _curve(report: CoverageReport) -> Iterator[str]:
 def _effects(found: CoverageEffects) -> Iterator[str]:
     yield "| system | of | nDCG@10 by Δ: r (r², p) | recall@100 by J: r (r², p) | σ of nDCG@10 "
     yield "| in cells (chance, p) | in clusters (chance, p) |\n|---|---|---|---|--:|--:|--:|\n"
-    for kind, systems in (("regions", found.regions), ("all", found.all_clusters)):
-        for one in systems:
-            yield f"| {one.system} | {kind} | {_of_system(one)} |\n"
+    for one in found.regions:
+        yield f"| {one.system} | regions | {_of_system(one)} |\n"
 
 
 def _of_system(one: SystemEffects) -> str:
@@ -247,6 +248,7 @@ def _trial(found: CoverageCollection) -> str:
         + " | ".join(f"{mean:.3f} ± {half:.3f}" for mean, half in zip(row.means, row.halves, strict=True))
         + " |\n"
         for row in rows
+        if row.resolution in TRIED
     ]
     assert {row.order for row in rows} == {*ORDERS, "difference"}
     return head + "".join(body)
