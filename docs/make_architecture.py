@@ -1,7 +1,7 @@
 """Write the generated part of docs/architecture.md: the rooms, what each owns, and what it imports.
 
-The rooms and their order are the layers contract in pyproject.toml. Of the imports, one that a chain of others
-already implies is left out. What a room owns is the first sentence of its docstring. The part is written between
+The rooms and their order are the layers contract in pyproject.toml. An import that a chain of others already
+implies is left out. What a room owns is the first sentence of its docstring. The part is written between
 `<!-- generated: NAME -->` and `<!-- end -->`; the rest is by hand.
 
 Usage: python -m docs.make_architecture
@@ -55,10 +55,8 @@ def page(text: str) -> str:
 def table() -> str:
     """The rooms from the top to the ground, with what each owns and imports."""
     imported = direct_imports()
-    rows = [
-        f"| `{_short(room)}` | {_first_sentence(_top(room))} | {', '.join(map(_short, imported[room])) or '–'} |\n"
-        for room in rooms()
-    ]
+    below = {room: ", ".join(map(_short, imported[room])) or "–" for room in rooms()}
+    rows = [f"| `{_short(room)}` | {_first_sentence(_top(room))} | {below[room]} |\n" for room in rooms()]
     return "| room | what it owns | imports |\n|---|---|---|\n" + "".join(rows)
 
 

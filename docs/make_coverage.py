@@ -107,8 +107,8 @@ def _map(
     kinds = {"regions": (report.regions, made.regions), "all clusters": (report.all_clusters, None)}
     yield (
         f"{report.documents:,} documents, {report.queries:,} queries, {len(judged):,} with a relevant "
-        f"document; {report.entities:,} entities, {report.loners:,} isolated ones. γ = {report.resolution:g}, "
-        f"{report.chosen}.\n\n"
+        f"document; {report.entities:,} entities, {report.loners:,} isolated ones. "
+        f"γ = {report.resolution:g}, {report.chosen}.\n\n"
     )
     yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
     for name, (measured, counted) in kinds.items():
