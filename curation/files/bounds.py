@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST_LINE = 64_000_000
 """Bytes of one line, and characters of one cell of a table."""
@@ -19,7 +23,9 @@ DEEPEST = 100
 MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
 MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
-"""Bytes that any gzip may unpack to, and how many times its own size a larger one."""
+"""Bytes that any gzip or Parquet may unpack to, and how many times its own size a larger one."""
+OF_A_VALUE = 50
+"""Bytes that a value of Parquet takes beside its own: a kilobyte can say a hundred million times the same."""
 _READ = 1 << 20
 
 
@@ -37,13 +43,48 @@ class BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._most = max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
+        self._most = _most_unpacked(path)
 
     def read(self, size: int | None = -1) -> bytes:
         read = super().read(size)
-        if self.tell() > self._most:
-            raise OutOfBoundsError(f"unpacks to more than {self._most // 10**6:,} MB")
+        _refuse_beyond(self._most, self.tell())
         return read
+
+
+def parquet_batches(path: Path, most_rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file, so many at a time, or fewer where one value may be large.
+
+    Raises
+    ------
+    OutOfBoundsError: it unpacks to more than can be meant.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def plain(column: pa.Array) -> pa.Array:
+        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+    most = _most_unpacked(path)
+    with pq.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(place).total_byte_size for place in range(file.num_row_groups)]
+        _refuse_beyond(most, sum(groups))
+        # A value is stored once and may be meant by every row.
+        rows = min(most_rows, max(1, most // max([1, *groups])))
+        unpacked = 0
+        for packed in file.iter_batches(rows, columns=columns):
+            batch = pa.RecordBatch.from_arrays(list(map(plain, packed.columns)), packed.schema.names)
+            unpacked += batch.nbytes + OF_A_VALUE * batch.num_rows * batch.num_columns
+            _refuse_beyond(most, unpacked)
+            yield batch
+
+
+def _most_unpacked(path: Path) -> int:
+    return max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
+
+
+def _refuse_beyond(most: int, unpacked: int) -> None:
+    if unpacked > most:
+        raise OutOfBoundsError(f"unpacks to more than {most // 10**6:,} MB")
 
 
 class _Bounded(io.RawIOBase):

@@ -21,7 +21,7 @@ class Problems:
     unit: what a record's number counts: 'line', or 'row' in a file without lines.
     """
 
-    LIMIT = 1_000  # a file with more is not the file that was meant: reading it on helps nobody
+    LIMIT = 20  # a file with more is not the file that was meant: reading it on helps nobody
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,8 @@ class Problems:
         """
         self.add_general(f"{self.unit} {number}: {found}", way_out)
         if len(self._sentences) >= self.LIMIT:
-            self.stop(f"reading stopped after {self.LIMIT:,} problems")
+            self._ways_out[f"Reading stopped after {self.LIMIT} problems: there may be more."] = None
+            raise self._error()
 
     def add_general(self, found: str, way_out: str = "") -> None:
         """Note a problem of the file as a whole."""

@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from curation.files.bounds import LONGEST_LINE
+from curation.files.bounds import LONGEST_LINE, OutOfBoundsError, parquet_batches
 from curation.files.classic import CLASSIC_ROWS
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.files.json_texts import UnreadJSONError, read_json
@@ -281,15 +281,15 @@ class Records:
 
     def _parquet(self) -> Iterator[Record]:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         number = 0
         try:
-            with pq.ParquetFile(self._path) as file:
-                for batch in file.iter_batches(batch_size=2_000):
-                    for fields in batch.to_pylist():
-                        number += 1
-                        yield Record(number, self._clean(fields))
+            for batch in parquet_batches(self._path, 2_000):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield Record(number, self._clean(fields))
+        except OutOfBoundsError as error:
+            self.problems.stop(f"{error} after row {number}", "Expected one record a row: look at it there.")
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             where = f" after row {number}" if number else ""
             self.problems.stop(f"cannot be read as Parquet{where}: {str(error).splitlines()[0]}")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from curation.arrow import floats_of, ints_of
 from curation.files.blocks import Block, NotPlain
+from curation.files.bounds import OutOfBoundsError, parquet_batches
 from curation.statistics.arrays import Floats, Ints
 
 MOST_RANK = 2**31
@@ -93,18 +94,17 @@ def parquet_blocks(path: Path, wanted: list[str]) -> Iterator[Block]:
     NotPlain: it cannot be read, or a name is that of several columns.
     """
     try:
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if any(names.count(name) != 1 for name in wanted):
+        names = pq.read_schema(path).names
+        if any(names.count(name) != 1 for name in wanted):
+            raise NotPlain
+        row = 1
+        for batch in parquet_batches(path, 1 << 16, wanted):
+            if set(batch.schema.names) != set(wanted):  # a name with a dot is a path into a struct, too
                 raise NotPlain
-            row = 1
-            for batch in file.iter_batches(columns=wanted):
-                if set(batch.schema.names) != set(wanted):  # a name with a dot is a path into a struct, too
-                    raise NotPlain
-                lines = np.arange(row, row + batch.num_rows)
-                yield Block(lines, {name: batch.column(name) for name in wanted})
-                row += batch.num_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
+            lines = np.arange(row, row + batch.num_rows)
+            yield Block(lines, {name: batch.column(name) for name in wanted})
+            row += batch.num_rows
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OutOfBoundsError):
         raise NotPlain from None
 
 
@@ -112,7 +112,7 @@ def _column(blocks: list[Block], name: str) -> pa.Array:
     column = pa.concat_arrays([block.columns[name] for block in blocks])
     if column.null_count:
         raise NotPlain
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return column
 
 
 def _is_text(column: pa.Array) -> bool:

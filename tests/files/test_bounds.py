@@ -8,6 +8,8 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,25 @@ def test_a_gzip_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused(
     monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
     packed = gzip.compress(b"".join(b'{"_id": "%d", "text": "%s"}\n' % (n, b"a" * 99_999) for n in range(40)))
     assert "unpacks to more than 2 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
+@pytest.mark.parametrize(("rows", "value"), [(50, "a" * 100_000), (50_000, "")])
+def test_a_parquet_that_says_the_same_again_and_again_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, value: str
+) -> None:
+    """A value is stored once for all rows: 1.7 KB took 53 s, and 5 KB of long texts 16 GB."""
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([value]))
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"_id": texts, "text": texts}), path, compression="zstd")
+    assert path.stat().st_size < 3_000
+    assert "unpacks to more than 2 MB after row" in refusal(path, path.read_bytes())
+
+
+def test_reading_stops_after_twenty_problems(tmp_path: Path) -> None:
+    found = refusal(tmp_path / "a.jsonl", b'{"_id": "a"}\n' + b"{\n" * 50)
+    assert found.count("broken JSON") == 20
+    assert "Reading stopped after 20 problems: there may be more." in found
 
 
 def test_blank_lines_without_an_end_are_refused(tmp_path: Path) -> None:
