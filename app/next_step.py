@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.page import LEADS, OFFERED
-from curation.steps import Action, Step, read_path
+from curation.path import Action, PathStep, read_path
 from curation.store import Annotator, Store
 
 
@@ -36,7 +36,7 @@ def missing_step(store: Store, annotator: Annotator, before: str) -> None:
             step_link(step.action)
 
 
-def _first_missing(steps: tuple[Step, ...]) -> Step | None:
+def _first_missing(steps: tuple[PathStep, ...]) -> PathStep | None:
     return next((step for step in steps if step.state != "done"), None)
 
 

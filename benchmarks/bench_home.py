@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.bench_agreement import fill, made_up
+from curation.path import read_figures, read_path
 from curation.project import init_project
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.relabeling.staleness.staleness import staleness
-from curation.steps import read_figures, read_path
 from curation.store import Store, append, put_setting
 
 OPEN = 2_000

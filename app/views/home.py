@@ -15,8 +15,8 @@ from app.page import LEADS, AppPage
 from app.views.curate.jobs import look
 from curation.jobs import jobs_of
 from curation.operations.project_checks import look_at_backups
+from curation.path import PathFigures, PathStep, ProjectPath, path_of, read_figures, read_state
 from curation.relabeling.staleness.fingerprint import set_fingerprint
-from curation.steps import PathFigures, ProjectPath, Step, path_of, read_figures, read_state
 from curation.store import Annotator, Store, utc_now
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
@@ -71,7 +71,7 @@ def _draw(path: ProjectPath, waiting: bool = False) -> None:
         ui.quiet("Nothing waits for anybody.")
 
 
-def _row(step: Step, number: int, is_next: bool, waiting: bool) -> str:
+def _row(step: PathStep, number: int, is_next: bool, waiting: bool) -> str:
     kind = step.state.replace(" ", "-")
     mark = MARKS[step.state] or str(number)
     figures = daily_answers(step.answers) if step.answers else ""

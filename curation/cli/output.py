@@ -8,11 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.text import counted, plain, printable
+
+if TYPE_CHECKING:
+    from curation.step import Step, StepOutcome
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
@@ -45,6 +48,25 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     from curation.reports.terminal import show_table
 
     show_table(Table(title, tuple(columns), tuple(map(tuple, rows))))
+
+
+def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any, StepOutcome]:
+    """Do what a request asks for, with a bar on a terminal; returns the result, and what people read."""
+    from curation.cli.goldset import project_store
+    from curation.store import COMMAND_LINE
+
+    with progress_bar() as progress:
+        result = step.run(project_store(), request, progress, author or COMMAND_LINE)
+    return result, step.outcome(request, result)
+
+
+def show_outcome(outcome: StepOutcome) -> None:
+    """The figures of a step as tables, and its sentences."""
+    from curation.reports.terminal import show_table
+
+    for shown in outcome.tables:
+        show_table(shown)
+    say(*outcome.sentences, *outcome.more)
 
 
 def refuse_no_page(path: Path | None, project: Path, option: str = "--html", what: str = "page") -> None:

@@ -8,7 +8,7 @@ from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:
-    from curation.steps import ProjectPath
+    from curation.path import ProjectPath
 
 
 @app.command()
@@ -23,7 +23,7 @@ def status(as_json: Json = False) -> None:
       goldset status --json
     """
     from curation.operations.project_checks import look_at_backups
-    from curation.steps import read_figures, read_path
+    from curation.path import read_figures, read_path
 
     store = project_store()
     figures = read_figures(store)

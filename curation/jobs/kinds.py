@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.jobs import releasing
 from curation.people.annotators import EVALUATING
 from curation.progress import Progress
+from curation.step import Step
+from curation.steps import NAMES, step_of
 from curation.store import Store
 from curation.text import amount, percent
-
-if TYPE_CHECKING:
-    from curation.sampling.sample import SampleReport
 
 Parameters = Mapping[str, Any]
 
 
 MODULES = (
-    "curation.sampling.sample",
-    "curation.sampling.top_up",
+    "curation.steps.sampling",
     "curation.pooling",
     "curation.sampling.tags.find_tags",
     "curation.releases.freeze.freeze",
@@ -47,54 +44,6 @@ class Kind(NamedTuple):
     kept: str
     roles: tuple[str, ...] = ("lead",)
     first: str = "reading the project"
-
-
-def _sample(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.releases.spread import spread_if_asked
-    from curation.releases.stored import released_queries
-    from curation.retrieval import DEFAULT_MODEL
-    from curation.sampling.frame.limits import Limits
-    from curation.sampling.plan import SamplingPlan
-    from curation.sampling.sample import draw_sample
-
-    within = parameters["limits"]
-    times = {end: within[end] and datetime.fromisoformat(within[end]) for end in ("since", "until")}
-    plan = dict(parameters["plan"])
-    spread = spread_if_asked(store, plan.pop("from_release", None), plan.pop("run", None))
-    report = draw_sample(
-        store,
-        parameters["size"],
-        parameters["seed"],
-        SamplingPlan(**plan),
-        Limits(**{**within, **times}),
-        progress,
-        parameters.get("model", DEFAULT_MODEL),
-        author,
-        released_queries(store),
-        spread,
-    )
-    return _drawn(report)
-
-
-def _top_up(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.releases.stored import released_queries
-    from curation.sampling.top_up import top_up
-
-    released = released_queries(store)
-    return _drawn(top_up(store, parameters["quotas"], parameters["size"], progress, author, released))
-
-
-def _drawn(report: SampleReport) -> str:
-    sentences = [f"Drew {amount(report.size, 'query', 'queries')}; {report.added:,} new to the project."]
-    if report.drawn_before:
-        sentences = ["This sample was drawn before; it is the current one, and nothing was added."]
-    if report.grouped:
-        spellings = amount(report.grouped, "rarer spelling counts as its", "rarer spellings count as their")
-        sentences.append(f"{spellings} most frequent one.")
-    sentences += [
-        f"Left out: {amount(count, 'row')} of traffic: {why}." for why, count in report.left_out.items()
-    ]
-    return "\n".join(sentences)
 
 
 def _pool(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -211,19 +160,7 @@ def _import_file(store: Store, parameters: Parameters, progress: Progress, autho
     return import_file(store, parameters, progress, author)
 
 
-KINDS: dict[str, Kind] = {
-    "sample": Kind(
-        _sample,
-        "a sample is being drawn",
-        "Nothing was changed: draw it again.",
-        first="reading the traffic",
-    ),
-    "top up": Kind(
-        _top_up,
-        "a sample is being topped up",
-        "Nothing was changed: top it up again.",
-        first="reading the traffic",
-    ),
+_OTHERS: dict[str, Kind] = {
     "tags": Kind(
         _tags,
         "tags are being looked for",
@@ -288,4 +225,20 @@ KINDS: dict[str, Kind] = {
         first="verifying the release",
     ),
 }
+
+
+class _Kinds(Mapping[str, "Kind | Step"]):
+    """The steps, and the kinds of job that are no step yet."""
+
+    def __getitem__(self, name: str) -> Kind | Step:
+        return _OTHERS[name] if name in _OTHERS else step_of(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*NAMES, *_OTHERS])
+
+    def __len__(self) -> int:
+        return len(NAMES) + len(_OTHERS)
+
+
+KINDS = _Kinds()
 """Name → kind."""

@@ -8,10 +8,10 @@ refuses the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from curation.errors import CurationError
+from curation.steps import NAMES, step_of
 from curation.store import Cursor, Store
 
 Parameters = Mapping[str, Any]
@@ -39,43 +39,10 @@ def refuse(cursor: Cursor, kind: str, parameters: Parameters | None) -> None:
     ------
     CurationError: of whatever class the work raises.
     """
-    if kind in CHECKS:
+    if kind in NAMES:
+        step_of(kind).refuse(cursor, parameters)
+    elif kind in CHECKS:
         CHECKS[kind](cursor, parameters)
-
-
-def _sample(cursor: Cursor, parameters: Parameters | None) -> None:
-    from curation.coverage.stored_map import map_in_force
-    from curation.sampling.frame.limits import Limits, check_limits
-    from curation.sampling.plan import SamplingPlan, check_plan
-    from curation.sampling.sample import refuse_too_few
-    from curation.sampling.strata import CLUSTER, check_dimensions
-
-    refuse_too_few(cursor, parameters["size"] if parameters else 1)
-    if parameters is None:
-        return
-    asked = dict(parameters["plan"])
-    learns = asked.pop("from_release", None), asked.pop("run", None)
-    plan = SamplingPlan(**asked)
-    if not any(learns):
-        check_plan(parameters["size"], plan, None)
-    check_dimensions(plan.strata)
-    times = {end: time and datetime.fromisoformat(time) for end, time in _window(parameters).items()}
-    check_limits(Limits(**{**parameters["limits"], **times}))
-    if CLUSTER in plan.strata:
-        map_in_force(cursor)
-
-
-def _window(parameters: Parameters) -> dict[str, str | None]:
-    return {end: parameters["limits"][end] for end in ("since", "until")}
-
-
-def _top_up(cursor: Cursor, parameters: Parameters | None) -> None:
-    from curation.sampling.top_up import refuse_nothing_asked, refuse_taking_away, sample_to_top_up
-
-    earlier = sample_to_top_up(cursor)
-    if parameters is not None:
-        refuse_nothing_asked(parameters["quotas"], parameters["size"])
-        refuse_taking_away(earlier, parameters["size"])
 
 
 def _tags(cursor: Cursor, parameters: Parameters | None) -> None:
@@ -151,8 +118,6 @@ def _split(cursor: Cursor, parameters: Parameters | None) -> None:
 
 
 CHECKS: dict[str, Callable[[Cursor, Parameters | None], None]] = {
-    "sample": _sample,
-    "top up": _top_up,
     "tags": _tags,
     "pool": _pool,
     "coverage": _coverage,

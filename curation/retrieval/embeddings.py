@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
+from curation.step import DEFAULT_MODEL as DEFAULT_MODEL
 from curation.store import Cursor, Store
 from curation.text import digest
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
 CHUNK = 256
 BATCH = 8  # on 2 cores larger batches are slower
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."

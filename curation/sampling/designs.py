@@ -24,7 +24,6 @@ from curation.statistics.pps import draw_proportional
 from curation.statistics.weights import NEYMAN, neyman_weights, weights_of
 from curation.text import digest
 
-DESIGNS = ("stratified", "pps")
 NEYMAN_LEAST = 2
 """What neyman gives every stratum at least, if there is room: figures that did not vary in a release may vary
 elsewhere, a stratum without a query makes each total wrong, and one with a single query has no variance."""

@@ -9,39 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from math import floor
 from typing import Any
 
 from curation.errors import refuse_problems
-from curation.sampling.designs import DESIGNS
-from curation.sampling.frame.bands import HEAD, TORSO
 from curation.sampling.frame.limits import Limits
+from curation.sampling.request import DESIGNS, SamplingPlan
 from curation.sampling.strata import TAG, names_after
 from curation.sampling.variances import WITHOUT_NEYMAN, FigureSpread
-
-
-@dataclass(frozen=True)
-class SamplingPlan:
-    """How to draw; see `sampling.strata`, `sampling.designs` and `statistics.weights` for the words.
-
-    Attributes
-    ----------
-    strata: the dimensions that are crossed.
-    design: 'stratified' or 'pps'.
-    allocation: 'equal', 'proportional', 'square-root' or 'neyman'; None is 'equal', and all that pps can
-    have. quotas: stratum → exact number, under any allocation.
-    head, torso: shares of traffic at which these bands end.
-    """
-
-    strata: Sequence[str] = ("band",)
-    design: str = "stratified"
-    allocation: str | None = None
-    quotas: Mapping[str, int] = field(default_factory=dict)
-    head: float = HEAD
-    torso: float = TORSO
 
 
 def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]:

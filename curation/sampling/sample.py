@@ -20,7 +20,8 @@ from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Drawing, Stratum, draw_pps, draw_stratified
 from curation.sampling.frame.frame import Dimensions, Frame, read_frame
 from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries
-from curation.sampling.plan import SamplingPlan, check_plan, parameters_of
+from curation.sampling.plan import check_plan, parameters_of
+from curation.sampling.request import SamplingPlan
 from curation.sampling.stored_sample import DrawnQuery, about_strata, store_sample
 from curation.sampling.variances import FigureSpread, Variances, variance_warnings, variances_of
 from curation.store import COMMAND_LINE, Cursor, Store

@@ -1,28 +1,23 @@
-"""The path of a project from its first import to re-labeling: the state of each step, and what comes next.
+"""Every step that a command and a page start: its record, by name.
 
-Nothing is stored about steps. Each is read from what the other rooms store, in two parts: counts, which are
-quick, and figures (the gate, what is due), which a caller may bring from memory or leave out at first.
+A step's module is imported when the step is asked for: what its work needs takes seconds to import.
 """
 
-from curation.steps.path import (
-    PathFigures,
-    PathState,
-    ProjectPath,
-    path_of,
-    read_figures,
-    read_path,
-    read_state,
-)
-from curation.steps.step import Action, Step
+from __future__ import annotations
 
-__all__ = [
-    "Action",
-    "PathFigures",
-    "PathState",
-    "ProjectPath",
-    "Step",
-    "path_of",
-    "read_figures",
-    "read_path",
-    "read_state",
-]
+from importlib import import_module
+
+from curation.step import Step
+
+_MODULES = {
+    "sample": "sampling",
+    "top up": "sampling",
+}
+NAMES = tuple(_MODULES)
+"""The names of all steps."""
+
+
+def step_of(name: str) -> Step:
+    """The record of a step."""
+    steps: dict[str, Step] = import_module(f"curation.steps.{_MODULES[name]}").STEPS
+    return steps[name]

@@ -19,8 +19,8 @@ from curation.jobs.stored import begin, end
 from curation.labeling.rounds.rounds import open_round
 from curation.operations.backup import back_up
 from curation.operations.drill import rehearse_restore
-from curation.steps import read_path
-from curation.steps.judging import MANAGE
+from curation.path import read_path
+from curation.path.judging import MANAGE
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.gold_project import labelled

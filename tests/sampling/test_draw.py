@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
 from curation.sampling.frame.bands import BANDS, band_of
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import draw_sample
 from curation.statistics.allocation import allocate
 from curation.store import Store, append, get_setting

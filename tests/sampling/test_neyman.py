@@ -17,7 +17,7 @@ from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.spread import ndcg, read_spread, spread_if_asked
 from curation.releases.stored import FORMAT, release_id_of, signed_row
 from curation.sampling.designs import draw_stratified
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import draw_sample
 from curation.sampling.strata import Labels
 from curation.sampling.top_up import top_up

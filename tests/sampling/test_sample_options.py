@@ -17,7 +17,8 @@ from curation.releases.stored import released_queries
 from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import SamplingPlan, read_quotas
+from curation.sampling.plan import read_quotas
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
@@ -405,7 +406,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--html", "."], "it is a folder"),
         (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
         (["--allocation", "neyman"], "Name a release"),
-        (["--run", "bm25"], "goes with the allocation neyman alone"),
+        (["--imported-run", "bm25"], "goes with the allocation neyman alone"),
         (["--exclude-release", "v9"], "no release 'v9'"),
         (["--top-up", "--strata", "band", "--exclude-judged"], "leave --strata, --exclude-judged out"),
         (["--html", "PROJECT"], "it is the project itself"),
@@ -432,4 +433,4 @@ def test_a_top_up_from_the_command_line_keeps_the_sample_and_reaches_the_quota(s
     assert {s["name"]: s["drawn"] for s in report["strata"]}["tail · not question"] == 15
     assert before.keys() < drawn(store).keys()
     shown = run(store, "--top-up", "--size", str(report["size"] + 3)).stdout
-    assert "3 of them are new" in shown
+    assert "; 3 new to the project" in shown

@@ -13,7 +13,7 @@ from curation.coverage.report import find_coverage
 from curation.coverage.stored_map import map_in_force, rename_cluster
 from curation.errors import InputError, RefusedError
 from curation.sampling.designs import Stratum
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import current_sample
 from curation.sampling.top_up import top_up

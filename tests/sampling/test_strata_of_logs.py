@@ -13,7 +13,7 @@ from curation.releases.stored import released_queries
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.frame.frame import Dimensions, read_frame
 from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import store_sample
 from curation.sampling.strata import Labels, cross

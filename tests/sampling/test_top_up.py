@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from curation.errors import InputError, RefusedError
 from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import draw_sample
 from curation.sampling.stored_sample import current_sample
 from curation.sampling.top_up import top_up

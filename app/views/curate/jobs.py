@@ -12,6 +12,7 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.step import written
 from curation.store import Annotator, Store
 
 EVERY = 1.0
@@ -32,8 +33,9 @@ class CurateContext(NamedTuple):
     after: str
     at_work: str | None
 
-    def start(self, kind: str, parameters: Mapping[str, Any]) -> None:
+    def start(self, kind: str, request: Any) -> None:
         """Start a job and run the page again; a refusal is shown beside the form."""
+        parameters = request if isinstance(request, dict) else written(request)
         by, after = self.annotator.name, self.after or None
         self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))
 
@@ -45,10 +47,11 @@ class CurateContext(NamedTuple):
             ui.quiet(reason)
         return asked
 
-    def problem(self, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
-        """Why no job of this kind can start now; None where one can. Without parameters: of whatever kind."""
+    def problem(self, kind: str, request: Any = None) -> str | None:
+        """Why no job of this kind can start now; None where one can. Without a request: whatever is meant."""
         if self.at_work is not None:
             return "A job is at work, and one runs at a time. This waits until it has ended."
+        parameters = request if request is None or isinstance(request, dict) else written(request)
         return problem(self.store, kind, parameters)
 
     def ending(self, kind: str) -> None:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.components.drawing import drawing
+from app.components.forms import Form
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
-from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.chart import sample_chart
-from curation.sampling.designs import DESIGNS
-from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import SamplingPlan, read_quotas
+from curation.sampling.plan import read_quotas
+from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
 from curation.sampling.strata import DIMENSIONS, TAG
 from curation.sampling.tags.stored_tags import TAGS
 from curation.sources.runs import stored_runs
-from curation.statistics.weights import ALLOCATIONS
+from curation.step import option_of
 from curation.text import amount
 
-DEFAULT_SIZE = 200
-"""Queries that the form proposes to draw; the command has no default."""
 COLUMNS = ["Stratum", "Queries", "Traffic", "Drawn", "Probability"]
 _ASKED = "draw asked"
 
@@ -36,7 +32,7 @@ class DrawAsked(NamedTuple):
 
     sample_id: str
     after: str
-    request: dict[str, Any]
+    request: DrawRequest
 
 
 class FormOptions(NamedTuple):
@@ -71,29 +67,29 @@ def _options(context: CurateContext, sample: StoredSample | None) -> FormOptions
 
 
 def _draw(context: CurateContext, options: FormOptions, sample: StoredSample | None) -> None:
+    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in TAGS)]
+    runs = options.runs if options.releases else []
+    releases = {"from_release": options.releases, "run": runs, "exclude_releases": options.releases}
+    form = Form(DrawRequest, offered={"strata": kinds, **releases})
     with st.form("sample"):
-        size = st.number_input("Queries to draw", min_value=1, value=DEFAULT_SIZE, step=10)
-        plan = _plan()
+        form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
-            more = _more(options)
-            model = st.text_input("Embedding model of the tag synonym, or of the coverage map", DEFAULT_MODEL)
-            limits = _limits(options)
-        seed = st.number_input("Seed", value=0, step=1)
+            quotas = _quota_field(option_of(DrawRequest, "quotas").label, options)
+            form.rest("quotas", "seed")
+        form.ask("seed")
         asked = context.submit("Draw the sample", "sample")
     if asked:
         try:
-            quotas = _quotas(more.pop("quotas"), size)
+            request = form.request(quotas=_quotas(quotas, form.request().size))
         except CurationError as error:
             ui.problem(error)
         else:
-            plan |= {**more, "quotas": quotas}
-            request = {"size": size, "seed": seed, "plan": plan, "limits": limits, "model": model}
             _ask(context, sample, request)
     if sample is not None:
         _replace(context, sample)
 
 
-def _ask(context: CurateContext, sample: StoredSample | None, request: dict[str, Any]) -> None:
+def _ask(context: CurateContext, sample: StoredSample | None, request: DrawRequest) -> None:
     """Draw at once where nothing is replaced; otherwise ask first, if nothing is known against the draw."""
     problem = context.problem("sample", request)
     if problem is not None:
@@ -127,85 +123,20 @@ def _replace(context: CurateContext, sample: StoredSample) -> None:
                 st.rerun()
 
 
-def _plan() -> dict[str, Any]:
-    """What of a `SamplingPlan` most draws are asked for, as JSON knows it."""
-    usual = SamplingPlan()
-    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in TAGS)]
-    by = st.multiselect(
-        "Strata",
-        kinds,
-        default=list(usual.strata),
-        accept_new_options=True,
-        help="They are crossed. A further field of the log is named field:NAME. A cluster is a region of the "
-        "coverage map.",
-    )
-    design = st.selectbox("Design", DESIGNS, index=DESIGNS.index(usual.design))
-    shares = st.selectbox("Allocation", ALLOCATIONS, help="Shares of the strata; pps takes equal only.")
-    return {"strata": by, "design": design, "allocation": None if shares == ALLOCATIONS[0] else shares}
-
-
-def _more(options: FormOptions) -> dict[str, Any]:
-    """The rest of a `SamplingPlan`; quotas as they were written."""
-    usual = SamplingPlan()
-    quotas = _quota_field("Quotas: an exact number from a stratum", options)
-    left, right = st.columns(2)
-    head = left.number_input("Head up to", 0.0, 1.0, usual.head, 0.05, help="Share of the traffic.")
-    torso = right.number_input("Torso up to", 0.0, 1.0, usual.torso, 0.05, help="Share of the traffic.")
-    release = run = None
-    if options.releases:
-        release = st.selectbox(
-            "Release that Neyman allocation learns from", [None, *options.releases], format_func=_name
-        )
-    if options.releases and options.runs:
-        run = st.selectbox(
-            "Run whose nDCG@10 varies there",
-            [None, *options.runs],
-            format_func=_name,
-            help="None: the share of judged candidates that are relevant.",
-        )
-    return {"quotas": quotas, "head": head, "torso": torso, "from_release": release, "run": run}
-
-
-def _limits(options: FormOptions) -> dict[str, Any]:
-    """What `Limits` take, as JSON knows it."""
-    usual = Limits()
-    since = st.datetime_input("Asked from this time on (UTC)", value=None, format="YYYY-MM-DD")
-    until = st.datetime_input("Asked before this time (UTC)", value=None, format="YYYY-MM-DD")
-    often = st.number_input("Asked at least this often", min_value=1, value=usual.min_count)
-    judged = st.checkbox("Leave out queries that a round shows or a release holds", usual.exclude_judged)
-    released = st.checkbox("Leave out queries that any release holds", usual.exclude_released)
-    held = st.multiselect("Leave out queries of these releases", options.releases) if options.releases else []
-    spellings = st.checkbox("Draw spellings one slip apart as one query", usual.group_spellings)
-    return {
-        "since": _written(since),
-        "until": _written(until),
-        "min_count": often,
-        "exclude_judged": judged,
-        "exclude_released": released,
-        "exclude_releases": held,
-        "group_spellings": spellings,
-    }
-
-
 def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) -> None:
+    form = Form(TopUpRequest)
     with st.form("top up", border=False):
-        size = st.number_input(
-            "Queries in the whole sample",
-            min_value=1,
-            value=None,
-            placeholder=f"{sample.size:,} now",
-            help="What the quotas leave of it goes to the strata without one.",
-        )
+        form.ask("size")
         quotas = _quota_field("Quotas: a least number from a stratum", options)
-        ui.quiet("No earlier query is lost. Seed, strata and limits are the current sample's.")
+        ui.quiet(f"It has {sample.size:,} now. No query is lost. Seed, strata and limits are its own.")
         asked = context.submit("Top up", "top up")
     if asked:
         try:
-            wanted = _quotas(quotas, size)
+            request = form.request(quotas=_quotas(quotas, form.request().size))
         except CurationError as error:
             ui.problem(error)
         else:
-            context.start("top up", {"size": size, "quotas": wanted})
+            context.start("top up", request)
 
 
 def _quota_field(label: str, options: FormOptions) -> str:
@@ -217,14 +148,6 @@ def _quota_field(label: str, options: FormOptions) -> str:
 
 def _quotas(text: str, size: int | None) -> dict[str, int]:
     return read_quotas([line for line in text.splitlines() if line.strip()], size)
-
-
-def _written(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat()
-
-
-def _name(choice: str | None) -> str:
-    return choice or "none"
 
 
 def _current(context: CurateContext, sample: StoredSample | None) -> None:

@@ -18,7 +18,7 @@ from curation.imports.kinds import FILE_KINDS, FileKind
 from curation.imports.look import look_at, seems_to_be
 from curation.imports.request import ImportRequest
 from curation.jobs.imports import CHECK, IMPORT
-from curation.steps import Action
+from curation.path import Action
 from curation.store import Annotator
 
 

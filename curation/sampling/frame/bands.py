@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.sampling.frame.limits import HEAD, TORSO
 
 BANDS = ("head", "torso", "tail")
-HEAD = 1 / 3
-TORSO = 2 / 3
 
 
 def band_of(traffic: NDArray[np.int64], head: float = HEAD, torso: float = TORSO) -> NDArray[np.intp]:

@@ -34,7 +34,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Step:
+class PathStep:
     """One step.
 
     Attributes
@@ -52,7 +52,7 @@ class Step:
     alpha: GateCheck | None = None
 
 
-def next_step(steps: Sequence[Step]) -> str | None:
+def next_step(steps: Sequence[PathStep]) -> str | None:
     """The step that comes next: the first that needs attention, else the first that is not done."""
     for wanted in (["needs attention"], ["not begun", "at work"]):
         for step in steps:
@@ -61,12 +61,12 @@ def next_step(steps: Sequence[Step]) -> str | None:
     return None
 
 
-def at_work(step: Step, line: str) -> Step:
+def at_work(step: PathStep, line: str) -> PathStep:
     """The step while a job is at it."""
     return replace(step, state="at work", line=line)
 
 
-def needs_attention(step: Step, line: str) -> Step:
+def needs_attention(step: PathStep, line: str) -> PathStep:
     """The step with what somebody should look at before its own line."""
     return replace(step, state="needs attention", line=f"{line} {step.line}")
 

@@ -16,9 +16,9 @@ from curation.labeling.progress.forecast import (
     read_work,
 )
 from curation.labeling.rounds.lifecycle import RoundState, all_states
+from curation.path.preparing import Prepared
+from curation.path.step import Action, PathStep, State, named
 from curation.people.annotators import able_to_judge
-from curation.steps.preparing import Prepared
-from curation.steps.step import Action, State, Step, named
 from curation.store import Cursor, Store
 from curation.text import amount, percent
 
@@ -81,7 +81,7 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     )
 
 
-def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime) -> Step:
+def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime) -> PathStep:
     """Open rounds with their progress; else what waits for a round."""
     new = prepared.pool is not None and (found.opened_at is None or prepared.pool.built_at > found.opened_at)
     waiting = prepared.unshown if new or not (found.finished or found.imported) else 0
@@ -90,11 +90,11 @@ def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepare
     elif waiting:
         step = _waiting(found, waiting)
     elif found.finished or found.imported:
-        step = Step(
+        step = PathStep(
             "round", "done", _finished(found), Action("See the rounds", "rounds", "goldset round list")
         )
     else:
-        step = Step("round", "not begun", "People judge the documents of each query.", _open_round())
+        step = PathStep("round", "not begun", "People judge the documents of each query.", _open_round())
     if found.failed:
         who = f"{named(found.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "people", "goldset practice status")
@@ -102,14 +102,14 @@ def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepare
     return step
 
 
-def _waiting(found: OpenWork, waiting: int) -> Step:
+def _waiting(found: OpenWork, waiting: int) -> PathStep:
     state: State = "needs attention" if found.finished else "not begun"
     line = f"{amount(waiting, 'pair waits', 'pairs wait')} to be judged"
     if not found.people:
         add = Action("Add people", "people", "goldset annotator add NAME")
-        return Step("round", state, f"{line}, and there is no annotator yet.", add)
+        return PathStep("round", state, f"{line}, and there is no annotator yet.", add)
     ready = f"{line}; {amount(len(found.people), 'annotator')} can judge."
-    return Step("round", state, ready, _open_round())
+    return PathStep("round", state, ready, _open_round())
 
 
 def _open_round() -> Action:
@@ -123,13 +123,13 @@ def _finished(found: OpenWork) -> str:
     return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
 
 
-def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Step:
+def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> PathStep:
     whole = found.answered + found.left
     names = named([one.round for one in found.open])
     line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.share)})."
     newest = found.open[-1].round
     progress = Action("See progress", "rounds", f"goldset round status {newest}", {"round": newest})
-    step = Step("round", "at work", line, progress, daily_answers(work, now))
+    step = PathStep("round", "at work", line, progress, daily_answers(work, now))
     paused = [one.round for one in found.open if one.paused]
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})

@@ -9,8 +9,8 @@ from curation.adjudication.second_opinions import awaited_opinions
 from curation.agreement.gate import GateCheck
 from curation.consensus.consensus import settled
 from curation.consensus.votes import read_votes
+from curation.path.step import Action, PathStep
 from curation.sources.queries import active_queries
-from curation.steps.step import Action, Step
 from curation.store import Cursor, get_setting
 from curation.text import amount
 
@@ -58,12 +58,12 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     )
 
 
-def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> Step:
+def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
     """Disputes that wait."""
     agreement = Action("See agreement", "agreement", "goldset agreement")
     if not found.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
-        return Step("adjudicate", "not begun", waits, agreement)
+        return PathStep("adjudicate", "not begun", waits, agreement)
     decided = f"{amount(found.decided, 'pair')} decided" if found.decided else ""
     waiting = found.disputed - found.awaited
     if waiting:
@@ -71,15 +71,15 @@ def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> Step:
         line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
         label = f"Decide {amount(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldset adjudicate list")
-        return Step("adjudicate", "needs attention", line, decide, alpha=alpha)
+        return PathStep("adjudicate", "needs attention", line, decide, alpha=alpha)
     if found.awaited:
         asked = f"{amount(found.awaited, 'pair gets', 'pairs get')} another opinion first."
-        return Step("adjudicate", "at work", asked, agreement, alpha=alpha)
+        return PathStep("adjudicate", "at work", asked, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
-    return Step("adjudicate", "done", line, agreement, alpha=alpha)
+    return PathStep("adjudicate", "done", line, agreement, alpha=alpha)
 
 
-def split_step(found: SettledGrades, is_settled: bool) -> Step:
+def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
     """The parts of the split.
 
     Parameters
@@ -95,14 +95,14 @@ def split_step(found: SettledGrades, is_settled: bool) -> Step:
             if found.graded
             else "Keeps what leaks apart: parts to tune on and to test on."
         )
-        return Step("split", "not begun", line, split)
+        return PathStep("split", "not begun", line, split)
     sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())
     line = f"{sizes} queries."
     if found.outside:
         line += f" {amount(found.outside, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
-            return Step("split", "needs attention", line, again)
-    return Step(
+            return PathStep("split", "needs attention", line, again)
+    return PathStep(
         "split", "done", line, Action("See the parts", "releases", "goldset certificate", {"stage": "Split"})
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from curation.path.step import Action, PathStep, State
 from curation.relabeling.staleness.calendar import (
     DONE,
     OPEN,
@@ -13,7 +14,6 @@ from curation.relabeling.staleness.calendar import (
     present_quarter,
     read_work,
 )
-from curation.steps.step import Action, State, Step
 from curation.store import Cursor
 from curation.text import amount
 
@@ -25,7 +25,7 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
     return quarter.name, own[-1] if own else None
 
 
-def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> Step:
+def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> PathStep:
     """What is due.
 
     Parameters
@@ -35,7 +35,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     """
     look = Action("See what is due", "relabel", "goldset relabel status")
     if not released:
-        return Step(
+        return PathStep(
             "re-label",
             "not begun",
             "Begins with the first release: a part is judged again each quarter.",
@@ -46,7 +46,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         line = f"{name}: {work.whole:,} of {amount(work.pairs, 'pair')} judged again."
         state: State = "at work" if work.state == OPEN else "done"
         words = "" if work.state in (OPEN, DONE) else " Its round was closed before."
-        return Step(
+        return PathStep(
             "re-label",
             state,
             f"{line}{words}",
@@ -56,11 +56,11 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     if work is not None:
         line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."
         opens = Action("Open the quarter", "relabel", "goldset relabel open --annotators a,b", {"of": "Plan"})
-        return Step("re-label", "needs attention", line, opens)
+        return PathStep("re-label", "needs attention", line, opens)
     if due is None:
-        return Step("re-label", "done", f"{quarter}.", look)
+        return PathStep("re-label", "done", f"{quarter}.", look)
     if due.is_due:
         most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in most)
-        return Step("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
-    return Step("re-label", "done", f"Nothing is due in {quarter}.", look)
+        return PathStep("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
+    return PathStep("re-label", "done", f"Nothing is due in {quarter}.", look)

@@ -13,12 +13,12 @@ from curation.jobs.kinds import KINDS
 from curation.jobs.stored import begin, end
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.labeling.rounds.rounds import open_round
+from curation.path import PathStep, ProjectPath, read_figures, read_path
+from curation.path.jobs_of_steps import OF_KIND
+from curation.path.judging import OpenWork
+from curation.path.step import NAMES, named
 from curation.relabeling.plan.plan import make_plan
 from curation.sampling.sample import draw_sample
-from curation.steps import ProjectPath, Step, read_figures, read_path
-from curation.steps.jobs_of_steps import OF_KIND
-from curation.steps.judging import OpenWork
-from curation.steps.step import NAMES, named
 from curation.store import Store, utc_now
 from curation.text import percent
 from tests.support.evaluated_project import evaluated_project
@@ -31,7 +31,7 @@ def path_of(store: Store) -> ProjectPath:
     return read_path(store, read_figures(store))
 
 
-def step(store: Store, name: str, running: Collection[str] | None = None, figures: bool = False) -> Step:
+def step(store: Store, name: str, running: Collection[str] | None = None, figures: bool = False) -> PathStep:
     path = read_path(store, read_figures(store) if figures else None, running)
     return next(one for one in path.steps if one.name == name)
 

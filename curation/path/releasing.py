@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from curation.agreement.gate import Gate
+from curation.path.settling import SettledGrades
+from curation.path.step import Action, PathStep
 from curation.releases.looks import SealedLook, looks
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
-from curation.steps.settling import SettledGrades
-from curation.steps.step import Action, Step
 from curation.store import Cursor
 from curation.text import amount
 
@@ -51,7 +51,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 
 def freeze_step(
     found: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
-) -> Step:
+) -> PathStep:
     """The newest release.
 
     Parameters
@@ -72,7 +72,7 @@ def freeze_step(
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
         action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
-        return Step("freeze", "needs attention" if attention else "not begun", line, action)
+        return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(found.row)
     what = "altered since" if count is None else amount(count, "grade")
     line = f"{found.row.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
@@ -80,20 +80,20 @@ def freeze_step(
         line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
             line += f" The gate is shut: {shut}." if shut else ""
-            return Step(
+            return PathStep(
                 "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
             )
-    return Step("freeze", "done", line, Action("See the releases", page, "goldset release list"))
+    return PathStep("freeze", "done", line, Action("See the releases", page, "goldset release list"))
 
 
-def evaluate_step(found: NewestRelease | None, now: datetime) -> Step:
+def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
     """Runs that were scored on the newest release."""
     score = Action("Score a run", "evaluate", "goldset evaluate NAME --run FILE")
     if found is None:
-        return Step("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
+        return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
     name = found.row.name
     if not (found.evaluations or found.looks):
-        return Step("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
+        return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
     looks = f"{amount(found.looks, 'look')} at sealed parts"
     said = [made if found.evaluations else "", looks if found.looks else ""]
@@ -105,8 +105,8 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> Step:
             f" {last.looked_by} scored {last.system} on {', '.join(last.parts)} on {last.looked_at:%d %b}."
         )
         who = Action("See who looked", "releases", f"goldset release show {name}")
-        return Step("evaluate", "needs attention", line, who)
-    return Step("evaluate", "done", line, score)
+        return PathStep("evaluate", "needs attention", line, who)
+    return PathStep("evaluate", "done", line, score)
 
 
 def _missed(state: str) -> str:

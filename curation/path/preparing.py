@@ -6,10 +6,10 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.path.step import Action, PathStep, State, named
 from curation.sampling.stored_sample import StoredSample, read_current
 from curation.sources.queries import active_queries
 from curation.sources.runs import stored_runs
-from curation.steps.step import Action, State, Step, named
 from curation.store import Cursor, get_setting
 from curation.text import amount
 
@@ -72,13 +72,13 @@ def read_prepared(cursor: Cursor) -> Prepared:
     )
 
 
-def import_step(found: Prepared) -> Step:
+def import_step(found: Prepared) -> PathStep:
     """Documents, and what people search for."""
     corpus = Action("Import a corpus", "import", "goldset import corpus PATH", {"kind": "corpus"})
     queries = Action("Import a log or queries", "import", "goldset import traffic PATH", {"kind": "traffic"})
     if not (found.documents or found.logs or found.queries):
         needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
-        return Step("import", "not begun", needs, corpus)
+        return PathStep("import", "not begun", needs, corpus)
     have = [
         amount(found.documents, "document") if found.documents else "",
         f"{amount(found.log_rows, 'row')} of {amount(found.logs, 'log')}" if found.logs else "",
@@ -87,15 +87,15 @@ def import_step(found: Prepared) -> Step:
     line = " · ".join(filter(None, have))
     if not found.documents:
         line = line or amount(found.queries, "query", "queries")
-        return Step("import", "at work", f"{line}. The documents are missing.", corpus)
+        return PathStep("import", "at work", f"{line}. The documents are missing.", corpus)
     if not (found.logs or found.queries):
         missing = f"{line}. What people search for is missing: a log, or a list of queries."
-        return Step("import", "at work", missing, queries)
+        return PathStep("import", "at work", missing, queries)
     more = Action("Import more", "import", "goldset import run PATH")
-    return Step("import", "done", f"{line}.", more)
+    return PathStep("import", "done", f"{line}.", more)
 
 
-def sample_step(found: Prepared) -> Step:
+def sample_step(found: Prepared) -> PathStep:
     """The queries in force."""
     draw = Action("Draw a sample", "curate", "goldset sample --size 200", {"step": "Sample"})
     look = Action("See the sample", "curate", "goldset tags list", {"step": "Sample"})
@@ -103,34 +103,34 @@ def sample_step(found: Prepared) -> Step:
         drawn, others = found.sample, found.queries - found.sample.size
         line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
         more = f", and {amount(others, 'other')}" if others > 0 else ""
-        return Step("sample", "done", f"{line}{more}.", look)
+        return PathStep("sample", "done", f"{line}{more}.", look)
     if found.queries:
         have = amount(found.queries, "query", "queries")
-        return Step("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
+        return PathStep("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
     if found.logs:
         waits = f"Nothing is drawn from the {amount(found.log_rows, 'row')} of traffic yet."
-        return Step("sample", "not begun", waits, draw)
-    return Step("sample", "not begun", "Draws the queries that people judge from the traffic.", draw)
+        return PathStep("sample", "not begun", waits, draw)
+    return PathStep("sample", "not begun", "Draws the queries that people judge from the traffic.", draw)
 
 
-def pool_step(found: Prepared) -> Step:
+def pool_step(found: Prepared) -> PathStep:
     """The documents to be judged."""
     build = Action("Build the pool", "curate", "goldset pool --systems bm25 --depth 10", {"step": "Pool"})
     lonely = found.queries - found.asked
     without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
     if not found.pairs:
         line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
-        return Step("pool", "not begun", line, build)
+        return PathStep("pool", "not begun", line, build)
     line = f"{amount(found.pairs, 'pair')} of {amount(found.asked, 'query', 'queries')}"
     if found.pool is not None:
         line += f", from {named(found.pool.systems)}"
     if lonely and (found.pool is None or found.queries > found.pool.queries):
         state: State = "at work" if found.pool is None else "needs attention"
         since = "" if found.pool is None else ", and came after the pool"
-        return Step("pool", state, f"{line}. {without}{since}.", build)
+        return PathStep("pool", state, f"{line}. {without}{since}.", build)
     newer = " The corpus is newer than the pool." if found.stale_pool else ""
     look = Action("See the pool", "curate", "goldset contributions", {"step": "Pool"})
-    return Step("pool", "done", f"{line}.{newer}", look)
+    return PathStep("pool", "done", f"{line}.{newer}", look)
 
 
 def _last_pool(cursor: Cursor) -> BuiltPool | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from curation.jobs.kinds import KINDS
 from curation.jobs.stored import Job
-from curation.steps.step import Step, at_work, needs_attention
+from curation.path.step import PathStep, at_work, needs_attention
 
 OF_KIND = {
     "import": "import",
@@ -24,7 +24,7 @@ OF_KIND = {
 """Kind of job → its step. What only looks, such as a preview, belongs to none."""
 
 
-def with_job(steps: Sequence[Step], last: Job | None, running: Collection[str] | None) -> list[Step]:
+def with_job(steps: Sequence[PathStep], last: Job | None, running: Collection[str] | None) -> list[PathStep]:
     """The steps with the job that was started last.
 
     Parameters
@@ -37,7 +37,7 @@ def with_job(steps: Sequence[Step], last: Job | None, running: Collection[str] |
     return [_with(step, last, running) if step.name == name else step for step in steps]
 
 
-def _with(step: Step, job: Job, running: Collection[str] | None) -> Step:
+def _with(step: PathStep, job: Job, running: Collection[str] | None) -> PathStep:
     doing = KINDS[job.kind].doing if job.kind in KINDS else f"{job.kind} is at work"
     by = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
     if job.outcome is not None:

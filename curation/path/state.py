@@ -10,16 +10,16 @@ from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
 from curation.jobs.stored import Job, last_job
 from curation.labeling.progress.forecast import AnnotatorWork
+from curation.path.jobs_of_steps import with_job
+from curation.path.judging import OpenWork, read_answers, read_rounds, round_step
+from curation.path.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
+from curation.path.releasing import NewestRelease, evaluate_step, freeze_step, read_newest
+from curation.path.renewing import read_quarter, relabel_step
+from curation.path.settling import SettledGrades, adjudicate_step, read_settled, split_step
+from curation.path.step import PathStep, next_step
 from curation.relabeling.staleness.calendar import DueWork, QuarterWork
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
-from curation.steps.jobs_of_steps import with_job
-from curation.steps.judging import OpenWork, read_answers, read_rounds, round_step
-from curation.steps.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
-from curation.steps.releasing import NewestRelease, evaluate_step, freeze_step, read_newest
-from curation.steps.renewing import read_quarter, relabel_step
-from curation.steps.settling import SettledGrades, adjudicate_step, read_settled, split_step
-from curation.steps.step import Step, next_step
 from curation.store import Store, utc_now
 
 
@@ -43,7 +43,7 @@ class PathFigures:
 class ProjectPath:
     """All steps, and the name of the one that comes next; None where nothing waits."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     next: str | None
 
 
@@ -116,7 +116,7 @@ def path_of(
     return ProjectPath(tuple(steps), next_step(steps))
 
 
-def _steps(found: PathState, figures: PathFigures | None) -> list[Step]:
+def _steps(found: PathState, figures: PathFigures | None) -> list[PathStep]:
     gate = figures.gate if figures else None
     judging = round_step(found.rounds, found.answers, found.prepared, found.now)
     deciding = adjudicate_step(found.grades, _alpha(gate))

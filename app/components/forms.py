@@ -1,0 +1,99 @@
+"""The form of a request: a widget for each of its options (`curation.step.Option`), by the field's type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar, get_origin
+
+import streamlit as st
+
+from curation.step import OptionField, filled, flat, options_of
+
+Request = TypeVar("Request")
+
+
+class Form(Generic[Request]):
+    """Asks for the fields of a request, and makes it of what was chosen.
+
+    Parameters
+    ----------
+    start: what the form starts with; the record's defaults where it is None.
+    key: another one for another start.
+    offered: field → what can be chosen, where the project decides; one with nothing to choose is left out.
+    """
+
+    def __init__(
+        self,
+        record: type[Request],
+        start: Request | None = None,
+        key: str = "",
+        offered: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        self._record = record
+        self._key = key
+        self._offered = offered or {}
+        self._options = {found.name: found for found in options_of(record)}
+        self._values: dict[str, Any] = {} if start is None else flat(start)
+        self._asked: set[str] = set()
+
+    def ask(self, *names: str) -> None:
+        """The widgets of these fields, one below the other."""
+        for name in names:
+            self._asked.add(name)
+            found = self._options[name]
+            if name not in self._offered or self._offered[name]:
+                self._values[name] = self._widget(found, self._values.get(name, found.default))
+
+    def rest(self, *besides: str) -> None:
+        """The widgets of all fields that were not asked for yet."""
+        self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
+
+    def request(self, **by_hand: Any) -> Request:
+        """The request; `by_hand` are fields that have widgets of their own."""
+        return filled(self._record, self._values | by_hand)
+
+    def _widget(self, found: OptionField, now: Any) -> Any:
+        option, key = found.option, f"{found.name} {self._record.__name__} {self._key}"
+        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": key}
+        offered = self._offered.get(found.name, option.choices)
+        if found.kind is bool:
+            return st.checkbox(value=now, **common)
+        if get_origin(found.kind) is Sequence:
+            others = option.others
+            return tuple(
+                st.multiselect(options=offered, default=list(now), accept_new_options=others, **common)
+            )
+        if offered:
+            return _chosen(found, offered, now, common)
+        if found.kind is datetime:
+            return st.datetime_input(value=now, format="YYYY-MM-DD", **common)
+        if found.kind is str:
+            text = st.text_input(value=now or "", **common).strip()
+            return text or (None if found.optional else found.default)
+        return _number(found, now, common)
+
+
+def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
+    choices = [None, *offered] if found.optional and None not in offered else list(offered)
+    return st.selectbox(
+        options=choices,
+        index=choices.index(now) if now in choices else 0,
+        format_func=lambda choice: found.option.words.get(choice, choice or found.option.unset or "none"),
+        **common,
+    )
+
+
+def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
+    """A whole number, or one with a point; an empty field is None."""
+    kind, option = found.kind, found.option
+    low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
+    value = st.number_input(
+        min_value=low,
+        max_value=high,
+        value=now,
+        step=kind(option.by or (1 if kind is int else 0.01)),
+        placeholder=option.unset or None,
+        **common,
+    )
+    return value if value is None else kind(value)

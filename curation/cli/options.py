@@ -1,0 +1,120 @@
+"""The options of a command, made from the fields of its request (`curation.step.Option`)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, TypeVar, get_origin
+
+import typer
+
+from curation.cli.goldset import listed
+from curation.errors import InputError
+from curation.step import OptionField, filled, option_of, options_of
+
+Request = TypeVar("Request")
+
+
+def asks(
+    record: type[Request], besides: Sequence[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each field of the record, and the request that is made of them.
+
+    Parameters
+    ----------
+    besides: fields that the command has options of its own for; the request has their defaults.
+    """
+    offered = [found for found in options_of(record) if found.name not in besides]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+
+        def called(**values: Any) -> None:
+            given = {found.name: _read(found, values.pop(found.name)) for found in offered}
+            known = {name: value for name, value in given.items() if value is not None}
+            command(filled(record, known), **values)
+
+        keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        parameters = [*map(_parameter, offered), *keyword]
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        called.__name__, called.__doc__ = command.__name__, command.__doc__
+        return called
+
+    return decorate
+
+
+def option(record: type[Any], name: str, **more: Any) -> Any:
+    """The option of one field, for a command that has it by hand."""
+    found = option_of(record, name)
+    return typer.Option(found.flag or _flag(name), help=found.help, **more)
+
+
+def flag_of(record: type[Any], name: str) -> str:
+    """How a field is spelled on the command line."""
+    return option_of(record, name).flag or _flag(name)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _parameter(found: OptionField) -> inspect.Parameter:
+    option, kind, default = found.option, found.kind, found.default
+    flag = option.flag or _flag(found.name)
+    more: dict[str, Any] = {}
+    if kind is bool and default:
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    if _is_list(kind) and option.commas:
+        kind, default = str, ",".join(default)
+    elif _is_list(kind):
+        kind, default = list[str] | None, None
+    elif kind is datetime or (found.optional and kind is not bool):
+        kind = (str if kind is datetime else kind) | None
+    if option.unset:
+        more["show_default"] = option.unset
+    if option.metavar:
+        more["metavar"] = option.metavar
+    annotation: Any = Annotated[kind, typer.Option(flag, help=option.help, **more)]
+    return inspect.Parameter(
+        found.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _read(found: OptionField, value: Any) -> Any:
+    """A value of the command line as the record takes it."""
+    if found.kind is datetime and value is not None:
+        return _time(found.option.flag or _flag(found.name), value)
+    if _is_list(found.kind) and value is not None:
+        return tuple(listed(value) if found.option.commas else value)
+    return value
+
+
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) in (Sequence, tuple)
+
+
+def _time(flag: str, text: str) -> datetime:
+    from curation.files.times import parse_time
+
+    time = parse_time(text)
+    if time is None:
+        raise InputError(
+            f"{flag} {text!r} is not a time; expected for instance 2026-01-31 or 2026-01-31T08:00."
+        )
+    return time
+
+
+def given_flags(context: typer.Context) -> dict[str, str]:
+    """Parameter → the option by which it was given on the command line."""
+    return {
+        parameter.name: parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name and _is_given(context, parameter.name)
+    }
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

@@ -1,0 +1,134 @@
+"""What a draw and a top-up are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from curation.sampling.frame.limits import HEAD, TORSO, Limits
+from curation.statistics.weights import ALLOCATIONS
+from curation.step import DEFAULT_MODEL, Option, Seed
+
+DESIGNS = ("stratified", "pps")
+
+
+@dataclass(frozen=True)
+class SamplingPlan:
+    """How to draw; see `sampling.strata`, `sampling.designs` and `statistics.weights` for the words.
+
+    Attributes
+    ----------
+    strata: the dimensions that are crossed.
+    allocation: None is 'equal', and all that pps can have.
+    quotas: stratum → exact number, under any allocation.
+    from_release, run: what the allocation neyman learns from.
+    """
+
+    strata: Annotated[
+        Sequence[str],
+        Option(
+            "Strata",
+            "Dimensions of the strata: band, segment, length, cluster, tag:NAME, field:NAME. They are "
+            "crossed. field:NAME is a further field of the log, a cluster a region of the coverage map.",
+            commas=True,
+            others=True,
+        ),
+    ] = ("band",)
+    design: Annotated[
+        str,
+        Option("Design", "stratified, or pps: probability proportional to traffic.", choices=DESIGNS),
+    ] = "stratified"
+    allocation: Annotated[
+        str | None,
+        Option(
+            "Allocation",
+            "Shares of the strata: equal, proportional (to traffic), square-root (of traffic), or neyman (by "
+            "the variance in a release). pps takes equal only.",
+            choices=(None, *ALLOCATIONS[1:]),
+            unset="equal",
+        ),
+    ] = None
+    quotas: Annotated[
+        Mapping[str, int],
+        Option(
+            "Quotas: an exact number from a stratum",
+            "STRATUM=N or STRATUM=N%: exactly N, or that share of the size, from this stratum. The others "
+            "share the rest. Repeatable.",
+            flag="--quota",
+        ),
+    ] = field(default_factory=dict)
+    head: Annotated[
+        float,
+        Option(
+            "Head up to",
+            "The head is the most asked queries, up to this share of the traffic, or up to this number of "
+            "queries, from 2 on.",
+            unset="a third",
+            least=0,
+            most=1,
+            by=0.05,
+        ),
+    ] = HEAD
+    torso: Annotated[
+        float,
+        Option(
+            "Torso up to",
+            "The torso goes from there up to this share or number. The rest is tail.",
+            unset="two thirds",
+            least=0,
+            most=1,
+            by=0.05,
+        ),
+    ] = TORSO
+    from_release: Annotated[
+        str | None,
+        Option(
+            "Release that Neyman allocation learns from",
+            "Release that neyman learns the variance from.",
+            flag="--release",
+        ),
+    ] = None
+    run: Annotated[
+        str | None,
+        Option(
+            "Run whose nDCG@10 varies there",
+            "Imported run whose nDCG@10 neyman measures there. Without one it is the share of judged "
+            "candidates that are relevant.",
+            flag="--imported-run",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class DrawRequest:
+    """A sample of the traffic."""
+
+    size: Annotated[int, Option("Queries to draw", "Number of distinct queries to draw.", least=1, by=10)] = (
+        200
+    )
+    seed: Seed = 0
+    plan: SamplingPlan = field(default_factory=SamplingPlan)
+    limits: Limits = field(default_factory=Limits)
+    model: Annotated[
+        str,
+        Option(
+            "Embedding model of the tag synonym, or of the coverage map",
+            "Embedding model of the tag synonym, or of the coverage map: a name or a folder.",
+        ),
+    ] = DEFAULT_MODEL
+
+
+@dataclass(frozen=True)
+class TopUpRequest:
+    """More queries for the current sample."""
+
+    size: Annotated[
+        int | None,
+        Option(
+            "Queries in the whole sample",
+            "What the quotas leave of it goes to the strata without one.",
+            least=1,
+        ),
+    ] = None
+    quotas: Mapping[str, int] = field(default_factory=dict)
