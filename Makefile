@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test slow search test-consumers lint bench trials docs screenshots pictures clean
+.PHONY: help setup demo check test slow search test-consumers lint bench trials docs site screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -55,6 +55,11 @@ docs: setup   ## write docs/commands.md and the tables of docs/architecture.md f
 	@.venv/bin/python -m docs.make_commands
 	@.venv/bin/python -m docs.make_architecture
 
+site:    ## build the documentation as a site, which the app serves at Help
+	@.ci/setup site
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict --clean -f .ci/mkdocs.yml
+	@echo "site: app/manual/site/index.html; goldset app has it at Help"
+
 screenshots: setup   ## take the pictures in docs/screenshots/
 	@.ci/browser
 	@.venv/bin/python -m docs.make_screenshots
@@ -64,4 +69,4 @@ pictures: setup   ## take every page empty, at work and done, wide, dark and nar
 	@.venv/bin/python -m docs.make_every_picture --to build/pictures --keep build/projects
 
 clean:   ## remove .venv and caches (projects under data/ stay)
-	rm -rf .venv .venv-consumers build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-consumers .venv-site app/manual/site build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

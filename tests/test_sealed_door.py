@@ -234,6 +234,8 @@ POSTS: dict[str, dict[str, Any]] = {
     },
 }
 NOT_ASKED = {
+    "/help": "it leads to the documentation",
+    "/help/{path:path}": "the documentation, which is the same for every project",
     "/sign-out": "it ends the session",
     "/sign-ins": "it ends sign-ins, and leads to the account page",
     "/sign-in/with": "an identity provider signs in",

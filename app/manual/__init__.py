@@ -1,0 +1,54 @@
+"""Help: the documentation as `make site` builds it, for everybody who is signed in.
+
+The site is a folder of files that fetch nothing from elsewhere. Its policy is stricter than that of the
+app's pages: no script but its own files runs. Where the folder is missing, a sentence says how to build it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+
+from app.signin.pages import page as plain_page
+
+ADDRESS = "/help/"
+SITE = Path(__file__).with_name("site")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""The theme writes widths and symbols as styles within a page; its search is a worker of its own files."""
+NOT_BUILT = (
+    "This copy of goldset has no built documentation: run `make site` in the folder of the repository, "
+    "and load this page again. The same pages are in its folder docs/."
+)
+
+
+async def manual(request: Request) -> Response:
+    """GET: a file of the site; its first page at the root."""
+    if not (SITE / "index.html").is_file():
+        return plain_page("Help", NOT_BUILT, _BACK, 404)
+    try:
+        answer = await StaticFiles(directory=SITE, html=True).get_response(
+            request.path_params["path"] or "index.html", request.scope
+        )
+    except HTTPException:
+        return plain_page("No such page", "The documentation has no such page.", _BACK, 404)
+    answer.headers["Content-Security-Policy"] = POLICY
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+async def _with_slash(request: Request) -> Response:
+    """GET: the pages name their files from `/help/`."""
+    return RedirectResponse(ADDRESS, 307)
+
+
+_BACK = '<a class="way" href="/">Go to your first page</a>'
+ROUTES = [Route("/help", _with_slash), Route(f"{ADDRESS}{{path:path}}", manual)]
