@@ -58,24 +58,40 @@ def parquet_batches(path: Path, most_rows: int, columns: list[str] | None = None
     ------
     OutOfBoundsError: it unpacks to more than can be meant.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
-
-    def plain(column: pa.Array) -> pa.Array:
-        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
     most = _most_unpacked(path)
     with pq.ParquetFile(path) as file:
-        groups = [file.metadata.row_group(place).total_byte_size for place in range(file.num_row_groups)]
-        _refuse_beyond(most, sum(groups))
-        # A value is stored once and may be meant by every row.
-        rows = min(most_rows, max(1, most // max([1, *groups])))
+        groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
+        _refuse_beyond(most, sum(group.total_byte_size for group in groups))
+        largest = max((_largest_row(group) for group in groups), default=1)
         unpacked = 0
-        for packed in file.iter_batches(rows, columns=columns):
-            batch = pa.RecordBatch.from_arrays(list(map(plain, packed.columns)), packed.schema.names)
-            unpacked += batch.nbytes + OF_A_VALUE * batch.num_rows * batch.num_columns
+        for batch in file.iter_batches(min(most_rows, max(1, most // largest)), columns=columns):
+            unpacked += sum(map(_size, batch.columns))
             _refuse_beyond(most, unpacked)
             yield batch
+
+
+def _largest_row(group: Any) -> int:
+    """Bytes of a row, at most, where lists are of one length: a value is stored once for all that have it."""
+    values = max(group.column(place).num_values for place in range(group.num_columns))
+    return max(1, int(group.total_byte_size * -(-values // max(1, group.num_rows))))
+
+
+def _size(column: pa.Array) -> int:
+    """Bytes of the values of a column, each as often as it is meant."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(column.type):
+        inner = column.flatten()
+        return sum(map(_size, inner if isinstance(inner, list) else [inner]))
+    if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
+        lengths = pc.binary_length(column.dictionary)
+        size = pc.sum(lengths.take(column.indices)).as_py() or 0
+    else:
+        size = column.nbytes
+    return int(size) + OF_A_VALUE * len(column)
 
 
 def _most_unpacked(path: Path) -> int:

@@ -43,13 +43,19 @@ def test_a_gzip_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused(
     assert "unpacks to more than 2 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
 
 
-@pytest.mark.parametrize(("rows", "value"), [(50, "a" * 100_000), (50_000, "")])
+@pytest.mark.parametrize(
+    ("rows", "value", "of_a_list"), [(50, "a" * 100_000, 0), (50_000, "", 0), (20, "a" * 100_000, 20)]
+)
 def test_a_parquet_that_says_the_same_again_and_again_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, value: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, value: str, of_a_list: int
 ) -> None:
     """A value is stored once for all rows: 1.7 KB took 53 s, and 5 KB of long texts 16 GB."""
     monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([value]))
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows * max(1, of_a_list), pa.int32()), [value])
+    if of_a_list:
+        texts = pa.ListArray.from_arrays(
+            pa.array(range(0, rows * of_a_list + 1, of_a_list), pa.int32()), texts
+        )
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"_id": texts, "text": texts}), path, compression="zstd")
     assert path.stat().st_size < 3_000
