@@ -5,8 +5,10 @@
 unexport PYTHONDONTWRITEBYTECODE
 # Three processes for two cores: a test that drives a browser or writes to the disk waits a part of its time.
 PYTEST = OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# A Chromium is installed beside lint and the first compilation, which use one core each.
+TOOLS = { .ci/browser && .ci/node; }
 # Beside the tests: mypy takes a process of its own most of the time that they take.
-WITH_LINT = .ci/lint & lint=$$!; $(PYTEST) $(1); tests=$$?; wait $$lint && exit $$tests
+WITH_LINT = .ci/lint & lint=$$!; $(1); tests=$$?; wait $$lint && exit $$tests
 
 help:    ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -19,13 +21,11 @@ demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends 
 
 check: setup   ## lint, types, and the tests that need no browser, no embedding model and not half a second each
 	@echo "check: ruff, mypy, and pytest in three processes"
-	@$(call WITH_LINT,-m "not (browser or dense or slow)" --hypothesis-profile check)
+	@$(call WITH_LINT,.ci/compile; $(PYTEST) -m "not (browser or dense or slow)" --hypothesis-profile check)
 
 test: setup   ## lint, types, and all tests
-	@.ci/browser
-	@.ci/node
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
-	@$(call WITH_LINT,--hypothesis-profile full)
+	@$(call WITH_LINT,$(TOOLS) & tools=$$!; .ci/compile; wait $$tools && $(PYTEST) --hypothesis-profile full)
 
 slow: setup   ## list the tests that `make check` leaves out because each takes more than half a second
 	@$(PYTEST) -m "not (browser or dense)" --junitxml build/tests.xml

@@ -20,11 +20,11 @@ from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
 from tests.support import ROOT, engines, once
 from tests.support.projects import new_project
+from tests.support.scheduling import longest_first, scheduler
 from tests.support.slow import slow_tests
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
-LONG_FIRST = ("pipeline", "browser", "releases", "app")
 
 os.umask(0o077)  # as every process of goldset has it
 
@@ -37,7 +37,7 @@ settings.load_profile("full")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what drives Chromium, loads the embedding model or is slow; put the longest folders first."""
+    """Mark what drives Chromium, loads the embedding model or is slow; put the longest files first."""
     slow = slow_tests()
     for item in items:
         for fixture, marker in MARKED.items():
@@ -47,8 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(marker)
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker("slow")
-    folders = {folder: place for place, folder in enumerate(LONG_FIRST)}
-    items.sort(key=lambda item: min(folders.get(name, len(folders)) for name in item.path.parts))
+    longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Callable[..., None]) -> Any:
+    return scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

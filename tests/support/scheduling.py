@@ -1,0 +1,53 @@
+"""Which tests start first, and which share a process, when a run has several.
+
+A file is a process's at a time. The longest start first, so that no process ends long before the others; a
+file's length is how many of its tests are slow. The browser's files share a process, but for the longest: a
+Chromium, the projects and the app that it looks at are started once, and it waits while others compute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+FIRST = ("browser", "pipeline")
+"""Folders of tests that are not in the list of slow ones."""
+BROWSER = "tests/browser/"
+ALONE = f"{BROWSER}test_every_page.py"
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Put the files with most slow tests first, after the folders that are longest."""
+    weights: Counter[str] = Counter()
+    for item in items:
+        weights[file_of(item.nodeid)] += 10 if item.get_closest_marker("slow") else 1
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        folder = next((at for at, name in enumerate(FIRST) if name in item.path.parts), len(FIRST))
+        return folder, -weights[file_of(item.nodeid)]
+
+    items.sort(key=place)
+
+
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+def scope_of(nodeid: str) -> str:
+    """What goes to one process as a whole."""
+    file = file_of(nodeid)
+    return BROWSER if file.startswith(BROWSER) and file != ALONE else file
+
+
+def scheduler(config: pytest.Config, log: Callable[..., None]) -> Any:
+    """pytest-xdist's own by files, with our scopes."""
+    from xdist.scheduler import LoadFileScheduling  # not among what reads exports back
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    return Scheduling(config, log)
