@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.files.fields import CorpusFields
 from curation.project import init_project
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 from tests.support import ROOT

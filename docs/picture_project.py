@@ -24,6 +24,7 @@ from curation.evaluation.baselines import write_baselines
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.submission import RunSubmission
 from curation.evaluation.submission import submit as submit_runs
+from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
@@ -41,10 +42,9 @@ from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines
-from curation.sources.judgments import JudgmentFields
-from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.text import digest
@@ -83,11 +83,7 @@ def build(folder: Path) -> Path:
     columns = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
     import_judgments(store, SAMPLE / "judgments.csv", columns, skip_unknown=True)
     decisions = SAMPLE / "adjudications.csv"
-    decide_many(
-        store,
-        read_decision_lines(decisions, "query", "document", "grade", reason_field="reason"),
-        source=decisions,
-    )
+    decide_many(store, read_decision_lines(decisions), source=decisions)
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
     freeze(store, "sample", allow_disputed=True, override="A picture of a release, not one to measure by.")
     open_round(store, "autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)

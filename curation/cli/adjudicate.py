@@ -72,12 +72,12 @@ def adjudicate_decide(
         typer.Option("--from", help="Decide the disputed pairs of this file instead of one pair."),
     ] = None,
     query_field: Annotated[
-        str, typer.Option(help="With --from: the field with query ids or texts.")
-    ] = "query",
+        str | None, typer.Option(help="With --from: the field with query ids or texts.")
+    ] = None,
     document_field: Annotated[
-        str, typer.Option(help="With --from: the field with document ids.")
-    ] = "document",
-    grade_field: Annotated[str, typer.Option(help="With --from: the field with the grades.")] = "grade",
+        str | None, typer.Option(help="With --from: the field with document ids.")
+    ] = None,
+    grade_field: Annotated[str | None, typer.Option(help="With --from: the field with the grades.")] = None,
     reason_field: Annotated[
         str | None, typer.Option(help="With --from: the field with the reasons; --reason fills empty ones.")
     ] = None,
@@ -110,11 +110,11 @@ def adjudicate_decide(
         emit(as_json, decision, lambda: _show_decision(decision))
     elif source is not None:
         from curation.adjudication.adjudication import decide_many
+        from curation.files.fields import DecisionFields
         from curation.sources.decisions import read_decision_lines
 
-        proposals = read_decision_lines(
-            source, query_field, document_field, grade_field, reason, reason_field
-        )
+        fields = DecisionFields(query_field, document_field, grade_field, reason_field)
+        proposals = read_decision_lines(source, fields, reason)
         decided = decide_many(store, proposals, reviewer, every_pair, source)
         emit(as_json, decided, lambda: _show_decided(decided))
 

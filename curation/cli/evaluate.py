@@ -14,8 +14,7 @@ import typer
 from curation.cli.evaluate_answers import GradedIn, evaluated_answers, refuse_two_layouts, refuse_without_run
 from curation.cli.evaluate_files import refuse_no_files, write_files
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
-from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
-from curation.cli.import_.run import RunFormat
+from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError
 from curation.store import COMMAND_LINE, Store
@@ -299,7 +298,7 @@ def evaluate(
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.sealed.looking import by_ladder
     from curation.evaluation.to_pool import check_pooling, pool_runs
-    from curation.files.run_files import RunFields
+    from curation.files.fields import RunFields
     from curation.releases.verify import opened
 
     layout = layout_of(format, encoding, columns, no_header)

@@ -18,6 +18,7 @@ from curation.adjudication.adjudication import decide_many
 from curation.demo.second_quarter import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.errors import NotFoundError
+from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import open_round
@@ -27,10 +28,9 @@ from curation.progress import Progress, silent
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines
-from curation.sources.judgments import JudgmentFields
-from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
 from curation.store import Store
 
@@ -122,7 +122,7 @@ def _bring_sample_grades(store: Store, sample: Path) -> None:
     fields = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
     import_judgments(store, sample / "judgments.csv", fields, skip_unknown=True)
     decisions = sample / "adjudications.csv"
-    proposals = read_decision_lines(decisions, "query", "document", "grade", reason_field="reason")
+    proposals = read_decision_lines(decisions)
     decide_many(store, proposals, source=decisions)
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
     freeze(store, "sample", allow_disputed=True)

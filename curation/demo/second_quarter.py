@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation.files.fields import CorpusFields, TrafficFields
 from curation.progress import Progress, silent
-from curation.sources.corpus import CorpusFields, CorpusImport, import_corpus
-from curation.sources.traffic.traffic_import import TrafficFields, TrafficImport, import_traffic
+from curation.sources.corpus import CorpusImport, import_corpus
+from curation.sources.traffic.traffic_import import TrafficImport, import_traffic
 from curation.store import Store
 from curation.text import digest, normalise_query
 

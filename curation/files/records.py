@@ -15,14 +15,16 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.files.bounds import LONGEST_LINE, OutOfBoundsError, parquet_batches
 from curation.files.classic import CLASSIC_ROWS
+from curation.files.fields import file_fields
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.files.json_texts import UnreadJSONError, read_json
 from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
@@ -31,8 +33,12 @@ from curation.progress import Progress, silent
 from curation.text import listed
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from curation.files.blocks import PlainTable
 
+Fields = TypeVar("Fields", bound="DataclassInstance")
+"""A record of `fields`: the columns of one kind of file."""
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _TICK = 1_000
@@ -120,6 +126,23 @@ class Records:
         if found is None:
             self.refuse_columns(f"no column is known to hold {what}: name it with {option}")
         return found
+
+    def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
+        """The columns that the file has for the fields of its kind; those of `but` are left out."""
+        used: dict[str, Any] = dict.fromkeys(but)
+        for field in file_fields(type(asked)):
+            given = getattr(asked, field.name)
+            if field.name in but:
+                continue
+            if field.several:
+                columns = [self.field(field.option, name) for name in given]
+                columns += [] if given else [self.field(field.option, None, field.usual)]
+                used[field.name] = tuple(name for name in columns if name)
+            elif field.needed:
+                used[field.name] = self.need(field.option, given, field.usual, field.needed)
+            else:
+                used[field.name] = self.field(field.option, given, field.usual)
+        return replace(asked, **used)
 
     def refuse_columns(self, found: str) -> None:
         """Note that the file's columns are not enough to read it; raised when the iteration begins."""

@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
 from curation.files.json_texts import UnreadJSONError, read_json
 from curation.files.lines import refuse_unreadable, text_lines
@@ -32,11 +34,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
-QUERY_FIELDS = ("query_id", "query-id", "q_id", "qid", "query", "query_text")
-DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "docno", "corpus-id")
-RANK_FIELDS = ("rank", "position")
-SCORE_FIELDS = ("score", "engine_score", "similarity")
-
 _SUFFIXES = {
     ".trec": "trec",
     ".tsv": "tsv",
@@ -51,15 +48,6 @@ _SUFFIXES = {
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
 _HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
 _TICK = 10_000
-
-
-class RunFields(NamedTuple):
-    """Where a table says what; None is the usual name, if the file has it."""
-
-    query: str | None = None
-    document: str | None = None
-    rank: str | None = None
-    score: str | None = None
 
 
 class RunRow(NamedTuple):
@@ -139,13 +127,13 @@ class RunFile:
         from curation.files.blocks import NotPlain
         from curation.files.run_columns import run_columns  # brings Arrow and numpy: slow to import
 
-        query, document, rank, score = self.fields
+        fields = self.fields
+        query, document, rank, score = fields.query, fields.document, fields.rank, fields.score
         if not query or not document:
             return None
         try:
-            found = run_columns(
-                self._blocks([name for name in self.fields if name]), query, document, rank, score
-            )
+            wanted = [name for name in (query, document, rank, score) if name]
+            found = run_columns(self._blocks(wanted), query, document, rank, score)
         except NotPlain:
             return None
         self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
@@ -187,33 +175,28 @@ class RunFile:
         return bool(cells) and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
 
     def _refuse_names(self, fields: RunFields) -> None:
-        named = [name for name in fields if name]
-        if named or self._layout.columns is not None or not self._layout.header:
+        if any(astuple(fields)) or self._layout.columns is not None or not self._layout.header:
             self.problems.stop(f"is {self.format}, which has no columns to name", "Leave the names out.")
 
     def _table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
         format = "parquet" if self.format == "ranx-parquet" else self.format
         records = Records(self._path, self._layout._replace(format=format), self._progress)
         self.problems, self._records = records.problems, records
-        used = RunFields(
-            records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
-            records.need("--document-field", asked.document, DOCUMENT_FIELDS, "the documents' ids"),
-            records.field("--rank-field", asked.rank, RANK_FIELDS),
-            records.field("--score-field", asked.score, SCORE_FIELDS),
-        )
+        used = records.resolve(asked)
         if used.rank is None and used.score is None:
             records.refuse_columns(
                 "no column is known to hold ranks or scores: name one with --rank-field or --score-field"
             )
-        lacks = None in used[:2] or used[2:] == (None, None)
+        lacks = None in (used.query, used.document) or used.rank is used.score is None
         if lacks and format in ("tsv", "csv") and self._layout.header:
             self.problems.add_general("the first line was read as a header with the columns' names", _HEADER)
         return used, self._table_rows(records, used)
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:
+        names, numbers = (used.query, used.document), (used.rank, used.score)
         for line, values in records:
-            query, document = (text_of(values.get(name or "")).strip() for name in used[:2])
-            rank, score = (values.get(name) if name else None for name in used[2:])
+            query, document = (text_of(values.get(name or "")).strip() for name in names)
+            rank, score = (values.get(name) if name else None for name in numbers)
             yield RunRow(line, query, document, rank, score)
 
     def _trec(self) -> Iterator[RunRow]:

@@ -11,8 +11,10 @@ whole column together, digit by digit; what has another one goes to `parse_time`
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +47,14 @@ _NUMERIC_DATE = re.compile(
     r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?: ?([ap])\.?m\.?)?)?",
     re.IGNORECASE,
 )
+
+UNITS = {"s": 1_000, "ms": 1}
+"""Unit of a duration → its milliseconds."""
+Found = TypeVar("Found")
+UNREADABLE_TIME = "unreadable time"
+UNREADABLE_DURATION = "unreadable duration"
+
+_NAMED_UNIT = re.compile(r"(?:^|[_ -])(?:(ms|msec|millis|milliseconds)|(s|sec|secs|seconds))$", re.IGNORECASE)
 
 
 def parse_time(value: Any) -> datetime | None:
@@ -249,3 +259,61 @@ def numeric_date(text: str, order: str) -> datetime | None:
 def not_in_order(value: str, order: str) -> str:
     """What is wrong with a numeric date that has no reading in this order."""
     return f"the time {value!r} is no date with the {'month' if order == MONTH_FIRST else 'day'} first"
+
+
+class ImportedTimes:
+    """Reads the times and durations of one file; `unread` is what could not be read → how often.
+
+    Raises
+    ------
+    InputError: the order of dates is unknown, or nothing says the unit of durations.
+    """
+
+    def __init__(self, date_order: str | None, duration_field: str | None, duration_unit: str | None) -> None:
+        check_date_order(date_order)
+        self._order = date_order
+        self._milliseconds = _milliseconds(duration_field, duration_unit)
+        self.unread: Counter[str] = Counter()
+
+    def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
+        """The time of a cell in UTC; `problem` is told of a numeric date that cannot be told apart."""
+        if value is None or value == "":
+            return None
+        if not is_numeric_date(value):
+            return self._counted(parse_time(value), UNREADABLE_TIME)
+        if self._order is None:
+            problem(f"the time {value!r} does not say whether the day or the month is first", ASK_FOR_ORDER)
+            return None
+        time = numeric_date(value, self._order)
+        if time is None:
+            problem(not_in_order(value, self._order), ASK_FOR_ORDER)
+        return time
+
+    def duration(self, value: Any) -> int | None:
+        """The duration of a cell in milliseconds."""
+        if value is None or value == "":
+            return None
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        readable = 0 <= number < float("inf")
+        return self._counted(round(number * self._milliseconds) if readable else None, UNREADABLE_DURATION)
+
+    def _counted(self, found: Found | None, otherwise: str) -> Found | None:
+        if found is None:
+            self.unread[otherwise] += 1
+        return found
+
+
+def _milliseconds(field: str | None, unit: str | None) -> int:
+    if unit is not None and unit not in UNITS:
+        raise InputError(f"--duration-unit {unit!r}: expected {' or '.join(UNITS)}")
+    if field is None or unit is not None:
+        return UNITS[unit or "s"]
+    named = _NAMED_UNIT.search(field)
+    if named is None:
+        raise InputError(
+            f"nothing says the unit of the durations in {field!r}: add --duration-unit s (seconds) or ms"
+        )
+    return UNITS["ms" if named[1] else "s"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError
+from curation.files.fields import JudgmentFields
 from curation.imports.collection_files import (
     DOCUMENTS,
     JUDGMENTS,
@@ -29,7 +30,6 @@ from curation.labeling.judgments.imported import JudgmentImport, import_judgment
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.sources.corpus import CorpusImport, import_corpus_files
-from curation.sources.judgments import JudgmentFields
 from curation.sources.query_import import QueryImport, import_queries
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import beside_or_temporary

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from curation.adjudication.adjudication import Decided, decide_many
-from curation.errors import InputError
 from curation.evaluation.judges.imported import JudgeImport, import_judge
-from curation.files.run_files import RunFields
+from curation.files.fields import DecisionFields, JudgmentFields, RunFields
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
+from curation.imports.texts import fields_used
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.progress import Progress
 from curation.sources.decisions import read_decision_lines
-from curation.sources.judgments import JudgmentFields, parse_grade_map
+from curation.sources.judgments import parse_grade_map
 from curation.sources.run_import import RunImport, import_run
 from curation.store import Store
 from curation.text import amount
 
 
-def run(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def run(store: Store, request: ImportRequest, progress: Progress, author: str) -> RunImport:
     """A run of the option `name`; `skip_unknown` and `skip_repeated` leave lines out."""
     options = request.options
-    found = import_run(
+    return import_run(
         store,
         request.file,
         str(options.get("name") or ""),
-        RunFields(*(request.field(name) for name in RunFields._fields)),
+        request.columns_of(RunFields),
         request.layout,
         skip_unknown=bool(options.get("skip_unknown")),
         skip_repeated=bool(options.get("skip_repeated")),
         progress=progress,
         author=author,
     )
-    return run_outcome(found)
 
 
 def run_outcome(found: RunImport) -> ImportOutcome:
@@ -46,6 +46,7 @@ def run_outcome(found: RunImport) -> ImportOutcome:
 
 
 def _about_run(found: RunImport) -> Iterable[str]:
+    yield f"Read as {found.format}. {fields_used(found.fields)}"
     if found.mapped:
         yield f"{found.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
     if found.unordered:
@@ -67,48 +68,37 @@ def _about_run(found: RunImport) -> Iterable[str]:
         )
 
 
-def judgments(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def judgments(
+    store: Store, request: ImportRequest, progress: Progress, author: str
+) -> JudgmentImport | JudgeImport:
     """Judgments of people, or of the option `judge`, which is not a person."""
     options = request.options
-    names = "query query_text document annotator grade note time cannot_tell duration".split()
-    fields = JudgmentFields(
-        **{name: request.field(name) for name in names},
+    fields = request.columns_of(
+        JudgmentFields,
         date_order=options.get("date_order"),
         duration_unit=options.get("duration_unit"),
         annotator_columns=dict(options.get("annotator_columns") or {}),
         annotator_name=options.get("annotator") or None,
     )
     written = str(options.get("grade_map") or "").strip()
-    grades = parse_grade_map(written) if written else None
-    skip = bool(options.get("skip_unknown"))
-    place = (store, request.file)
-    if "judge" in options:
-        judge = str(options["judge"])
-        said = import_judge(
-            *place,
-            judge,
-            fields,
-            request.layout,
-            grade_map=grades,
-            skip_unknown=skip,
-            progress=progress,
-            author=author,
-        )
-        return judge_outcome(said)
-    found = import_judgments(
-        *place,
-        fields,
-        request.layout,
-        grade_map=grades,
-        skip_unknown=skip,
-        about=options.get("about"),
-        progress=progress,
-        author=author,
-    )
-    return judgments_outcome(found)
+    common: dict[str, Any] = {
+        "grade_map": parse_grade_map(written) if written else None,
+        "skip_unknown": bool(options.get("skip_unknown")),
+        "progress": progress,
+        "author": author,
+    }
+    judge = options.get("judge")
+    if judge is not None:
+        return import_judge(store, request.file, str(judge), fields, request.layout, **common)
+    about = options.get("about")
+    return import_judgments(store, request.file, fields, request.layout, about=about, **common)
 
 
-def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
+def judgments_outcome(found: JudgmentImport | JudgeImport) -> ImportOutcome:
+    return _of_people(found) if isinstance(found, JudgmentImport) else _of_a_judge(found)
+
+
+def _of_people(found: JudgmentImport) -> ImportOutcome:
     changes = bool(found.judgments or found.changed or found.sealed)
     sentence = "Nothing changed: the project has these judgments."
     if changes:
@@ -131,7 +121,7 @@ def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, remarks)
 
 
-def judge_outcome(found: JudgeImport) -> ImportOutcome:
+def _of_a_judge(found: JudgeImport) -> ImportOutcome:
     changes = bool(found.judgments or found.changed)
     sentence = f"Nothing changed: the project has these judgments of {found.judge}."
     if changes:
@@ -142,35 +132,19 @@ def judge_outcome(found: JudgeImport) -> ImportOutcome:
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _unread(found.unread))
 
 
-def decisions(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def decisions(store: Store, request: ImportRequest, progress: Progress, author: str) -> Decided:
     """Decisions by the person who imports them; the options are `reason` and `every_pair`."""
-    options = request.options
-    query, document, grade = (request.field(name) or "" for name in ("query", "document", "grade"))
-    if not (query and document and grade):
-        raise InputError(
-            "no column is known to hold the queries, the documents' ids or the final grades",
-            path=request.file,
-            way_out="Choose a column for each of them.",
-        )
-    lines = read_decision_lines(
-        request.file,
-        query,
-        document,
-        grade,
-        str(options.get("reason") or ""),
-        request.field("reason") or None,
-        request.layout,
-        progress,
-    )
-    every = bool(options.get("every_pair"))
-    return decisions_outcome(decide_many(store, lines, author, every, request.file), len(lines))
+    options, fields = request.options, request.columns_of(DecisionFields)
+    reason = str(options.get("reason") or "")
+    lines = read_decision_lines(request.file, fields, reason, request.layout, progress)
+    return decide_many(store, lines, author, bool(options.get("every_pair")), request.file)
 
 
-def decisions_outcome(found: Decided, lines: int) -> ImportOutcome:
+def decisions_outcome(found: Decided) -> ImportOutcome:
     sentence = f"{amount(found.decided, 'pair')} decided."
     if not found.decided:
         sentence = "Nothing changed: no pair of the file was to be decided."
-    figures = {"pairs": found.decided, "lines": lines}
+    figures = {"pairs": found.decided, "lines": found.decided + sum(found.left_out.values())}
     return ImportOutcome(bool(found.decided), sentence, "lines", figures, found.left_out, [])
 
 

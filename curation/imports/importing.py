@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.imports import grades, texts
@@ -16,12 +17,38 @@ from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.store import Rehearsal, Store
 
-Work = Callable[[Store, ImportRequest, Progress, str], ImportOutcome]
+
+class ImportWork(NamedTuple):
+    """What an import of a kind of file does, and what came of it in figures and sentences."""
+
+    run: Callable[[Store, ImportRequest, Progress, str], Any]
+    outcome: Callable[[Any], ImportOutcome]
+
+
+class Imported(NamedTuple):
+    """What an import did: its record, and that in figures and sentences."""
+
+    record: Any
+    outcome: ImportOutcome
+
 
 KEPT = 1_000
 """Problems that a dry run keeps."""
 _PLACE = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
 _VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
+
+
+def import_file(store: Store, request: ImportRequest, progress: Progress, by: str) -> Imported:
+    """Import what is asked for, in one transaction; errors name options of the command line.
+
+    Raises
+    ------
+    InputError: the file, or what is asked, cannot be taken.
+    NotFoundError, RefusedError: as the import of the kind says.
+    """
+    work = WORK[request.what]
+    record = work.run(store, request, progress, by)
+    return Imported(record, work.outcome(record))
 
 
 def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> ImportOutcome:
@@ -35,7 +62,7 @@ def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress 
     with store.reading() as cursor:
         require_author(cursor, by, "lead")
     try:
-        return _WORK[request.what](store, request, progress, by)
+        outcome = import_file(store, request, progress, by).outcome
     except (InputError, RefusedError) as error:
         found = refused(error, request)
         name = Path(request.name).name
@@ -43,6 +70,7 @@ def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress 
             f"{name}, {one.place}: {one.found}" if one.place else one.found for one in found.problems
         ]
         raise InputError(sentences, way_out=found.way_out) from error
+    return _for_a_page(outcome, request)
 
 
 def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> DryRun:
@@ -55,9 +83,10 @@ def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = 
     with store.reading() as cursor:
         require_author(cursor, by, "lead")
     try:
-        return DryRun(_WORK[request.what](Rehearsal(store), request, progress, by), [])
+        outcome = import_file(Rehearsal(store), request, progress, by).outcome
     except (InputError, NotFoundError, RefusedError) as error:
         return refused(error, request)
+    return DryRun(_for_a_page(outcome, request), [])
 
 
 def refused(error: CurationError, request: ImportRequest) -> DryRun:
@@ -78,12 +107,18 @@ def refused(error: CurationError, request: ImportRequest) -> DryRun:
     return DryRun(None, problems, more, "\n".join(ways_out))
 
 
-_WORK: dict[str, Work] = {
-    "corpus": texts.corpus,
-    "traffic": texts.traffic,
-    "queries": texts.queries,
-    "runs": grades.run,
-    "judgments": grades.judgments,
-    "decisions": grades.decisions,
-    "answers": texts.answers,
+def _for_a_page(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:
+    kind = FILE_KINDS[request.what]
+    return outcome._replace(remarks=[on_a_page(remark, kind) for remark in outcome.remarks])
+
+
+WORK = {
+    "corpus": ImportWork(texts.corpus, texts.corpus_outcome),
+    "traffic": ImportWork(texts.traffic, texts.traffic_outcome),
+    "queries": ImportWork(texts.queries, texts.queries_outcome),
+    "runs": ImportWork(grades.run, grades.run_outcome),
+    "judgments": ImportWork(grades.judgments, grades.judgments_outcome),
+    "decisions": ImportWork(grades.decisions, grades.decisions_outcome),
+    "answers": ImportWork(texts.answers, texts.answers_outcome),
 }
+"""Kind of file → its import."""

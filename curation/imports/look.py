@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
+from curation.files.fields import FileField
 from curation.files.formats import FileLayout
 from curation.files.lines import clean, text_lines
 from curation.files.problems import Problems
 from curation.files.records import Records, beir_file
 from curation.files.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.files.values import text_of
-from curation.imports.kinds import FILE_KINDS, FileField
+from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
 from curation.sources.queries import named_by
 

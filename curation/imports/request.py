@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from curation.files.fields import file_fields
 from curation.files.formats import FileLayout
 from curation.text import digest
+
+Fields = TypeVar("Fields")
 
 
 class ImportRequest(NamedTuple):
@@ -33,6 +36,15 @@ class ImportRequest(NamedTuple):
     columns: list[str] | None = None
     header: bool = True
 
+    @classmethod
+    def of(
+        cls, what: str, path: Path, fields: Mapping[str, Any], options: Mapping[str, Any], layout: FileLayout
+    ) -> ImportRequest:
+        """An import of a file that keeps its own name."""
+        names = None if layout.columns is None else list(layout.columns)
+        reading = (layout.format, layout.encoding, names, layout.header)
+        return cls(what, str(path), path.name, fields, options, *reading)
+
     @property
     def file(self) -> Path:
         return Path(self.path)
@@ -43,15 +55,14 @@ class ImportRequest(NamedTuple):
         columns = None if self.columns is None else tuple(self.columns)
         return FileLayout(self.format, self.encoding, columns, self.header)
 
-    def field(self, name: str) -> str | None:
-        """The column of a field; '' is none, None is the usual one."""
-        column: str | None = self.fields.get(name)
-        return column
-
-    def several(self, name: str) -> tuple[str, ...]:
-        """The columns of a field that may have several; ('',) is none, () is the usual one."""
-        columns = self.fields.get(name)
-        return () if columns is None else tuple(columns) or ("",)
+    def columns_of(self, record: Callable[..., Fields], **others: Any) -> Fields:
+        """The kind's record of fields, with what else is asked of them."""
+        columns: dict[str, Any] = {}
+        for field in file_fields(record):
+            columns[field.name] = given = self.fields.get(field.name)
+            if field.several:
+                columns[field.name] = () if given is None else tuple(given) or ("",)
+        return record(**columns, **others)
 
     @property
     def key(self) -> str:

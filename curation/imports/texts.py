@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields, file_fields
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.progress import Progress
-from curation.sources.corpus import CorpusFields, CorpusImport, import_corpus
-from curation.sources.query_import import QueryFields, QueryImport, import_queries
+from curation.sources.corpus import CorpusImport, import_corpus
+from curation.sources.query_import import QueryImport, import_queries
 from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
-from curation.sources.traffic.traffic_import import TrafficFields, TrafficImport, import_traffic
+from curation.sources.traffic.traffic_import import TrafficImport, import_traffic
 from curation.store import Store
 from curation.text import amount, counted, listed
 
 SHOWN = 10
 
 
-def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> CorpusImport:
     """Documents; the option `add` keeps those of the corpus in force."""
-    names = {name: request.field(name) for name in ("id", "title", "url", "date", "group")}
-    fields = CorpusFields(**names, body=request.several("body"))
-    layout, add = request.layout, bool(request.options.get("add"))
-    return corpus_outcome(
-        import_corpus(store, request.file, fields, layout, add=add, progress=progress, author=author)
+    return import_corpus(
+        store,
+        request.file,
+        request.columns_of(CorpusFields),
+        request.layout,
+        add=bool(request.options.get("add")),
+        progress=progress,
+        author=author,
     )
 
 
@@ -34,26 +39,23 @@ def corpus_outcome(found: CorpusImport) -> ImportOutcome:
         sentence = f"Nothing changed: the project has the same {amount(found.documents, 'document')}."
     figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
     figures |= {"removed": found.removed, "unchanged": found.unchanged}
-    remarks = replaced(found.replaced)
+    remarks = [f"The snapshot is {found.snapshot}.", fields_used(found.fields, "all others are metadata")]
+    remarks += replaced(found.replaced)
     return ImportOutcome(found.is_new, sentence, "documents", figures, found.left_out, remarks)
 
 
-def traffic(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def traffic(store: Store, request: ImportRequest, progress: Progress, author: str) -> TrafficImport:
     """A log; the option `rules` has parts of `CleaningRules`."""
-    names = {name: request.field(name) for name in ("query", "time", "segment", "session", "count")}
-    metadata = tuple(filter(None, request.several("metadata")))
-    fields = TrafficFields(**names, metadata=metadata, date_order=request.options.get("date_order"))
+    fields = request.columns_of(TrafficFields, date_order=request.options.get("date_order"))
     rules = CleaningRules(**request.options.get("rules", {}))
-    return traffic_outcome(
-        import_traffic(store, request.file, fields, request.layout, progress, rules, author)
-    )
+    return import_traffic(store, request.file, fields, request.layout, progress, rules, author)
 
 
 def traffic_outcome(found: TrafficImport) -> ImportOutcome:
     sentence = "Imported the log." if found.is_new else "Nothing changed: the project has this log already."
     figures = {"queries asked": found.traffic, "rows": found.rows, "distinct queries": found.queries}
     figures |= {"sessions": found.sessions, "segments": found.segments}
-    remarks = []
+    remarks = [fields_used(found.fields)]
     if found.first and found.last:
         remarks.append(f"From {found.first:%d %b %Y %H:%M} to {found.last:%d %b %Y %H:%M} UTC.")
     remarks += [*_times(found), *_personal(found.personal, "rows", "not stored"), *replaced(found.replaced)]
@@ -65,7 +67,7 @@ def _times(found: TrafficImport) -> Iterable[str]:
         example = f", such as {found.unreadable_time}" if found.unreadable_time else ""
         yield f"{amount(found.unknown_times, 'row has', 'rows have')} no time that could be read{example}."
         if found.unreadable_time and found.fields.date_order is None:
-            yield "Numeric dates such as 03/04/2026 are read once the order of day and month is said."
+            yield "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
     if found.same_source:
         yield f"Note: {earlier_imports(found.same_source)} as well."
 
@@ -76,10 +78,10 @@ def earlier_imports(number: int) -> str:
     return amount(number, one, many)
 
 
-def queries(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def queries(store: Store, request: ImportRequest, progress: Progress, author: str) -> QueryImport:
     """Queries besides the sample."""
-    fields = QueryFields(*(request.field(name) for name in ("id", "text", "information_need", "answers")))
-    return queries_outcome(import_queries(store, request.file, fields, request.layout, progress, author))
+    fields = request.columns_of(QueryFields)
+    return import_queries(store, request.file, fields, request.layout, progress, author)
 
 
 def queries_outcome(found: QueryImport) -> ImportOutcome:
@@ -105,13 +107,10 @@ def known_sentence(known_as: Mapping[str, str]) -> str:
     )
 
 
-def answers(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
+def answers(store: Store, request: ImportRequest, progress: Progress, author: str) -> AnswerImport:
     """Reference answers; the option `skip_unknown` leaves out those to queries that the project lacks."""
-    query, answer = request.field("query"), request.field("answer")
-    skip = bool(request.options.get("skip_unknown"))
-    return answers_outcome(
-        import_answers(store, request.file, query, answer, request.layout, skip, progress, author)
-    )
+    fields, skip = request.columns_of(ReferenceFields), bool(request.options.get("skip_unknown"))
+    return import_answers(store, request.file, fields, request.layout, skip, progress, author)
 
 
 def answers_outcome(found: AnswerImport) -> ImportOutcome:
@@ -129,6 +128,14 @@ def answers_outcome(found: AnswerImport) -> ImportOutcome:
     figures = {"answers": found.answers, "queries": found.queries, **counts}
     remarks = _personal(found.personal, "answers", "replaced")
     return ImportOutcome(changes, sentence, "answers", figures, found.left_out, remarks)
+
+
+def fields_used(fields: Any, rest: str = "") -> str:
+    """The columns that were read; `rest` says what became of the others."""
+    columns = {field.name: getattr(fields, field.name) for field in file_fields(type(fields))}
+    named = {name: ", ".join(given) if isinstance(given, tuple) else given for name, given in columns.items()}
+    used = ", ".join(f"{name} {column}" for name, column in named.items() if column)
+    return f"Fields used: {used}; {rest}." if rest else f"Fields used: {used}."
 
 
 def replaced(found: Mapping[str, int]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import RefusedError
+from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records, beir_file
 from curation.files.values import metadata_json, text_of
@@ -34,32 +35,8 @@ from curation.store import (
 from curation.store.documents import count_versions, snapshot_versions, version_hashes
 from curation.text import digest
 
-ID_FIELDS = ("_id", "id", "doc_id", "docid", "document_id", "docno")
-TITLE_FIELDS = ("title", "name", "headline")
-BODY_FIELDS = ("text", "body", "content", "contents", "description")
-URL_FIELDS = ("url",)
-DATE_FIELDS = ("date", "published")
-
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
 _BATCH = 5_000
-
-
-@dataclass(frozen=True)
-class CorpusFields:
-    """The file's names for a document's fields; None or () is the usual name, if the file has it.
-
-    Attributes
-    ----------
-    body: one or more fields, joined by line ends.
-    group: documents that belong together, such as a product line; it has no usual name.
-    """
-
-    id: str | None = None
-    title: str | None = None
-    body: tuple[str, ...] = ()
-    url: str | None = None
-    date: str | None = None
-    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -204,16 +181,7 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
 
 
 def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
-    bodies = [records.field("--body-field", name) for name in asked.body]
-    usual = records.field("--body-field", None, BODY_FIELDS) if not bodies else None
-    used = CorpusFields(
-        id=records.need("--id-field", asked.id, ID_FIELDS, "the documents' ids"),
-        title=records.field("--title-field", asked.title, TITLE_FIELDS),
-        body=tuple(name for name in [*bodies, usual] if name is not None),
-        url=records.field("--url-field", asked.url, URL_FIELDS),
-        date=records.field("--date-field", asked.date, DATE_FIELDS),
-        group=records.field("--group-field", asked.group),
-    )
+    used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
     return used

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.files.fields import DecisionFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.values import text_of
@@ -27,11 +28,8 @@ class DecisionLine(NamedTuple):
 
 def read_decision_lines(
     path: Path,
-    query_field: str,
-    document_field: str,
-    grade_field: str,
+    fields: DecisionFields | None = None,
     reason: str = "",
-    reason_field: str | None = None,
     layout: FileLayout | None = None,
     progress: Progress = silent,
 ) -> list[DecisionLine]:
@@ -42,15 +40,10 @@ def read_decision_lines(
     InputError: the file cannot be read or lacks a field; all problems at once.
     """
     records = Records(path, layout, progress)
-    records.field("--query-field", query_field)
-    records.field("--document-field", document_field)
-    records.field("--grade-field", grade_field)
-    records.field("--reason-field", reason_field)
-    fields = (query_field, document_field, grade_field, reason_field or "")
-    proposals = []
+    used = records.resolve(fields or DecisionFields())
+    columns = [name or "" for name in (used.query, used.document, used.grade, used.reason)]
+    lines = []
     for record in records:
-        query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
-        proposals.append(
-            DecisionLine(record.line, query, document_id, grade, own or reason.strip(), query_field)
-        )
-    return proposals
+        query, document_id, grade, own = (text_of(record.fields.get(name)).strip() for name in columns)
+        lines.append(DecisionLine(record.line, query, document_id, grade, own or reason.strip(), used.query))
+    return lines

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
-from curation.files.time_column import ImportedTimes
+from curation.files.times import ImportedTimes
 from curation.files.values import text_of, whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
@@ -38,13 +39,6 @@ from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
 from curation.text import LONGEST_NOTE, normalise_query
 
-QUERY_FIELDS = ("query_id", "query-id", "qid", "query", "query_text")
-QUERY_TEXT_FIELDS = ("query_text", "query", "user_query", "question")
-DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "corpus-id")
-ANNOTATOR_FIELDS = ("annotator", "rater", "worker")
-GRADE_FIELDS = ("grade", "rating", "relevance", "score")
-NOTE_FIELDS = ("note",)
-TIME_FIELDS = ("submitted_at",)
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 
 _POOLED_UNJUDGED = "-1"
@@ -55,36 +49,6 @@ _WAYS_OUT = {
     UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
-
-
-@dataclass(frozen=True)
-class JudgmentFields:
-    """Where a file says what; None is the usual name, if the file has it.
-
-    Attributes
-    ----------
-    query_text: a second field with the query's text, where `query` holds ids.
-    annotator_columns: the wide form: column → annotator. It has no annotator or grade field then.
-    annotator_name: who gave all grades, where the file does not say.
-    cannot_tell: a field that is true where no grade could be given.
-    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
-    duration, duration_unit: a field with how long each judgment took, in 's' or 'ms'; None is what its name
-        ends in.
-    """
-
-    query: str | None = None
-    document: str | None = None
-    annotator: str | None = None
-    grade: str | None = None
-    note: str | None = None
-    time: str | None = None
-    cannot_tell: str | None = None
-    annotator_columns: Mapping[str, str] = field(default_factory=dict)
-    annotator_name: str | None = None
-    query_text: str | None = None
-    date_order: str | None = None
-    duration: str | None = None
-    duration_unit: str | None = None
 
 
 class JudgmentKey(NamedTuple):
@@ -266,36 +230,18 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
         )
     for column in asked.annotator_columns:
         records.field("--annotator-columns", column)
-    query = records.need("--query-field", asked.query, QUERY_FIELDS, "the queries")
-    texts = QUERY_TEXT_FIELDS if named_by(query or "") == "id" and records.format != "qrels" else ()
-    used = JudgmentFields(
-        query=query,
-        query_text=records.field("--query-text-field", asked.query_text, texts),
-        document=records.need("--document-field", asked.document, DOCUMENT_FIELDS, "the documents' ids"),
-        annotator=None if wide or asked.annotator_name else _annotator_field(records, asked),
-        grade=None if wide else records.need("--grade-field", asked.grade, GRADE_FIELDS, "the grades"),
-        note=records.field("--note-field", asked.note, NOTE_FIELDS),
-        time=records.field("--time-field", asked.time, TIME_FIELDS),
-        cannot_tell=records.field("--cannot-tell-field", asked.cannot_tell),
-        date_order=asked.date_order,
-        duration=records.field("--duration-field", asked.duration),
-        duration_unit=asked.duration_unit,
-        annotator_columns=asked.annotator_columns,
-        annotator_name=asked.annotator_name,
-    )
-    if asked.annotator and asked.annotator_name:
-        records.refuse_columns("--annotator and --annotator-field both say who judged: leave one of them")
-    return used
-
-
-def _annotator_field(records: Records, asked: JudgmentFields) -> str | None:
-    found = records.field("--annotator-field", asked.annotator, ANNOTATOR_FIELDS)
-    if found is None:
+    absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
+    used = records.resolve(asked, absent)
+    if asked.query_text is None and (named_by(used.query or "") != "id" or records.format == "qrels"):
+        used = replace(used, query_text=None)
+    if "annotator" not in absent and used.annotator is None:
         records.refuse_columns(
             "no column is known to say who judged: name one with --annotator-field, several with "
             "--annotator-columns, or the person with --annotator"
         )
-    return found
+    if asked.annotator and asked.annotator_name:
+        records.refuse_columns("--annotator and --annotator-field both say who judged: leave one of them")
+    return used
 
 
 class _JudgmentReader:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
+from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.files.lines import clean
 from curation.files.problems import Problems
@@ -27,22 +28,8 @@ from curation.sources.reference_answers import cleaned_answers, store_answers
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query
 
-ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
-TEXT_FIELDS = ("text", "query", "query_text", "user_query", "question")
-ANSWERS_FIELDS = ("answers", "reference_answers")
-NEED_FIELDS = ("information_need", "narrative")
 ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
 ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
-
-
-@dataclass(frozen=True)
-class QueryFields:
-    """The file's names for a query's fields; None is the usual name, if the file has it."""
-
-    id: str | None = None
-    text: str | None = None
-    information_need: str | None = None
-    answers: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +112,7 @@ def import_queries(
         in the project, or a text has the id of another source in the project.
     """
     records = Records(beir_file(path, "queries.jsonl"), layout, progress)
-    used = _fields(records, fields or QueryFields())
+    used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
     rows = _read(records, used, left_out)
     if not rows:
@@ -245,15 +232,6 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         )
 
 
-def _fields(records: Records, asked: QueryFields) -> QueryFields:
-    return QueryFields(
-        id=records.field("--id-field", asked.id, ID_FIELDS),
-        text=records.need("--text-field", asked.text, TEXT_FIELDS, "the query's text"),
-        information_need=records.field("--information-need-field", asked.information_need, NEED_FIELDS),
-        answers=records.field("--answers-field", asked.answers, ANSWERS_FIELDS),
-    )
-
-
 def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list[_ImportedQuery]:
     rows: dict[str, _ImportedQuery] = {}
     for record in records:
@@ -284,9 +262,10 @@ def _row(record: Record, fields: QueryFields, left_out: Counter[str]) -> _Import
         kinds.add("email")
     need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
     found: Counter[str] = Counter()
-    answers = () if fields.answers is None else cleaned_answers(values.get(fields.answers), left_out, found)
+    column = fields.reference
+    answers = () if column is None else cleaned_answers(values.get(column), left_out, found)
     kinds |= set(found)
-    used = {fields.id, fields.text, fields.information_need, fields.answers}
+    used = {fields.id, fields.text, fields.information_need, column}
     rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
+from curation.files.fields import ReferenceFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.values import text_of
@@ -26,8 +27,6 @@ from curation.sources.redaction.personal_data import redact
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 
-QUERY_FIELDS = ("query_id", "_id", "id", "qid", "query", "query_text", "question")
-ANSWER_FIELDS = ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response")
 PEOPLE = "people"
 """The source of references that people wrote in the app."""
 _WAYS_OUT = {
@@ -79,8 +78,7 @@ class _StoredAnswers(NamedTuple):
 def import_answers(
     store: Store,
     path: Path,
-    query_field: str | None = None,
-    answer_field: str | None = None,
+    fields: ReferenceFields | None = None,
     layout: FileLayout | None = None,
     skip_unknown: bool = False,
     progress: Progress = silent,
@@ -93,23 +91,22 @@ def import_answers(
     InputError: the file cannot be read, or it names queries that the project does not have; all together.
     """
     records = Records(path, layout, progress)
-    query_field = records.need("--query-field", query_field, QUERY_FIELDS, "the queries")
-    answer_field = records.need("--answer-field", answer_field, ANSWER_FIELDS, "the answers")
+    used = records.resolve(fields or ReferenceFields())
     with store.reading() as cursor:
-        column = QueryColumn(KnownQueries.read(cursor), query_field)
+        column = QueryColumn(KnownQueries.read(cursor), used.query)
     unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
     left_out: Counter[str] = Counter()
     personal: Counter[str] = Counter()
     found: dict[str, list[str]] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
-            name = text_of(record.fields.get(query_field or "")).strip()
+            name = text_of(record.fields.get(used.query or "")).strip()
             query = _find(column, name, record.line, records)
             if query is None:
                 unknown.note(UNKNOWN_QUERY, name, record.line)
                 continue
             answers = found.setdefault(query, [])
-            for text in cleaned_answers(record.fields.get(answer_field or ""), left_out, personal):
+            for text in cleaned_answers(record.fields.get(used.reference or ""), left_out, personal):
                 if text not in answers:
                     answers.append(text)
     unknown.settle(left_out)

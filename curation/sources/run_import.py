@@ -24,8 +24,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
-from curation.files.run_files import RunFields, RunFile
+from curation.files.run_files import RunFile
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries
 from curation.sources.run_lines import RunLine, RunLines

@@ -278,7 +278,7 @@ def test_the_campaigns_final_ratings_decide_its_disputes(store: Store, shared: P
         if len({row[f"{who}_rating"] for who in raters}) == len(raters)
     }
     assert len(disputes(store)) == len(wanted) == 124
-    found = read_decision_lines(path, "query", "docid", "final_rating", "final rating of the campaign")
+    found = read_decision_lines(path, reason="final rating of the campaign")
     result = decide_many(store, found, source=path)
     assert (result.decided, result.left_out) == (124, {UNDISPUTED: 3064})
     with store.reading() as cursor:
@@ -292,8 +292,10 @@ def test_a_file_without_the_named_field_is_refused_with_the_fields_it_has(
 ) -> None:
     path = tmp_path / "final.csv"
     path.write_text("query,doc,grade\nq,far,1\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"(?s)names 'document'.*'query', 'doc', 'grade'"):
-        read_decision_lines(path, "query", "document", "grade", "why")
+    with pytest.raises(
+        InputError, match=r"(?s)documents' ids: name it with --document-field.*'query', 'doc', 'grade'"
+    ):
+        read_decision_lines(path, reason="why")
 
 
 def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:

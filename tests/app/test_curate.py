@@ -16,6 +16,7 @@ from app import context
 from app.views.curate import opening, queries
 from app.views.curate.page import STEPS
 from curation.errors import RefusedError
+from curation.files.fields import TrafficFields
 from curation.jobs import KINDS, Job, jobs_of, last_job
 from curation.jobs.stored import begin, end
 from curation.labeling.judgments.imported import add_judgments
@@ -28,7 +29,7 @@ from curation.sampling.stored_sample import current_sample
 from curation.sampling.tags.stored_tags import set_tags, tagged_queries, write_query
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
 from tests.support.second_click import twice

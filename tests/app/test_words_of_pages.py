@@ -67,9 +67,10 @@ NO_PAGE = (
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
     "evaluation/inputs/system_runs.py",
-    "imports/wording.py",
+    "imports/",
     "labeling/judgments/import",
     "sources/",
+    "files/",
 )
 """Where sentences name options that a page calls by its own labels (`imports.wording`, `submission`)."""
 COMMAND_LINES = (

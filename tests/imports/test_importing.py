@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.imports.importing import carry_out, dry_run
+from curation.imports.importing import WORK, carry_out, dry_run
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
 from curation.store import Store
@@ -155,7 +155,5 @@ def test_marks_of_the_encoding_are_read(project: Store, request_for: Request) ->
 
 
 def test_every_kind_has_its_import() -> None:
-    from curation.imports.importing import _WORK
-
-    assert list(_WORK) == list(FILE_KINDS)
+    assert list(WORK) == list(FILE_KINDS)
     assert {what for what, *_ in FILES.values()} == set(FILE_KINDS)

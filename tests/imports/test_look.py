@@ -78,7 +78,7 @@ def test_the_first_rows_are_the_same_in_every_format(
             {"query": 0, "document": 2, "annotator": 3, "grade": 4},
         ),
         ("decisions", "query,docid,final_rating", {"query": 0, "document": 1, "grade": 2}),
-        ("answers", "question,answers", {"query": 0, "answer": 1}),
+        ("answers", "question,answers", {"query": 0, "reference": 1}),
         ("corpus", "a,b", {}),
     ],
 )

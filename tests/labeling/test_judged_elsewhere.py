@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import JudgmentFields
 from curation.labeling.judged_elsewhere import COLUMNS, export_pairs
 from curation.labeling.judgments.imported import import_judgments
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import JudgmentFields
 from curation.sources.query_import import import_queries
 from curation.store import Store
 from tests.support.command_line import invoke

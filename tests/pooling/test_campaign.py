@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.consensus.relevance import read_relevance
-from curation.files.run_files import RunFields
+from curation.files.fields import CorpusFields, JudgmentFields, RunFields
 from curation.labeling.judgments.imported import import_judgments
 from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import audit_report
@@ -16,8 +16,7 @@ from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
 from curation.pooling.contributions import contributions
-from curation.sources.corpus import CorpusFields, import_corpus
-from curation.sources.judgments import JudgmentFields
+from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run

@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
+from curation.files.fields import CorpusFields
 from curation.pooling import build_pool
 from curation.pooling.candidates import REACH, draw_negatives
 from curation.pooling.systems import SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
 from curation.retrieval.passages import find_cutter
 from curation.similarity.identical import Identical, StandIns
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.store import Store, append
 from curation.store.rows import Document, Query
 from curation.text import digest, normalise_query

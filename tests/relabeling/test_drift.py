@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from curation.errors import NotFoundError
+from curation.files.fields import JudgmentFields
 from curation.labeling.judgments.imported import import_judgments
 from curation.relabeling.drift.figures import cause_rows, confusion_of, drift_row, wilson_share, wrong_labels
 from curation.relabeling.drift.past_evaluations import order_change
@@ -20,7 +21,6 @@ from curation.relabeling.drift.sections import drift_findings, drift_page
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
-from curation.sources.judgments import JudgmentFields
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support.command_line import invoke

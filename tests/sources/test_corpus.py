@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
 from curation.sources import corpus as corpus_module
-from curation.sources.corpus import CorpusFields, import_corpus, snapshot_id_of
+from curation.sources.corpus import import_corpus, snapshot_id_of
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples
 from tests.support.projects import new_project

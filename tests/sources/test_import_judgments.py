@@ -9,11 +9,12 @@ from datetime import datetime
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import CorpusFields, JudgmentFields
 from curation.files.formats import FileLayout
 from curation.labeling.judgments.imported import import_judgments
 from curation.sampling.sample import draw_sample
-from curation.sources.corpus import CorpusFields, import_corpus
-from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import parse_annotator_columns, parse_grade_map
 from curation.sources.queries import query_id_of
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.sources.queries import KnownQueries, active_queries, query_id_of
-from curation.sources.query_import import QueryFields, add_query, import_queries
+from curation.sources.query_import import add_query, import_queries
 from curation.store import append, put_setting
 from curation.store.rows import Query
 

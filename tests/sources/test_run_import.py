@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.files.fields import CorpusFields, RunFields
 from curation.files.formats import FileLayout
-from curation.files.run_files import RunFields
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import REPEATED, import_run
 from curation.sources.runs import find_run, run_entries, stored_runs

@@ -16,10 +16,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.files.fields import CorpusFields
 from curation.project import init_project
 from curation.sampling.tags.find_tags import tag_texts
 from curation.sampling.tags.stored_tags import OF_CORPUS, RULE_TAGS
-from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.statistics.intervals import wilson
 from curation.store import Store, open_store
 from curation.text import digest, normalise_query

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.session.submit import submit
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store
 from curation.store.rows import Query

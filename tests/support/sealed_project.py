@@ -14,6 +14,7 @@ from curation.adjudication.adjudication import decide
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_queue
 from curation.evaluation.judges.imported import import_judge
+from curation.files.fields import JudgmentFields, TrafficFields
 from curation.guides.guide import read_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
@@ -29,10 +30,9 @@ from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment, JudgmentFields
+from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
-from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

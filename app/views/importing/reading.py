@@ -11,9 +11,10 @@ from app import ui
 from app.uploads import HeldFile
 from app.views.curate.jobs import CurateContext
 from app.views.importing.options import ask_options
+from curation.files.fields import FileField
 from curation.files.formats import FORMATS
 from curation.files.run_files import FORMATS as RUN_FORMATS
-from curation.imports.kinds import FileField, FileKind
+from curation.imports.kinds import FileKind
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest
 

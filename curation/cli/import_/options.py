@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from curation.cli.goldset import project_store
-from curation.cli.output import emit, say, table
+from curation.cli.output import say
 from curation.files.formats import FORMATS, FileLayout
+from curation.files.run_files import FORMATS as RUN_FORMATS
 from curation.store import Rehearsal, Store
-
-if TYPE_CHECKING:
-    from curation.imports.outcome import ImportOutcome
 
 
 def field(what: str, usual: str = "") -> Any:
@@ -28,6 +26,7 @@ def format_option(formats: Iterable[str]) -> Any:
 
 
 Format = Annotated[str | None, format_option(FORMATS)]
+RunFormat = Annotated[str | None, format_option(RUN_FORMATS)]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]
 Columns = Annotated[
     str | None, typer.Option(help="Names of the columns of a table without a header, separated by commas.")
@@ -56,25 +55,3 @@ def target(dry_run: bool, as_json: bool) -> Store:
     if not as_json:
         say("Dry run: nothing is changed. The import would say:")
     return Rehearsal(store)
-
-
-def emit_import(as_json: bool, result: Any, outcome: ImportOutcome, *further: str) -> None:
-    """Print what an import did: as one JSON object, else its outcome and further sentences."""
-    emit(as_json, result, lambda: show_outcome(outcome, *further))
-
-
-def show_outcome(outcome: ImportOutcome, *further: str) -> None:
-    """The sentence of an outcome, its figures, and what was left out or is remarked."""
-    sentence, *others = outcome.sentences
-    say(sentence)
-    if outcome.changes:
-        table("", list(outcome.figures), [tuple(outcome.figures.values())])
-    say(*further, *others)
-
-
-def fields_sentence(fields: Any, rest: str = "") -> str:
-    """The fields that were read; `rest` says what became of the others."""
-    values = fields._asdict() if hasattr(fields, "_asdict") else vars(fields)
-    named = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    used = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-    return f"Fields used: {used}; {rest}." if rest else f"Fields used: {used}."

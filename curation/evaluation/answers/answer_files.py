@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.files.fields import ReferenceFields, file_fields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
-from curation.sources.reference_answers import QUERY_FIELDS, texts_of
+from curation.sources.reference_answers import texts_of
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.text import digest
 
+QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
 CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "documents")
 

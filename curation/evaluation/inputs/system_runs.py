@@ -27,8 +27,9 @@ from curation.errors import InputError, refuse_problems
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.run_seconds import RunSeconds, read_seconds
 from curation.evaluation.metrics.rankings import RunRows
+from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
-from curation.files.run_files import RunFields, RunFile
+from curation.files.run_files import RunFile
 from curation.progress import Progress, silent
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.unknown_names import UNKNOWN_QUERY

@@ -17,17 +17,12 @@ from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.judges.stored import judgments_of
+from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide
 from curation.people.annotators import find_annotator
 from curation.progress import Progress, silent
-from curation.sources.judgments import (
-    ImportedJudgment,
-    JudgmentFields,
-    JudgmentFile,
-    one_judgment_a_pair,
-    read_judgments,
-)
+from curation.sources.judgments import ImportedJudgment, JudgmentFile, one_judgment_a_pair, read_judgments
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions

@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 from curation.door import shut_door
 from curation.errors import InputError
+from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
@@ -26,13 +27,7 @@ from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportP
 from curation.labeling.rounds.opening import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
-from curation.sources.judgments import (
-    ImportedJudgment,
-    JudgmentFields,
-    JudgmentKey,
-    one_judgment_a_pair,
-    read_judgments,
-)
+from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments
 from curation.sources.query_import import add_other_ids
 from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows, record_event
 from curation.store.documents import current_snapshot

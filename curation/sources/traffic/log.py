@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.files.blocks import Block, NotPlain, PlainTable, read_blocks
+from curation.files.fields import TrafficFields
 from curation.files.records import Records
 from curation.files.times import (
     ASK_FOR_ORDER,
@@ -38,25 +39,6 @@ LARGEST_COUNT = 10**12
 """Of one row; with it the sum of a million rows still fits 64 bits."""
 _SLICE = 100_000
 _NONE = -1
-
-
-@dataclass(frozen=True)
-class TrafficFields:
-    """The log's names for its fields; None is the usual name, if the log has it.
-
-    Attributes
-    ----------
-    metadata: further fields to keep.
-    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None leaves such times unknown.
-    """
-
-    query: str | None = None
-    time: str | None = None
-    segment: str | None = None
-    session: str | None = None
-    count: str | None = None
-    metadata: tuple[str, ...] = ()
-    date_order: str | None = None
 
 
 @dataclass(frozen=True)

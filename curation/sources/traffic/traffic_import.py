@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from curation.errors import RefusedError
+from curation.files.fields import TrafficFields, file_fields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.times import check_date_order
@@ -35,24 +36,16 @@ from curation.sources.traffic.cleaning import (
     clean_texts,
     count_personal,
 )
-from curation.sources.traffic.log import Log, Terms, TrafficFields, read_log
+from curation.sources.traffic.log import Log, Terms, read_log
 from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import canonical_json, digest
-
-__all__ = ["TrafficFields", "TrafficImport", "import_traffic"]
-
-# The first of each that a file has; user_query, timestamp, client_id and application are those of UBI.
-QUERY_FIELDS = ("user_query", "query", "search_term", "q", "text")
-TIME_FIELDS = ("time", "timestamp")
-SEGMENT_FIELDS = ("segment", "application")
-SESSION_FIELDS = ("session", "session_id", "client_id", "user", "user_id")
-COUNT_FIELDS = ("count",)
 
 LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
 _METADATA = "--metadata-field"
+_SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
 """They are in an import's id only where they are used: older imports keep theirs."""
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
@@ -158,19 +151,10 @@ def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
             "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
             "Import the log of queries (ubi_queries) instead, or insist with --query-field.",
         )
-    session = records.field("--session-field", asked.session, SESSION_FIELDS)
-    _refuse_people(records, [name for name in asked.metadata if name in {session, *SESSION_FIELDS}])
-    return TrafficFields(
-        query=records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
-        time=records.field("--time-field", asked.time, TIME_FIELDS),
-        segment=records.field("--segment-field", asked.segment, SEGMENT_FIELDS),
-        session=session,
-        count=records.field("--count-field", asked.count, COUNT_FIELDS),
-        metadata=tuple(
-            sorted(filter(None, (records.field(_METADATA, name) for name in set(asked.metadata))))
-        ),
-        date_order=asked.date_order,
-    )
+    used = records.resolve(asked)
+    people = {used.session, *_SESSIONS}
+    _refuse_people(records, [name for name in asked.metadata if name in people])
+    return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
 
 def _refuse_people(records: Records, names: list[str]) -> None:

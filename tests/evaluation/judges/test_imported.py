@@ -10,8 +10,8 @@ import pytest
 from curation.errors import InputError, RefusedError
 from curation.evaluation.judges.imported import JudgeImport, import_judge
 from curation.evaluation.judges.stored import judgments_of, list_judges
+from curation.files.fields import JudgmentFields
 from curation.guides.guide import read_guide, store_guide
-from curation.sources.judgments import JudgmentFields
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke

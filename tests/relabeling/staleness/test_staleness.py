@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.staleness.query_traffic import read_traffic, share_of, traffic_of, trend_of
@@ -18,7 +19,6 @@ from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.statistics.intervals import share_difference
 from curation.store import Store, put_setting

@@ -15,6 +15,7 @@ from curation.agreement.gate import Demand, set_demand
 from curation.consensus.consensus import consensus
 from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
@@ -26,7 +27,6 @@ from curation.releases.verify import opened, verify
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits import inputs
 from curation.splits.split import make_split

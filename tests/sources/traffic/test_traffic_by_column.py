@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from curation.errors import InputError
 from curation.files import blocks
 from curation.files.blocks import NotPlain
+from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.times import UNREAD, microseconds, parse_time, parse_times
 from curation.sources.traffic import log
 from curation.sources.traffic import traffic_import as traffic
-from curation.sources.traffic.log import TrafficFields
 from tests.support import examples
 
 ALL = TrafficFields("q", "t", "g", "s", "n", ("a", "b"))

@@ -9,11 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.session_keys import keyed
-from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import get_setting
 from tests.support.command_line import invoke
 

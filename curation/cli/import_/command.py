@@ -1,0 +1,105 @@
+"""The command of an import, from its kind of file: the fields, how the file is read, and what came of it.
+
+A function says what else the kind is told, and returns it as the import's options; its docstring is the help.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from curation.cli.goldset import Json
+from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
+from curation.cli.output import emit, progress_bar, say, table
+from curation.files.fields import FileField
+from curation.files.formats import FORMATS
+from curation.imports.kinds import FILE_KINDS
+from curation.store import COMMAND_LINE
+
+Options = Mapping[str, Any]
+SHOWN = 3
+"""Usual columns that the help of an option names."""
+
+
+def import_command(
+    kind: str, reads: str, formats: Iterable[str] = FORMATS
+) -> Callable[[Callable[..., Options]], Callable[..., None]]:
+    """A decorator that makes the command; `reads` says which files it takes."""
+    fields = FILE_KINDS[kind].fields
+
+    def decorate(options_of: Callable[..., Options]) -> Callable[..., None]:
+        own = inspect.signature(options_of, eval_str=True).parameters
+
+        def command(**given: Any) -> None:
+            from curation.imports.importing import import_file
+            from curation.imports.request import ImportRequest
+
+            columns = {field.name: given[_parameter(field)] for field in fields}
+            layout = [given[name] for name in ("format", "encoding", "columns", "no_header")]
+            options = options_of(**{name: given[name] for name in own})
+            request = ImportRequest.of(kind, given["path"], columns, options, layout_of(*layout))
+            with progress_bar() as progress:
+                store = target(given["dry_run"], given["as_json"])
+                found = import_file(store, request, progress, COMMAND_LINE)
+            emit(given["as_json"], found.record, lambda: _show(found.outcome))
+
+        command.__name__, command.__doc__ = options_of.__name__, options_of.__doc__
+        parameters = [_path(reads), *map(_option, fields), *own.values(), *_reading(formats)]
+        required = [one for one in parameters if one.default is inspect.Parameter.empty]
+        others = [one for one in parameters if one.default is not inspect.Parameter.empty]
+        command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*required, *others]]
+        )
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(field: FileField) -> str:
+    return f"{field.name}_field"
+
+
+def _path(reads: str) -> inspect.Parameter:
+    annotation = Annotated[Path, typer.Argument(help=reads)]
+    return inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+
+
+def _option(field: FileField) -> inspect.Parameter:
+    usual = f" Usual: {', '.join(field.usual[:SHOWN])}." if field.usual else ""
+    option = typer.Option(field.option, help=f"Field {_holding(field.about)}.{usual}")
+    kind = list[str] if field.several else str
+    return _optional(_parameter(field), Annotated[kind | None, option], None)
+
+
+def _holding(about: str) -> str:
+    return about if about.startswith("that ") else f"with {about}"
+
+
+def _reading(formats: Iterable[str]) -> list[inspect.Parameter]:
+    """How the file is read, and what is done with it."""
+    return [
+        _optional("format", Annotated[str | None, format_option(formats)], None),
+        _optional("encoding", Encoding, "utf-8"),
+        _optional("columns", Columns, None),
+        _optional("no_header", NoHeader, False),
+        _optional("dry_run", DryRun, False),
+        _optional("as_json", Json, False),
+    ]
+
+
+def _optional(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _show(outcome: Any) -> None:
+    """The sentence of an outcome, its figures, and what was left out or is remarked."""
+    sentence, *others = outcome.sentences
+    say(sentence)
+    if outcome.changes:
+        table("", list(outcome.figures), [tuple(outcome.figures.values())])
+    say(*others)

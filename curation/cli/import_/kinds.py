@@ -1,0 +1,208 @@
+"""`goldset import X` of one file: what each kind is told besides its fields, and its help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from curation.cli.import_.command import Options, import_command
+from curation.cli.import_.options import DateOrder
+from curation.files.run_files import FORMATS as RUN_FORMATS
+
+RECORDS = "JSON lines, CSV, TSV or Parquet (.gz too)"
+SkipUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unknown", help="Leave out lines about queries or documents that the project does not have."
+    ),
+]
+
+
+@import_command("corpus", f"{RECORDS}, or a BEIR folder.")
+def import_corpus_command(
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to the current corpus. Without it the file is the whole new corpus."),
+    ] = False,
+) -> Options:
+    """Import the documents. All other fields are kept as metadata.
+
+    Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
+    old one is kept.
+
+    \b
+    Examples:
+      goldset import corpus beir/scifact
+      goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
+      goldset import corpus products.json.gz --body-field description --body-field bullet_points
+      goldset import corpus more-pages.csv --add
+      goldset import corpus products.jsonl.gz --dry-run
+    """
+    return {"add": add}
+
+
+@import_command("traffic", f"A log of queries: {RECORDS}, or UBI.")
+def import_traffic_command(
+    date_order: DateOrder = None,
+    max_words: Annotated[int, typer.Option(help="Leave out queries of more words; 0: off.")] = 32,
+    max_characters: Annotated[int, typer.Option(help="Leave out longer queries; 0: off.")] = 256,
+    repeat_minutes: Annotated[
+        int,
+        typer.Option(
+            help="The same query of a session within so many minutes counts once, as a turned page; 0: off."
+        ),
+    ] = 30,
+    bot_per_minute: Annotated[
+        int, typer.Option(help="A session with more queries in a minute is a bot and is left out; 0: off.")
+    ] = 20,
+    bot_per_day: Annotated[
+        int,
+        typer.Option(help="A session with more different queries in a day is a bot and is left out; 0: off."),
+    ] = 200,
+    personal_data: Annotated[
+        str, typer.Option(help="replace: by placeholders such as [email]; drop: leave the rows out.")
+    ] = "replace",
+) -> Options:
+    """Import logged queries, cleaned. Importing the same file again changes nothing.
+
+    E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
+    stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
+    be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, and with
+    --date-order numeric dates such as 03/04/2026. A time that cannot be read is unknown, never guessed.
+
+    \b
+    Examples:
+      goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
+      goldset import traffic ubi_queries.json.gz
+      goldset import traffic excite-small.log --no-header --columns session,time,query
+      goldset import traffic us-shop.csv --time-field asked_on --date-order mdy
+      goldset import traffic shop.csv --metadata-field device --metadata-field country
+      goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
+    """
+    rules = {"words": max_words, "characters": max_characters, "repeat_minutes": repeat_minutes}
+    rules |= {"queries_a_minute": bot_per_minute, "queries_a_day": bot_per_day}
+    return {"date_order": date_order, "rules": {**rules, "personal_data": personal_data}}
+
+
+@import_command("queries", f"{RECORDS}, or a BEIR folder.")
+def import_queries_command() -> Options:
+    """Import queries to judge, besides the sample. Importing the same file again changes nothing.
+
+    \b
+    Examples:
+      goldset import queries beir/scifact
+      goldset import queries needs.csv --text-field query --information-need-field need
+      goldset import queries topics.tsv.gz --no-header --columns id,text
+    """
+    return {}
+
+
+@import_command("answers", f"{RECORDS}.")
+def import_answers_command(skip_unknown: SkipUnknown = False) -> Options:
+    """Import reference answers: any of a query's answers is right. Several lines of one query add up.
+
+    What the file says of a query is all of its references. The same file again changes nothing.
+
+    \b
+    Examples:
+      goldset import answers squad.jsonl --query-field question
+      goldset import answers faq.csv --reference-field reference_answer --skip-unknown
+    """
+    return {"skip_unknown": skip_unknown}
+
+
+@import_command("runs", "A TREC run, a table (TSV, CSV, JSON lines) or ranx's own file.", RUN_FORMATS)
+def import_run_command(
+    name: Annotated[str, typer.Option(help="Name of the run. A pool refers to it as run:NAME.")],
+    skip_unknown: SkipUnknown = False,
+    skip_repeated: Annotated[
+        bool,
+        typer.Option(
+            "--skip-repeated", help="Keep the best rank of a document that is repeated for a query."
+        ),
+    ] = False,
+) -> Options:
+    """Import a run: a system's ranked list for each query. Importing it again changes nothing.
+
+    A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
+    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated.
+    Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
+    export prefixed (q-1) or encoded (two%20words) are mapped back.
+
+    \b
+    Examples:
+      goldset import run bm25-tuned.trec.gz --name bm25-tuned
+      goldset import run run_vector.tsv --name vector --query-field query --score-field engine_score
+      goldset import run splade.json --name splade --format ranx-json --skip-unknown
+      goldset import run top10.tsv --name shop --no-header --columns query,rank,document
+    """
+    return {"name": name, "skip_unknown": skip_unknown, "skip_repeated": skip_repeated}
+
+
+@import_command("judgments", f"Judgments: {RECORDS} or TREC qrels.")
+def import_judgments_command(
+    annotator_columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Wide form: the columns that hold grades, by commas; column=name names the annotator."
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Who gave all grades, where the file does not name them, as in qrels.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="A judge that is not a person, such as a language model, gave all grades: they are no votes."
+        ),
+    ] = None,
+    date_order: DateOrder = None,
+    duration_unit: Annotated[
+        str | None,
+        typer.Option(help="Unit of --duration-field: s or ms.", show_default="what the field's name ends in"),
+    ] = None,
+    grade_map: Annotated[
+        str | None,
+        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0; =cannot-tell is possible."),
+    ] = None,
+    skip_unknown: SkipUnknown = False,
+    about: Annotated[
+        str | None,
+        typer.Option(
+            help="Which text of a changed document the file is about: current (that of the corpus) or "
+            "earlier (that its annotator had before: corrections).",
+            show_default="refused",
+        ),
+    ] = None,
+) -> Options:
+    """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
+
+    Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
+    text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
+    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
+    --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
+
+    \b
+    Examples:
+      goldset import judgments ratings.csv --query-field query --document-field docid \\
+        --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
+      goldset import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
+      goldset import judgments test.qrels --format qrels --annotator nist
+      goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+      goldset import judgments llm.jsonl --judge gpt-5
+    """
+    from curation.sources.judgments import parse_annotator_columns
+
+    if judge is not None and about is not None:
+        raise typer.BadParameter("--about is for people: what a judge says is about the text of the corpus")
+    return {
+        "annotator_columns": parse_annotator_columns(annotator_columns or ""),
+        "annotator": annotator,
+        "judge": judge,
+        "date_order": date_order,
+        "duration_unit": duration_unit,
+        "grade_map": grade_map,
+        "skip_unknown": skip_unknown,
+        "about": about,
+    }

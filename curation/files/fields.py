@@ -1,0 +1,353 @@
+"""The fields of each kind of file: what people call them, and the columns in which files usually have them.
+
+A record here is one kind of file. Its values are columns of one file: None is the usual column, if the file
+has it, and '' is none. From the record come what an import reads (`Records.resolve`), the options of its
+command, and what the app asks for a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+
+class FileField(NamedTuple):
+    """A field of a kind of file.
+
+    Attributes
+    ----------
+    label: what a page calls it; `about` is what the help of its option says that the column holds.
+    usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
+    needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
+    rare: few files have it.
+    name: the attribute of the record.
+    """
+
+    label: str
+    about: str
+    usual: tuple[str, ...] = ()
+    needed: str = ""
+    several: bool = False
+    seen: tuple[str, ...] = ()
+    rare: bool = False
+    name: str = ""
+
+    @property
+    def option(self) -> str:
+        """What the command line calls it."""
+        return f"--{self.name.replace('_', '-')}-field"
+
+
+def file_fields(record: Any) -> tuple[FileField, ...]:
+    """The fields of a kind of file, in order; attributes that are no columns are left out."""
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(
+        about._replace(name=name)
+        for name, hint in hints.items()
+        for about in getattr(hint, "__metadata__", ())
+        if isinstance(about, FileField)
+    )
+
+
+_QUERIES_SEEN = ("q", "topic", "topic_id", "search_term", "user_query")
+_DOCUMENTS_SEEN = ("docno", "_id", "id", "product_id", "item_id", "doc")
+_IDS = "the documents' ids"
+
+
+@dataclass(frozen=True)
+class CorpusFields:
+    """Columns of documents; several of `body` are joined by line ends. All others are metadata."""
+
+    id: Annotated[
+        str | None,
+        FileField(
+            "Id",
+            "the document's id",
+            ("_id", "id", "doc_id", "docid", "document_id", "docno"),
+            _IDS,
+            seen=("sku", "product_id", "item_id", "key"),
+        ),
+    ] = None
+    title: Annotated[
+        str | None,
+        FileField("Title", "its title", ("title", "name", "headline"), seen=("heading", "product_title")),
+    ] = None
+    body: Annotated[
+        tuple[str, ...],
+        FileField(
+            "Text",
+            "its text; may be given several times",
+            ("text", "body", "content", "contents", "description"),
+            several=True,
+            seen=("short_description", "long_description", "abstract", "summary", "passage"),
+        ),
+    ] = ()
+    url: Annotated[str | None, FileField("Address", "its address", ("url",), seen=("link",))] = None
+    date: Annotated[str | None, FileField("Date", "its date", ("date", "published"))] = None
+    group: Annotated[
+        str | None, FileField("Group, such as a product line", "its group, such as a product line")
+    ] = None
+
+
+@dataclass(frozen=True)
+class TrafficFields:
+    """Columns of a log; user_query, timestamp, client_id and application are those of UBI.
+
+    Attributes
+    ----------
+    metadata: further columns that are kept.
+    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None refuses to guess.
+    """
+
+    query: Annotated[
+        str | None,
+        FileField(
+            "Query",
+            "the query",
+            ("user_query", "query", "search_term", "q", "text"),
+            "the queries",
+            seen=("keyword", "keywords", "term"),
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        FileField("Time", "the time", ("time", "timestamp"), seen=("date", "datetime", "created_at")),
+    ] = None
+    segment: Annotated[
+        str | None,
+        FileField(
+            "Segment, such as a shop", "the segment, such as a shop or language", ("segment", "application")
+        ),
+    ] = None
+    session: Annotated[
+        str | None,
+        FileField(
+            "Session or user",
+            "the session or user",
+            ("session", "session_id", "client_id", "user", "user_id"),
+        ),
+    ] = None
+    count: Annotated[
+        str | None,
+        FileField("Count", "how often the query was asked", ("count",), seen=("frequency", "searches", "n")),
+    ] = None
+    metadata: Annotated[
+        tuple[str, ...],
+        FileField(
+            "Further fields to keep",
+            "more to keep, for strata of a sample; may be given several times",
+            several=True,
+        ),
+    ] = ()
+    date_order: str | None = None
+
+
+@dataclass(frozen=True)
+class QueryFields:
+    """Columns of queries to be judged. Without an id the query gets the one of its text."""
+
+    id: Annotated[
+        str | None,
+        FileField(
+            "Id",
+            "the query's id; without one, ids are generated",
+            ("_id", "id", "query_id", "qid", "query-id"),
+        ),
+    ] = None
+    text: Annotated[
+        str | None,
+        FileField(
+            "Text",
+            "its text",
+            ("text", "query", "query_text", "user_query", "question"),
+            "the query's text",
+            seen=_QUERIES_SEEN,
+        ),
+    ] = None
+    information_need: Annotated[
+        str | None,
+        FileField(
+            "Information need", "the information need", ("information_need", "narrative"), seen=("need",)
+        ),
+    ] = None
+    reference: Annotated[
+        str | None,
+        FileField("Reference answers", "reference answers, one or a list", ("answers", "reference_answers")),
+    ] = None
+
+
+@dataclass(frozen=True)
+class RunFields:
+    """Columns of ranked lists; a table has ranks, scores or both."""
+
+    query: Annotated[
+        str | None,
+        FileField(
+            "Query",
+            "the query, by id or text",
+            ("query_id", "query-id", "q_id", "qid", "query", "query_text"),
+            "the queries",
+            seen=_QUERIES_SEEN,
+        ),
+    ] = None
+    document: Annotated[
+        str | None,
+        FileField(
+            "Document",
+            "the document's id",
+            ("document", "document_id", "doc_id", "docid", "docno", "corpus-id"),
+            _IDS,
+            seen=_DOCUMENTS_SEEN,
+        ),
+    ] = None
+    rank: Annotated[str | None, FileField("Rank", "the rank, from 1 or 0", ("rank", "position"))] = None
+    score: Annotated[
+        str | None,
+        FileField(
+            "Score",
+            "the score; it orders a list without ranks, or with gaps in them",
+            ("score", "engine_score", "similarity"),
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class JudgmentFields:
+    """Columns of judgments, and how the file says who judged.
+
+    Attributes
+    ----------
+    query_text: a second column with the query's text, where `query` holds ids.
+    annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
+    annotator_name: who gave all grades, where the file does not say.
+    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
+    duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
+    """
+
+    query: Annotated[
+        str | None,
+        FileField(
+            "Query",
+            "the query: query_id holds ids, query_text texts, query either",
+            ("query_id", "query-id", "qid", "query", "query_text"),
+            "the queries",
+            seen=_QUERIES_SEEN,
+        ),
+    ] = None
+    document: Annotated[
+        str | None,
+        FileField(
+            "Document",
+            "the document's id",
+            ("document", "document_id", "doc_id", "docid", "corpus-id"),
+            _IDS,
+            seen=_DOCUMENTS_SEEN,
+        ),
+    ] = None
+    query_text: Annotated[
+        str | None,
+        FileField(
+            "Text of a query that may be new",
+            "the text of a query whose id may be new",
+            ("query_text", "query", "user_query", "question"),
+            rare=True,
+        ),
+    ] = None
+    grade: Annotated[
+        str | None,
+        FileField(
+            "Grade",
+            "the grade, where a line has one grade",
+            ("grade", "rating", "relevance", "score"),
+            "the grades",
+            seen=("label", "judgment", "rel"),
+        ),
+    ] = None
+    annotator: Annotated[
+        str | None,
+        FileField(
+            "Who judged",
+            "who judged, where a line has one grade",
+            ("annotator", "rater", "worker"),
+            seen=("worker_id", "rater_id", "assessor", "judge", "user"),
+        ),
+    ] = None
+    note: Annotated[str | None, FileField("Note", "a note", ("note",), rare=True)] = None
+    time: Annotated[
+        str | None, FileField("Time", "the time of the judgment", ("submitted_at",), rare=True)
+    ] = None
+    cannot_tell: Annotated[
+        str | None,
+        FileField(
+            "True where no grade could be given", "that is true where no grade could be given", rare=True
+        ),
+    ] = None
+    duration: Annotated[
+        str | None, FileField("How long it took", "how long the judgment took", rare=True)
+    ] = None
+    annotator_columns: Mapping[str, str] = field(default_factory=dict)
+    annotator_name: str | None = None
+    date_order: str | None = None
+    duration_unit: str | None = None
+
+
+@dataclass(frozen=True)
+class DecisionFields:
+    """Columns of a reviewer's final grades."""
+
+    query: Annotated[
+        str | None,
+        FileField(
+            "Query",
+            "the query, by id or text",
+            ("query", "query_id", "query-id", "qid", "query_text"),
+            "the queries",
+            seen=_QUERIES_SEEN,
+        ),
+    ] = None
+    document: Annotated[
+        str | None,
+        FileField(
+            "Document",
+            "the document's id",
+            ("document", "document_id", "doc_id", "docid", "corpus-id"),
+            _IDS,
+            seen=_DOCUMENTS_SEEN,
+        ),
+    ] = None
+    grade: Annotated[
+        str | None,
+        FileField(
+            "Final grade",
+            "the final grade",
+            ("final_rating", "final_grade", "grade", "rating", "relevance", "score"),
+            "the final grades",
+            seen=("label", "decision"),
+        ),
+    ] = None
+    reason: Annotated[str | None, FileField("Reason", "the reason", ("reason",))] = None
+
+
+@dataclass(frozen=True)
+class ReferenceFields:
+    """Columns of reference answers."""
+
+    query: Annotated[
+        str | None,
+        FileField(
+            "Query",
+            "the query, by id or text",
+            ("query_id", "_id", "id", "qid", "query", "query_text", "question"),
+            "the queries",
+        ),
+    ] = None
+    reference: Annotated[
+        str | None,
+        FileField(
+            "Reference answers",
+            "reference answers: one, or a list",
+            ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response"),
+            "the answers",
+        ),
+    ] = None
