@@ -51,8 +51,9 @@ PEOPLE = {
     "gil": "annotator",
     "rosa": "reviewer",
     "lee": "lead",
+    "vera": "evaluator",
 }
-SIGN_IN = ("ada", "rosa", "lee")
+SIGN_IN = ("ada", "rosa", "lee", "vera")
 SECOND = ("cyd", "dee", "eve")
 
 
