@@ -23,7 +23,7 @@ from pathlib import Path
 from rank_bm25 import BM25Okapi
 
 from benchmarks.steps import goldset, shared_data
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.retrieval.terms import content_words
 from curation.sources.corpus import import_corpus

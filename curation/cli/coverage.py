@@ -21,7 +21,9 @@ from curation.cli.coverage_model import (
     refuse_without_model,
 )
 from curation.cli.goldset import Json, Seed, app, project_store
+from curation.cli.options import asks
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
+from curation.coverage.request import CoverageRequest
 from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
@@ -51,15 +53,10 @@ MapModel = Annotated[
 
 
 @coverage.callback(invoke_without_command=True)
+@asks(CoverageRequest)
 def coverage_command(
+    request: CoverageRequest,
     context: typer.Context,
-    seed: Seed = 0,
-    resolution: Annotated[
-        float | None,
-        typer.Option(help="Resolution γ of the clusters: higher is finer.", show_default="chosen by a rule"),
-    ] = None,
-    least: Annotated[int, typer.Option(min=1, help="Documents that a region has at least.")] = 5,
-    model: MapModel = None,
     limit: Annotated[int, typer.Option(min=0, help="Regions to list, largest first; 0: all.")] = 20,
     extractor: ExtractorOption = ExtractorName.phrases,
     send: Send = False,
@@ -82,7 +79,7 @@ def coverage_command(
     \b
     Examples:
       goldset coverage --seed 7
-      goldset coverage --resolution 25 --least 10
+      goldset coverage --resolution 25 --min-documents 10
       goldset coverage --seed 7 --json
       goldset coverage --extractor llm --send --calls 200
     """
@@ -90,13 +87,8 @@ def coverage_command(
         return
     from curation.coverage.coverage_map import MapSettings
     from curation.coverage.report import find_coverage
-    from curation.retrieval.embeddings import DEFAULT_MODEL
 
-    store, settings, spent = (
-        project_store(),
-        MapSettings(seed, resolution, least, model or DEFAULT_MODEL),
-        None,
-    )
+    store, settings, spent = project_store(), MapSettings(**vars(request)), None
     if extractor is ExtractorName.llm:
         found = model_extractor(store, send, calls, parallel, as_json)
         if found is None:

@@ -9,28 +9,22 @@ import typer
 
 from curation.cli.goldset import Json, TagAuthor, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.options import asks
+from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table
+from curation.sampling.tags.request import TagsRequest
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.sampling.tags.find_tags import TagsFound, TrafficTags
+    from curation.sampling.tags.find_tags import TrafficTags
     from curation.sampling.tags.stored_tags import TaggedQuery, TagsSet
 tags = command_group("tags", "Say what kind each query is, by rules and by people.")
 
 
 @tags.command("find")
+@asks(TagsRequest)
 def tags_find(
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="sentence-transformers model that finds a query's neighbors: a name or a folder.",
-            show_default="all-MiniLM-L6-v2",
-        ),
-    ] = None,
-    dense: Annotated[
-        bool, typer.Option("--dense/--no-dense", help="Also find synonyms; embeds the corpus once.")
-    ] = True,
+    request: TagsRequest,
     traffic: Annotated[
         bool,
         typer.Option(
@@ -52,17 +46,16 @@ def tags_find(
       goldset tags find --traffic --no-dense
       goldset tags find --model models/my-encoder
     """
-    from curation.retrieval.embeddings import DEFAULT_MODEL
-    from curation.sampling.tags.find_tags import find_tags, tags_of_traffic
+    from curation.sampling.tags.find_tags import tags_of_traffic
+    from curation.steps import step_of
 
     if traffic:
         with progress_bar() as progress:
-            counted = tags_of_traffic(project_store(), model or DEFAULT_MODEL, progress, dense)
+            counted = tags_of_traffic(project_store(), request.model, progress, request.dense)
         emit(as_json, counted, lambda: _show_traffic(counted))
         return
-    with progress_bar() as progress:
-        found = find_tags(project_store(), model or DEFAULT_MODEL, progress, dense)
-    emit(as_json, found, lambda: _show_found(found))
+    found, outcome = carry_out(step_of("tags"), request)
+    emit(as_json, found, lambda: show_outcome(outcome))
 
 
 @tags.command("list")
@@ -141,20 +134,6 @@ def tags_import(
 def _emit_set(result: TagsSet, as_json: bool) -> None:
     counts = f"{len(result.added):,} added, {len(result.removed):,} removed"
     emit(as_json, result, f"{counts}, {result.unchanged:,} were so already.")
-
-
-def _show_found(found: TagsFound) -> None:
-    from curation.sampling.tags.stored_tags import RULE_TAGS
-
-    shown = [
-        (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero
-        for tag, count in found.tags.items()
-        if tag in RULE_TAGS or count
-    ]
-    table(f"Tags of {amount(found.queries, 'query', 'queries')}", ["tag", "queries"], shown)
-    say(f"{found.changed:,} changed; {found.by_person:,} that people set are kept.")
-    for tag, why in found.not_looked_for.items():
-        say(f"not looked for: {tag}: {why}")
 
 
 def _show_traffic(found: TrafficTags) -> None:

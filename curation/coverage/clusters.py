@@ -15,11 +15,10 @@ import numpy as np
 
 from curation.coverage.entities import Entity
 from curation.coverage.graph import EntityGraph
+from curation.coverage.request import LEAST_DOCUMENTS
 from curation.errors import RefusedError
 from curation.statistics.arrays import Ints
 
-LEAST_DOCUMENTS = 5
-"""Documents of a region."""
 IN_A_NAME = 3
 """Entities that name a cluster."""
 SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"

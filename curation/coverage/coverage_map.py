@@ -13,16 +13,17 @@ from typing import Any
 
 from curation.coverage import graph as entity_graph
 from curation.coverage import matching, resolution
-from curation.coverage.clusters import LEAST_DOCUMENTS, Cluster, make_clusters
+from curation.coverage.clusters import Cluster, make_clusters
 from curation.coverage.entities import Entity, Extractor, find_entities
 from curation.coverage.graph import join_neighbours
 from curation.coverage.matching import EntityMatch, match_queries
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import PhraseExtractor
+from curation.coverage.request import CoverageRequest
 from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
 from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import DEFAULT_MODEL, embed, find_model
+from curation.retrieval.embeddings import embed, find_model
 from curation.store import Document, Store
 from curation.text import amount, digest
 
@@ -74,22 +75,9 @@ class CoverageMap:
 
 
 @dataclass(frozen=True)
-class MapSettings:
-    """What decides a map besides the corpus.
+class MapSettings(CoverageRequest):
+    """What decides a map besides the corpus: what is asked for, and what finds the entities."""
 
-    Attributes
-    ----------
-    seed: of Leiden; the seeds after it are tried to see how far it decides.
-    resolution: None has the rule of `coverage.resolution` choose it.
-    least_documents: of a region.
-    model: a sentence-transformers model, by name or folder.
-    extractor: finds the entities.
-    """
-
-    seed: int
-    resolution: float | None = None
-    least_documents: int = LEAST_DOCUMENTS
-    model: str = DEFAULT_MODEL
     extractor: Extractor = field(default_factory=PhraseExtractor)
 
     def parameters(self) -> dict[str, Any]:

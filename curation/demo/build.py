@@ -23,7 +23,7 @@ from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.progress import Progress, silent
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze

@@ -28,7 +28,7 @@ import numpy as np
 
 from curation import __version__
 from curation.errors import InputError, RefusedError, refuse_problems
-from curation.pooling import SYSTEMS
+from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
 from curation.releases.export.formats.trec import without_space

@@ -19,7 +19,7 @@ from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
 from curation.evaluation.metrics.rankings import UNJUDGED, rank
 from curation.people.annotators import require_author
-from curation.pooling import PoolReport, build_pool
+from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX

@@ -13,15 +13,14 @@ from curation.progress import Progress
 from curation.step import Step
 from curation.steps import NAMES, step_of
 from curation.store import Store
-from curation.text import amount, percent
+from curation.text import amount
 
 Parameters = Mapping[str, Any]
 
 
 MODULES = (
     "curation.steps.sampling",
-    "curation.pooling",
-    "curation.sampling.tags.find_tags",
+    "curation.steps.pooling",
     "curation.releases.freeze.freeze",
     "curation.jobs.imports",
     "pandas",  # which pyarrow imports when it first makes an array
@@ -44,45 +43,6 @@ class Kind(NamedTuple):
     kept: str
     roles: tuple[str, ...] = ("lead",)
     first: str = "reading the project"
-
-
-def _pool(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.pooling import build_pool
-
-    report = build_pool(store, progress=progress, author=author, **parameters)
-    if report.built_before:
-        return "This pool was built before from the same inputs; nothing was added."
-    candidates = amount(report.candidates, "candidate")
-    return f"The pool has {candidates}; {report.added:,} new to the project."
-
-
-def _tags(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.sampling.tags.find_tags import find_tags
-
-    found = find_tags(store, progress=progress, author=author, **parameters)
-    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
-    sentences = [
-        f"Of {amount(found.queries, 'query', 'queries')}: {counts or 'none has a tag'}.",
-        f"{amount(found.changed, 'tag')} changed.",
-    ]
-    if found.by_person:
-        sentences.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
-    return "\n".join(
-        [*sentences, *(f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items())]
-    )
-
-
-def _coverage(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.coverage.coverage_map import MapSettings
-    from curation.coverage.report import find_coverage
-
-    report = find_coverage(store, MapSettings(**parameters), progress)
-    share = "unknown" if report.msc is None else percent(report.msc)
-    return (
-        f"{amount(report.regions.clusters, 'region')} at a resolution of {report.resolution:g}, "
-        f"{report.chosen}. "
-        f"{share} of them have a query; {report.zqc:,} have none."
-    )
 
 
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -161,29 +121,11 @@ def _import_file(store: Store, parameters: Parameters, progress: Progress, autho
 
 
 _OTHERS: dict[str, Kind] = {
-    "tags": Kind(
-        _tags,
-        "tags are being looked for",
-        "No tag was changed: look for them again.",
-        first="reading queries and corpus",
-    ),
-    "pool": Kind(
-        _pool,
-        "a pool is being built",
-        "No pool was stored. Build it again: what was embedded or counted is kept.",
-        first="reading the corpus",
-    ),
     "plan re-labeling": Kind(
         _plan_relabeling,
         "a re-labeling is being planned",
         "No plan was stored: plan it again.",
         first="reading judgments and traffic",
-    ),
-    "coverage": Kind(
-        _coverage,
-        "coverage is being measured",
-        "The map is as before: measure again, what was embedded is kept.",
-        first="reading the corpus",
     ),
     "relabel": Kind(
         _relabel,

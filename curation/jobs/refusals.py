@@ -45,49 +45,6 @@ def refuse(cursor: Cursor, kind: str, parameters: Parameters | None) -> None:
         CHECKS[kind](cursor, parameters)
 
 
-def _tags(cursor: Cursor, parameters: Parameters | None) -> None:
-    from curation.retrieval.embeddings import DEFAULT_MODEL, refuse_without_model
-    from curation.sampling.tags.find_tags import queries_to_tag
-    from curation.store import get_setting
-
-    queries_to_tag(cursor)
-    if parameters and parameters.get("dense", True) and get_setting(cursor, "corpus") is not None:
-        refuse_without_model(cursor, parameters.get("model", DEFAULT_MODEL))
-
-
-def _pool(cursor: Cursor, parameters: Parameters | None) -> None:
-    from curation.pooling.pool import checked_request, queries_to_pool
-    from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
-    from curation.retrieval.embeddings import refuse_without_model
-    from curation.sources.runs import find_run
-
-    queries_to_pool(cursor)
-    if parameters is None:
-        return
-    names, _ = checked_request(**{name: one for name, one in parameters.items() if name not in NOT_CHECKED})
-    for name in names:
-        if name.startswith(RUN_PREFIX):
-            find_run(cursor, name.removeprefix(RUN_PREFIX))
-    if not {"dense", "hybrid"}.isdisjoint(names):
-        refuse_without_model(cursor, parameters.get("model", DEFAULT_MODEL))
-
-
-NOT_CHECKED = frozenset({"seed", "model", "stemmer", "without"})
-"""Parameters of a pool that `checked_request` does not look at."""
-
-
-def _coverage(cursor: Cursor, parameters: Parameters | None) -> None:
-    from curation.coverage.coverage_map import MapSettings
-    from curation.retrieval.embeddings import refuse_without_model
-    from curation.store.documents import current_snapshot
-
-    current_snapshot(cursor)
-    if parameters is not None:
-        settings = MapSettings(**parameters)
-        settings.parameters()
-        refuse_without_model(cursor, settings.model)
-
-
 def _plan_relabeling(cursor: Cursor, parameters: Parameters | None) -> None:
     from curation.relabeling.plan.plan import refuse_open_work
     from curation.relabeling.staleness.calendar import present_quarter, read_work
@@ -118,9 +75,6 @@ def _split(cursor: Cursor, parameters: Parameters | None) -> None:
 
 
 CHECKS: dict[str, Callable[[Cursor, Parameters | None], None]] = {
-    "tags": _tags,
-    "pool": _pool,
-    "coverage": _coverage,
     "plan re-labeling": _plan_relabeling,
     "freeze": _freeze,
     "split preview": _split,

@@ -87,7 +87,7 @@ def refuse_file(path: Path, text: str) -> None:
     InputError: what is wrong.
     """
     if text not in TEXTS:
-        raise InputError(f"--export-text {text!r}: expected {' or '.join(TEXTS)}")
+        raise InputError(f"--text {text!r}: expected {' or '.join(TEXTS)}")
     if path.suffix.lower() not in FORMATS:
         raise InputError(
             f"--export {path}: its ending does not say how to write it; expected {' or '.join(FORMATS)}"

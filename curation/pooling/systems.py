@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.errors import refuse_problems
+from curation.pooling.request import SYSTEMS
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.terms import project_stemmer
 from curation.sources.runs import find_run, run_entries
 from curation.store import Document, Query, Store
 
-SYSTEMS = ("bm25", "dense", "hybrid")
 _PARTS = ("bm25", "dense")
 
 

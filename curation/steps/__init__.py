@@ -12,6 +12,9 @@ from curation.step import Step
 _MODULES = {
     "sample": "sampling",
     "top up": "sampling",
+    "tags": "sampling",
+    "pool": "pooling",
+    "coverage": "measuring",
 }
 NAMES = tuple(_MODULES)
 """The names of all steps."""

@@ -1,4 +1,4 @@
-"""The steps that draw queries: a sample, and more for the current one."""
+"""The steps on queries: a sample, more for the current one, and tags by rule."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
 from curation.reports.page import Table
+from curation.retrieval.embeddings import refuse_without_model
 from curation.sampling.frame.limits import check_limits
 from curation.sampling.plan import check_plan
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import SampleReport, draw_sample, refuse_too_few
 from curation.sampling.strata import CLUSTER, check_dimensions
+from curation.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
+from curation.sampling.tags.request import TagsRequest
+from curation.sampling.tags.stored_tags import RULE_TAGS
 from curation.sampling.top_up import refuse_nothing_asked, refuse_taking_away, sample_to_top_up, top_up
 from curation.step import Step, StepOutcome
-from curation.store import Cursor, Store
+from curation.store import Cursor, Store, get_setting
 from curation.text import amount
 
 
@@ -65,6 +69,32 @@ def _drawn(_request: object, report: SampleReport) -> StepOutcome:
     )
 
 
+def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
+    queries_to_tag(cursor)
+    if request is not None and request.dense and get_setting(cursor, "corpus") is not None:
+        refuse_without_model(cursor, request.model)
+
+
+def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: str) -> TagsFound:
+    return find_tags(store, progress=progress, author=author, **vars(request))
+
+
+def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
+    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
+    remarks = [f"{amount(found.changed, 'tag')} changed."]
+    if found.by_person:
+        remarks.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
+    remarks += [f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items()]
+    rows = tuple(
+        (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero
+        for tag, count in found.tags.items()
+        if tag in RULE_TAGS or count
+    )
+    queries = amount(found.queries, "query", "queries")
+    table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
+    return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
+
+
 STEPS = {
     "sample": Step(
         "sample",
@@ -86,6 +116,17 @@ STEPS = {
         kept="Nothing was changed: top it up again.",
         check=_check_top_up,
         first="reading the traffic",
+        on_path="sample",
+    ),
+    "tags": Step(
+        "tags",
+        TagsRequest,
+        _find_tags,
+        _tagged,
+        doing="tags are being looked for",
+        kept="No tag was changed: look for them again.",
+        check=_check_tags,
+        first="reading queries and corpus",
         on_path="sample",
     ),
 }

@@ -101,7 +101,7 @@ def test_without_candidates_there_is_nothing_to_write(store: Store, write: Any, 
 
 def test_the_command_builds_no_pool_unless_it_is_asked_for_one(project: Store, tmp_path: Path) -> None:
     before = rows_of(project, "SELECT count(*) FROM candidates")
-    command = ["--project", str(project.path), "pool", "--export"]
+    command = ["--project", str(project.path), "pool", "--out"]
     done = invoke([*command, str(tmp_path / "a.csv")], catch_exceptions=False)
     assert "Back: goldset import judgments a.csv --annotator NAME" in done.stdout
     assert "import the columns as text, not as formulas" in done.stdout

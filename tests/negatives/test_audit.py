@@ -30,8 +30,8 @@ from curation.negatives.audit import draw_pairs, open_audit
 from curation.negatives.audit_rate import MINIMUM_JUDGED, audit_report, measured_rate, rate_over
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
 from curation.pooling.contributions import contributions
+from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Relevance
 from curation.pooling.systems import SystemHits
 from curation.releases.freeze.freeze import freeze

@@ -17,7 +17,7 @@ from curation.negatives.hard_negatives import (
     hard_negatives,
     suspects_of,
 )
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Ranked
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import jaccard, word_shingles

@@ -14,8 +14,8 @@ from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import audit_report
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
 from curation.pooling.contributions import contributions
+from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries

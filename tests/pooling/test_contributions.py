@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from curation.consensus.relevance import read_relevance
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.pooling import build_pool
 from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
+from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Ranked, Relevance
 from curation.store import Store
 from tests.support.command_line import invoke

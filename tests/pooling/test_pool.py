@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields
-from curation.pooling import build_pool
 from curation.pooling.candidates import REACH, draw_negatives
+from curation.pooling.pool import build_pool
 from curation.pooling.systems import SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
 from curation.retrieval.passages import find_cutter

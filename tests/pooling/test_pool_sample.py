@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from curation.errors import InputError, RefusedError
 from curation.labeling.rounds.rounds import open_round
 from curation.negatives.audit import open_audit
-from curation.pooling import build_pool
 from curation.pooling.candidates import CandidateSource
+from curation.pooling.pool import build_pool
 from curation.pooling.pool_sample import Band, PooledPair, SampleDesign, draw_sample, read_design
 from curation.store import Store, fetch
 from tests.support import examples

@@ -12,7 +12,7 @@ from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.similarity.near_duplicates import DuplicateGroup
 from curation.similarity.pairs import EXACTLY
 from curation.sources.corpus import import_corpus

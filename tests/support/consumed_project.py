@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from curation.labeling.judgments.imported import add_judgments
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from curation.labeling.judgments.imported import add_judgments
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules

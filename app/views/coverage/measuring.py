@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.views.curate.jobs import CurateContext
-from curation.coverage.clusters import LEAST_DOCUMENTS
+from curation.coverage.request import CoverageRequest
 from curation.coverage.writing.state import CoverageState
-from curation.retrieval import DEFAULT_MODEL
 from curation.text import amount
 
 KIND = "coverage"
@@ -25,22 +25,18 @@ def show(context: CurateContext, state: CoverageState | None) -> None:
             "Measure again to see what is covered now.",
             icon=":material/update:",
         )
+    usual = CoverageRequest()
+    start = CoverageRequest(
+        seed=int(settings.get("seed", usual.seed)),
+        resolution=given,
+        least_documents=int(settings.get("least_documents", usual.least_documents)),
+        model=str(settings.get("model", usual.model)),
+    )
+    form = Form(CoverageRequest, start)
     with st.form("measure"):
-        one, two, three = st.columns(3)
-        seed = one.number_input("Seed", value=int(settings.get("seed", 0)), step=1)
-        resolution = two.number_input(
-            "Resolution",
-            min_value=0.1,
-            value=given,
-            placeholder="by rule",
-            help="Higher is finer. Without one, a rule chooses it.",
-        )
-        least = three.number_input(
-            "Documents of a region",
-            min_value=1,
-            value=int(settings.get("least_documents", LEAST_DOCUMENTS)),
-            help="Clusters with fewer are counted apart.",
-        )
+        for column, name in zip(st.columns(3), ("seed", "resolution", "least_documents"), strict=True):
+            with column:
+                form.ask(name)
         asked = context.submit("Measure again" if state else "Measure coverage", KIND)
     context.ending(KIND)
     if state and settings["extractor"]["name"] != "phrases":
@@ -48,12 +44,4 @@ def show(context: CurateContext, state: CoverageState | None) -> None:
             "The map in force has the entities of a language model. Measuring here makes one by phrases."
         )
     if asked:
-        context.start(
-            KIND,
-            {
-                "seed": int(seed),
-                "resolution": None if resolution is None else float(resolution),
-                "least_documents": int(least),
-                "model": str(settings.get("model", DEFAULT_MODEL)),
-            },
-        )
+        context.start(KIND, form.request())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from curation.consensus.relevance import read_relevance
@@ -13,8 +14,8 @@ from curation.errors import RefusedError
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contributions
 from curation.pooling.pool import PoolReport, last_pool
-from curation.pooling.systems import SYSTEMS
-from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
+from curation.pooling.request import SYSTEMS, PoolRequest
+from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
 from curation.text import amount
 
@@ -49,50 +50,21 @@ def show(context: CurateContext) -> None:
 def _form(context: CurateContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+    form = Form(PoolRequest, offered={"systems": [*SYSTEMS, *runs]})
     with st.form("pool"):
-        systems = st.multiselect("Systems", [*SYSTEMS, *runs], default=list(SYSTEMS))
-        depth = st.number_input("Depth", min_value=1, value=10, help="Documents from the top of each system.")
-        random = st.number_input(
-            "Random negatives for each query",
-            min_value=0,
-            value=5,
-            help="Documents from outside every system's first 1,000.",
-        )
-        budget = st.number_input(
-            "Budget in pairs",
-            min_value=1,
-            value=None,
-            placeholder="no limit",
-            help="Evenly over the queries.",
-        )
+        form.ask("systems", "depth", "random_negatives", "budget")
         with st.expander("Judge a random sample of the pool"):
             ui.sentences(
                 "AP and nDCG of the whole pool are then inferred from the sample. Give bands with rates, or "
                 "a number of pairs."
             )
-            bands = st.text_input(
-                "Bands of ranks",
-                placeholder="10:1, 30:0.4, 100:0.1",
-                help="The last rank of each band and the share of it that is judged. The last band ends at "
-                "the depth. With a number of pairs: ranks alone, such as 10, 30, 100.",
-            )
-            sampled = st.number_input(
-                "Pairs in the sample",
-                min_value=1,
-                value=None,
-                placeholder="as the rates say",
-                help="The first band whole, the deeper ones at one rate.",
-            )
-        with st.expander("Embedding model"):
-            model = st.text_input("Name or folder, for dense and hybrid", DEFAULT_MODEL)
-        seed = st.number_input("Seed", value=0, step=1)
+            form.ask("sample_bands", "sample_budget")
+        with st.expander("More options"):
+            form.rest("seed")
+        form.ask("seed")
         asked = context.submit("Build the pool", "pool")
     if asked:
-        numbers = {"depth": int(depth), "random_negatives": int(random), "seed": int(seed)}
-        limits = {"budget": budget, "sample_budget": sampled}
-        whole = {name: None if limit is None else int(limit) for name, limit in limits.items()}
-        asked_for = {**numbers, **whole, "sample_bands": bands.strip() or None, "model": model}
-        context.start("pool", {"systems": systems, **asked_for})
+        context.start("pool", form.request())
 
 
 def _last(found: Contributions) -> None:

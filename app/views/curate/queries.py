@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.components.picker import PickerRow, picker
 from app.views.curate.jobs import CurateContext
-from curation.retrieval import DEFAULT_MODEL
+from curation.sampling.tags.request import TagsRequest
 from curation.sampling.tags.stored_tags import (
     FAILURE_MODES,
     RULE_TAGS,
@@ -127,14 +128,15 @@ def _some(queries: Sequence[TaggedQuery]) -> str:
 
 
 def _find(context: CurateContext) -> None:
+    form = Form(TagsRequest)
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        dense = st.checkbox("Synonyms, too: embeds the corpus, once", value=True)
+        form.ask("dense")
         with st.expander("Embedding model"):
-            model = st.text_input("Name or folder, for synonyms", DEFAULT_MODEL)
+            form.rest()
         asked = context.submit("Look for tags", "tags")
     if asked:
-        context.start("tags", {"model": model, "dense": dense})
+        context.start("tags", form.request())
 
 
 def _write(context: CurateContext) -> None:

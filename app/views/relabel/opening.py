@@ -11,7 +11,7 @@ from app.views.curate.jobs import CurateContext
 from app.views.relabel.kept import kept_problem
 from curation.jobs import jobs_of
 from curation.people.annotators import able_to_judge
-from curation.pooling.systems import SYSTEMS
+from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import SAME_SHARE, annotators_problem
 from curation.relabeling.plan.stored import ShownPlan
 from curation.retrieval import RUN_PREFIX

@@ -42,7 +42,7 @@ from curation.coverage.writing.styles import STYLES
 from curation.coverage.writing.written import ORIGIN
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.sources.queries import active_queries
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Document, Query, Store

@@ -8,7 +8,7 @@ import pytest
 
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export

@@ -7,7 +7,7 @@ import pytest
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling.pool import build_pool
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags, tag_texts
 from curation.sampling.tags.import_tags import import_tags

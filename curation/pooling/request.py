@@ -1,0 +1,83 @@
+"""What a pool is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from curation.step import DEFAULT_MODEL, Option, Seed
+
+SYSTEMS = ("bm25", "dense", "hybrid")
+
+
+@dataclass(frozen=True)
+class PoolRequest:
+    """Documents of systems for each query.
+
+    Attributes
+    ----------
+    budget: at most so many pairs that systems propose, evenly over the queries (`pool.spend`). Random
+        negatives come on top.
+    sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
+    stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
+    """
+
+    systems: Annotated[
+        Sequence[str],
+        Option("Systems", "Systems that propose documents: bm25, dense, hybrid, run:NAME.", commas=True),
+    ] = SYSTEMS
+    depth: Annotated[int, Option("Depth", "Documents from the top of each system.", least=1)] = 10
+    random_negatives: Annotated[
+        int,
+        Option(
+            "Random negatives for each query",
+            "Random documents for each query. They come from outside every system's first 1,000.",
+            least=0,
+        ),
+    ] = 5
+    seed: Seed = 0
+    budget: Annotated[
+        int | None,
+        Option(
+            "Budget in pairs",
+            "Maximum number of pairs from the systems. It is spread evenly over the queries.",
+            unset="no limit",
+            least=1,
+        ),
+    ] = None
+    sample_bands: Annotated[
+        str | None,
+        Option(
+            "Bands of ranks",
+            "Judge a random sample of the pool, by bands of ranks. Give the last rank of each and the "
+            "share of it that is judged, such as 10:1,50:0.3,100:0.1. The last one ends at the depth. With a "
+            "number of pairs: ranks alone.",
+            unset="judge the whole pool",
+        ),
+    ] = None
+    sample_budget: Annotated[
+        int | None,
+        Option(
+            "Pairs in the sample",
+            "Judge a random sample of so many pairs. The first band is judged whole, the deeper ones at one "
+            "rate.",
+            unset="judge the whole pool",
+            least=1,
+        ),
+    ] = None
+    model: Annotated[
+        str,
+        Option(
+            "Embedding model of dense and hybrid", "Embedding model of dense and hybrid: a name or a folder."
+        ),
+    ] = DEFAULT_MODEL
+    stemmer: Annotated[
+        str | None,
+        Option(
+            "Stemmer of bm25 in this project from now on",
+            "Snowball stemmer of bm25 in this project from now on: english, german, …, or none.",
+            unset="as before; at first none",
+            metavar="LANGUAGE",
+        ),
+    ] = None

@@ -1,0 +1,25 @@
+"""What a search for tags is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from curation.step import DEFAULT_MODEL, Option
+
+
+@dataclass(frozen=True)
+class TagsRequest:
+    """Tags by rule for the queries in force."""
+
+    model: Annotated[
+        str,
+        Option(
+            "Embedding model of synonyms",
+            "sentence-transformers model that finds a query's neighbors: a name or a folder.",
+        ),
+    ] = DEFAULT_MODEL
+    dense: Annotated[
+        bool,
+        Option("Synonyms, too: embeds the corpus, once", "Also find synonyms. This embeds the corpus, once."),
+    ] = True

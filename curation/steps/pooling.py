@@ -1,0 +1,61 @@
+"""The step that finds the documents to judge."""
+
+from __future__ import annotations
+
+from curation.pooling.pool import PoolReport, build_pool, checked_request, queries_to_pool
+from curation.pooling.request import PoolRequest
+from curation.progress import Progress
+from curation.reports.page import Table
+from curation.retrieval import RUN_PREFIX
+from curation.retrieval.embeddings import refuse_without_model
+from curation.sources.runs import find_run
+from curation.step import Step, StepOutcome
+from curation.store import Cursor, Store
+from curation.text import amount, percent
+
+
+def _check(cursor: Cursor, request: PoolRequest | None) -> None:
+    queries_to_pool(cursor)
+    if request is None:
+        return
+    names, _ = checked_request(
+        *(request.systems, request.depth, request.random_negatives),
+        *(request.budget, request.sample_bands, request.sample_budget),
+    )
+    for name in names:
+        if name.startswith(RUN_PREFIX):
+            find_run(cursor, name.removeprefix(RUN_PREFIX))
+    if not {"dense", "hybrid"}.isdisjoint(names):
+        refuse_without_model(cursor, request.model)
+
+
+def _build(store: Store, request: PoolRequest, progress: Progress, author: str) -> PoolReport:
+    return build_pool(store, progress=progress, author=author, **vars(request))
+
+
+def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
+    candidates = amount(report.candidates, "candidate")
+    sentence = f"The pool has {candidates}; {report.added:,} new to the project."
+    if report.built_before:
+        sentence = "This pool was built before from the same inputs; nothing was added."
+    systems = tuple((one.system, one.candidates, one.alone) for one in report.systems)
+    tables = [Table(f"Pool {report.pool_id[:8]}", ("system", "candidates", "of these alone"), systems)]
+    if report.sample:
+        bands = tuple((one.ranks, one.pairs, one.drawn, percent(one.share, 1)) for one in report.sample)
+        tables.append(Table("Sample of the pool", ("ranks", "pooled pairs", "drawn", "share"), bands))
+    return StepOutcome(sentence, tuple(tables), more=tuple(report.sentences))
+
+
+STEPS = {
+    "pool": Step(
+        "pool",
+        PoolRequest,
+        _build,
+        _built,
+        doing="a pool is being built",
+        kept="No pool was stored. Build it again: what was embedded or counted is kept.",
+        check=_check,
+        first="reading the corpus",
+        on_path="pool",
+    )
+}
