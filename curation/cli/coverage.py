@@ -23,7 +23,7 @@ from curation.cli.coverage_model import (
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.options import asks
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
-from curation.coverage.request import CoverageRequest
+from curation.coverage import CoverageRequest
 from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:

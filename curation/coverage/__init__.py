@@ -4,3 +4,51 @@ The method is semantic stratification (Klearman et al. 2026, arXiv 2604.20763, "
 entities of the documents form a graph by meaning, its clusters are the strata, and each document and each
 query belongs to the clusters of its entities. No retriever that is evaluated has a part in it.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from curation.step import DEFAULT_MODEL, Option, Seed
+
+LEAST_DOCUMENTS = 5
+"""Documents of a region."""
+
+
+@dataclass(frozen=True)
+class CoverageRequest:
+    """A map of the corpus.
+
+    Attributes
+    ----------
+    seed: of Leiden; the seeds after it are tried to see how far it decides.
+    resolution: None has the rule of `coverage.resolution` choose it.
+    """
+
+    seed: Seed = 0
+    resolution: Annotated[
+        float | None,
+        Option(
+            "Resolution",
+            "Resolution γ of the clusters. Higher is finer. Without one, a rule chooses it.",
+            unset="by rule",
+            least=0.1,
+        ),
+    ] = None
+    least_documents: Annotated[
+        int,
+        Option(
+            "Documents of a region",
+            "Minimum number of documents of a region. Clusters with fewer are counted apart.",
+            flag="--min-documents",
+            least=1,
+        ),
+    ] = LEAST_DOCUMENTS
+    model: Annotated[
+        str,
+        Option(
+            "Embedding model of entities",
+            "sentence-transformers model that joins entities: a name or a folder.",
+        ),
+    ] = DEFAULT_MODEL

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.coverage import LEAST_DOCUMENTS
 from curation.coverage.entities import Entity
 from curation.coverage.graph import EntityGraph
-from curation.coverage.request import LEAST_DOCUMENTS
 from curation.errors import RefusedError
 from curation.statistics.arrays import Ints
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from curation.coverage import CoverageRequest
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import CoverageReport, find_coverage
-from curation.coverage.request import CoverageRequest
 from curation.progress import Progress
 from curation.retrieval.embeddings import refuse_without_model
 from curation.step import Step, StepOutcome

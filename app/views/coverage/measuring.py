@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.views.curate.jobs import CurateContext
-from curation.coverage.request import CoverageRequest
+from curation.coverage import CoverageRequest
 from curation.coverage.writing.state import CoverageState
 from curation.text import amount
 
