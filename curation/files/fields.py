@@ -50,9 +50,21 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     )
 
 
-_QUERIES_SEEN = ("q", "topic", "topic_id", "search_term", "user_query")
-_DOCUMENTS_SEEN = ("docno", "_id", "id", "product_id", "item_id", "doc")
-_IDS = "the documents' ids"
+_QUERY = FileField(
+    "Query",
+    "the query: query_id holds ids, query_text texts, query either",
+    ("query_id", "query-id", "q_id", "qid", "query", "query_text"),
+    "the queries",
+    seen=("q", "topic", "topic_id", "search_term", "user_query"),
+)
+_DOCUMENT = FileField(
+    "Document",
+    "the document's id",
+    ("document", "document_id", "doc_id", "docid", "docno", "corpus-id"),
+    "the documents' ids",
+    seen=("_id", "id", "product_id", "item_id", "doc"),
+)
+_GRADES = ("grade", "rating", "relevance", "score")
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class CorpusFields:
             "Id",
             "the document's id",
             ("_id", "id", "doc_id", "docid", "document_id", "docno"),
-            _IDS,
+            "the documents' ids",
             seen=("sku", "product_id", "item_id", "key"),
         ),
     ] = None
@@ -162,7 +174,7 @@ class QueryFields:
             "its text",
             ("text", "query", "query_text", "user_query", "question"),
             "the query's text",
-            seen=_QUERIES_SEEN,
+            seen=_QUERY.seen,
         ),
     ] = None
     information_need: Annotated[
@@ -181,26 +193,8 @@ class QueryFields:
 class RunFields:
     """Columns of ranked lists; a table has ranks, scores or both."""
 
-    query: Annotated[
-        str | None,
-        FileField(
-            "Query",
-            "the query, by id or text",
-            ("query_id", "query-id", "q_id", "qid", "query", "query_text"),
-            "the queries",
-            seen=_QUERIES_SEEN,
-        ),
-    ] = None
-    document: Annotated[
-        str | None,
-        FileField(
-            "Document",
-            "the document's id",
-            ("document", "document_id", "doc_id", "docid", "docno", "corpus-id"),
-            _IDS,
-            seen=_DOCUMENTS_SEEN,
-        ),
-    ] = None
+    query: Annotated[str | None, _QUERY] = None
+    document: Annotated[str | None, _DOCUMENT] = None
     rank: Annotated[str | None, FileField("Rank", "the rank, from 1 or 0", ("rank", "position"))] = None
     score: Annotated[
         str | None,
@@ -225,26 +219,8 @@ class JudgmentFields:
     duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
     """
 
-    query: Annotated[
-        str | None,
-        FileField(
-            "Query",
-            "the query: query_id holds ids, query_text texts, query either",
-            ("query_id", "query-id", "qid", "query", "query_text"),
-            "the queries",
-            seen=_QUERIES_SEEN,
-        ),
-    ] = None
-    document: Annotated[
-        str | None,
-        FileField(
-            "Document",
-            "the document's id",
-            ("document", "document_id", "doc_id", "docid", "corpus-id"),
-            _IDS,
-            seen=_DOCUMENTS_SEEN,
-        ),
-    ] = None
+    query: Annotated[str | None, _QUERY] = None
+    document: Annotated[str | None, _DOCUMENT] = None
     query_text: Annotated[
         str | None,
         FileField(
@@ -259,7 +235,7 @@ class JudgmentFields:
         FileField(
             "Grade",
             "the grade, where a line has one grade",
-            ("grade", "rating", "relevance", "score"),
+            _GRADES,
             "the grades",
             seen=("label", "judgment", "rel"),
         ),
@@ -296,32 +272,14 @@ class JudgmentFields:
 class DecisionFields:
     """Columns of a reviewer's final grades."""
 
-    query: Annotated[
-        str | None,
-        FileField(
-            "Query",
-            "the query, by id or text",
-            ("query", "query_id", "query-id", "qid", "query_text"),
-            "the queries",
-            seen=_QUERIES_SEEN,
-        ),
-    ] = None
-    document: Annotated[
-        str | None,
-        FileField(
-            "Document",
-            "the document's id",
-            ("document", "document_id", "doc_id", "docid", "corpus-id"),
-            _IDS,
-            seen=_DOCUMENTS_SEEN,
-        ),
-    ] = None
+    query: Annotated[str | None, _QUERY] = None
+    document: Annotated[str | None, _DOCUMENT] = None
     grade: Annotated[
         str | None,
         FileField(
             "Final grade",
             "the final grade",
-            ("final_rating", "final_grade", "grade", "rating", "relevance", "score"),
+            ("final_rating", "final_grade", *_GRADES),
             "the final grades",
             seen=("label", "decision"),
         ),
