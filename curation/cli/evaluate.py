@@ -326,6 +326,8 @@ def evaluate(
     if ladder or by_ladder(*runs[:2], split, actor):
         others = _given(report=report, first_stage=first_stage, hard_negatives=hard_negatives)
         others += _given(baseline=baseline, correctness=correctness, faithfulness=faithfulness)
+        others += _given(label_draws=label_draws or None, pool_sample=pool_sample, subtopics=subtopics)
+        others += _given(correction=correction)
         _refuse_beside_ladder([*of_runs, *others])
         _climb(runs, options, answers, of_answers, reason, actor, as_json)
         return

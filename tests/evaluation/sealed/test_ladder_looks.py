@@ -80,10 +80,11 @@ def test_the_command_shows_the_answer_and_nothing_else(store: Store, tmp_path: P
 def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "best.trec", best())
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
-    command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning"]
-    refused = invoke(command)
+    command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning", "--label-draws", "5"]
+    refused = invoke([*command, "--pool-sample", "0", "--correction", "bh"])
     assert refused.exit_code != 0
-    assert "--to-pool, --turning cannot go with it" in str(refused.exception)
+    asked = "--to-pool, --turning, --label-draws, --pool-sample, --correction"
+    assert f"{asked} cannot go with it" in str(refused.exception)
     assert show(store, "v1").looks == ()
 
 
