@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ICON = ROOT / "app" / "front" / "favicon.svg"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 OUTSIDE = re.compile(r"\[([^]]+)\]\(\.\./([^)\s#]+)[^)]*\)")
+REFERENCE = {"architecture.md", "changelog.md", "commands.md", "performance.md"}
 _scripts: dict[str, str] = {}
 
 
@@ -28,8 +29,10 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Links to files beside docs/ as text with the path."""
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links to other files of the repository as text; reference pages come last in the search."""
+    if page.file.src_uri in REFERENCE:
+        page.meta["search"] = {"boost": 0.3}
     return OUTSIDE.sub(lambda link: f"{link[1]} (`{link[2]}`)", markdown)
 
 
@@ -37,11 +40,6 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
     """The page with its scripts as files."""
     up = "../" * page.url.count("/")
     return SCRIPT.sub(lambda script: f'<script src="{up}{_file(script[1])}"></script>', output)
-
-
-def on_post_template(output_content: str, **_: Any) -> str:
-    """The page "not found", which is shown at any address: its files are named from the root of the help."""
-    return SCRIPT.sub(lambda script: f'<script src="/help/{_file(script[1])}"></script>', output_content)
 
 
 def on_post_build(config: Any) -> None:

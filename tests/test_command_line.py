@@ -57,7 +57,8 @@ def test_lines_of_an_example_are_joined_at_backslashes_only() -> None:
     assert examples_of(command) == ["goldset a      --b", "--c"]
 
 
-README = re.findall(r"^(?:\$ )?(goldset .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+PAGES = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/path.md"))
+README = re.findall(r"^(?:\$ )?(goldset .*)$", PAGES, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ async def manual(request: Request) -> Response:
     if not (SITE / "index.html").is_file():
         return plain_page("Help", NOT_BUILT, _BACK, 404)
     try:
-        answer = await StaticFiles(directory=SITE, html=True).get_response(
+        answer = await StaticFiles(directory=SITE).get_response(
             request.path_params["path"] or "index.html", request.scope
         )
     except HTTPException:

@@ -27,6 +27,9 @@ def demo_command(
     folder: Annotated[
         Path | None, typer.Option(help="Folder of the demo project; default: data/demo of the checkout.")
     ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Only write the demo's corpus as JSON lines to FILE.")
+    ] = None,
     build_only: Annotated[bool, typer.Option("--build-only", help="Build the project and stop.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +43,13 @@ def demo_command(
       goldset demo
       goldset demo --port 8600 --no-browser
       goldset demo --build-only --json
+      goldset demo --corpus stdlib.jsonl
     """
+    if corpus is not None:
+        from curation.demo.stdlib_corpus import write_stdlib_corpus
+
+        say(f"Wrote {write_stdlib_corpus(corpus).documents:,} documents to {corpus}.")
+        return
     _refuse_ignored_options(context, build_only, as_json)
     from curation.demo.build import build_demo
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,10 +94,11 @@ def test_the_navigation_has_every_page_once() -> None:
 
 
 def test_scripts_of_a_page_become_files_and_links_out_of_the_site_become_text() -> None:
-    page = type("Page", (), {"url": "lead.html"})()
+    file = SimpleNamespace(src_uri="lead.md")
+    page = SimpleNamespace(url="lead.html", file=file, meta={})
     written = site_hooks.on_post_page('<script>go()</script><script src="a.js"></script>', page)
     assert "go()" not in written
     assert written.count("<script src=") == 2
-    assert site_hooks.on_page_markdown("[the schema](../curation/a.sql) and [x](y.md)") == (
+    assert site_hooks.on_page_markdown("[the schema](../curation/a.sql) and [x](y.md)", page) == (
         "the schema (`curation/a.sql`) and [x](y.md)"
     )

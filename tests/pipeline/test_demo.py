@@ -1,7 +1,7 @@
 """The demo as `make demo` builds it, but on the modules only that the sample grades are about.
 
-There is something to grade, and something to show on every page. The README's path on the same modules prints
-what the README shows.
+There is something to grade, and something to show on every page. The path of docs/path.md and the README's
+evaluation on the same modules print what these pages show.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from tests.support.command_line import invoke
 
 SAMPLE = ROOT / "data" / "sample"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PATH = re.findall(r"^\$ goldset (.+)\n((?:[^$`\s].*\n)*)", README, re.MULTILINE)
-"""The commands of the README's path, each with the output that is shown."""
+SHOWN = re.compile(r"^\$ goldset (.+)\n((?:[^$`\s].*\n)*)", re.MULTILINE)
+CORPUS, *PATH = SHOWN.findall((ROOT / "docs" / "path.md").read_text(encoding="utf-8"))
+"""The commands of the path, each with the output that is shown; the first writes a corpus of all modules."""
 
 
 class Built(NamedTuple):
@@ -151,20 +152,37 @@ def without_figures(text: str) -> str:
     return " ".join(re.sub(r"[0-9a-f]{32,}|\d[\d,.]*", "#", text).split())
 
 
-def test_the_readmes_path_has_ten_commands() -> None:
+def test_the_path_has_ten_commands() -> None:
     assert len(PATH) == 10
 
 
-def test_each_command_of_the_readme_prints_what_it_shows(
+def test_the_demos_corpus_can_be_had_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command, shown = CORPUS
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    done = invoke(shlex.split(command))
+    assert without_figures(done.output) == without_figures(shown)
+    assert len(Path("data/stdlib.jsonl").read_text(encoding="utf-8").splitlines()) > 1000
+
+
+def test_each_command_of_the_path_and_of_the_readme_prints_what_is_shown(
     embedding_model: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSET_PROJECT", "data/python.duckdb")
     shutil.copytree(SAMPLE, "data/sample")
     write_stdlib_corpus(Path("data/stdlib.jsonl"), graded_modules())
-    for command, shown in PATH:
+    for command, shown in (*PATH, ("run v1 --systems bm25 --out runs", ""), *SHOWN.findall(README)):
         done = invoke(shlex.split(command), catch_exceptions=False)
         assert done.exit_code == 0, done.output
         printed = without_figures(done.output)
         for fragment in re.split("…|\n", shown):
             assert without_figures(fragment) in printed, command
+
+
+def test_the_readme_begins_with_lines_of_qrels() -> None:
+    lines = re.search(r"^\$ head -3 .*\n((?:.+\n)+)", README, re.MULTILINE)
+    assert lines
+    assert [bool(re.fullmatch(r"q[0-9a-f]{12} 0 \S+ [0-3]", line)) for line in lines[1].splitlines()] == [
+        True
+    ] * 3
