@@ -72,7 +72,7 @@ COMMANDS = {
     "certificate": Call("--html $/out/certificate#.html"),
     "verify": Call("v1"),
     "export": Call("v2 --format csv --without-grades test --out $/out/csv#", pairs=True),
-    "evaluate": Call("v2 --run old=$/old.trec --split all --report $/out/report#.html --reason why"),
+    "evaluate": Call("v2 --run old=$/old.trec --part all --html $/out/report#.html --reason why"),
     "run": Call("v2 --out $/out/run#", pairs=True),
     "judge": Call("robot"),
     "card": Call("v2"),
@@ -81,14 +81,14 @@ COMMANDS = {
     "coverage": Call("--extractor llm", exit=1),
     "coverage gaps": Call("", exit=1),
     "coverage rename": Call("1 name", exit=1),
-    "coverage open-tasks": Call("--queries 1 --writers ada", exit=1),
+    "coverage open-tasks": Call("--queries 1 --annotators ada", exit=1),
     "coverage effects": Call("v2 --run old=$/old.trec", exit=1),
     "coverage written": Call(""),
     "coverage map": Call("$/out/map#.html", exit=1),
     "coverage synthetic write": Call("--share 0.5", exit=1),
-    "coverage synthetic judge": Call("1"),
+    "coverage synthetic judge": Call("--share 1"),
     "coverage synthetic show": Call(""),
-    "answers open": Call("more# --writers ada,ben --overlap 1 --queries 9"),
+    "answers open": Call("more# --annotators ada,ben --overlap 1 --queries 9"),
     "round open": Call("more# --annotators fay,ben --again"),
     "round draw": Call("drawn# --queries 9 --annotators fay,ben --out $/out/drawn#.csv", exit=1),
     "round status": Call("again"),
@@ -120,7 +120,7 @@ COMMANDS = {
     "query add": Call('"a new query #"'),
     "tags find": Call("--no-dense"),
     "tags list": Call(""),
-    "tags set": Call("@ --add question"),
+    "tags set": Call("@ --tag question"),
     "tags import": Call("$/tags.csv"),
     "negatives": Call("", reason=True),
     "negatives audit": Call("", reason=True),
@@ -146,7 +146,7 @@ COMMANDS = {
     "adjudicate list": Call("--settled --limit 99", reason=True),
     "adjudicate decide": Call("@ z@-b --grade 1 --reason again#", pairs=True),
     "adjudicate send-back": Call("@ z@-a", exit=1),
-    "adjudicate unclear": Call("@ z@-a --words unclear"),
+    "adjudicate unclear": Call("@ z@-a --question unclear"),
     "leakage sweep": Call("--no-paraphrase"),
     "leakage groups": Call("--no-paraphrase"),
     "release list": Call(""),
@@ -155,7 +155,7 @@ COMMANDS = {
     "relabel plan": Call("--seed 9 --today 2028-01-04"),
     "relabel show": Call("", pairs=True),
     "relabel open": Call("--annotators fay,ben", exit=1),
-    "relabel report": Call("--report $/out/drift#.html"),
+    "relabel report": Call("--html $/out/drift#.html"),
     "freeze": Call("v3# --allow-disputed --override why"),
     "pool": Call("--systems bm25 --depth 3 --random-negatives 1", pairs=True),
     "sample": Call("--size 9 --html $/out/sample#.html"),
@@ -306,7 +306,7 @@ def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: Seal
         assert done.exit_code == 1
         assert "a release seals" in told
         assert WORD not in told
-    reason = ["--reason", "They wrote the guide", "--author", "lee"]
+    reason = ["--reason", "They wrote the guide", "--by", "lee"]
     opened = invoke(["--project", str(planted.store.path), *arguments, *reason])
     assert opened.exit_code == 0, opened.exception
     last = show(planted.store, "v1").log[-1]

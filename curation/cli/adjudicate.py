@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, SealReason, command_group, project_store
+from curation.cli.goldset import By, Json, SealReason, command_group, project_store
 from curation.cli.import_.options import target
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 
 adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
 
-Reviewer = Annotated[
-    str, typer.Option(help="Who decides: an annotator with the role reviewer or lead, or the command line.")
-]
-
 
 @adjudication.command("list")
 def adjudicate_list(
     limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """List disputed pairs, those whose decision would change most first, without annotators' names.
@@ -48,7 +44,7 @@ def adjudicate_list(
     from curation.door import open_door
 
     store = project_store()
-    found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, author))
+    found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, by))
     shown = found[:limit]
     result = {"total": len(found) + sealed, "shown": len(shown), "sealed": sealed, "disputes": shown}
 
@@ -66,27 +62,27 @@ def adjudicate_decide(
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
     unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="No grade can be given.")] = False,
     reason: Annotated[str, typer.Option(help="Why: one sentence, stored with the decision.")] = "",
-    reviewer: Reviewer = COMMAND_LINE,
-    source: Annotated[
+    by: By = COMMAND_LINE,
+    file: Annotated[
         Path | None,
-        typer.Option("--from", help="Decide the disputed pairs of this file instead of one pair."),
+        typer.Option(help="Decide the disputed pairs of this file instead of one pair."),
     ] = None,
     query_field: Annotated[
-        str | None, typer.Option(help="With --from: the field with query ids or texts.")
+        str | None, typer.Option(help="With --file: the field with query ids or texts.")
     ] = None,
     document_field: Annotated[
-        str | None, typer.Option(help="With --from: the field with document ids.")
+        str | None, typer.Option(help="With --file: the field with document ids.")
     ] = None,
-    grade_field: Annotated[str | None, typer.Option(help="With --from: the field with the grades.")] = None,
+    grade_field: Annotated[str | None, typer.Option(help="With --file: the field with the grades.")] = None,
     reason_field: Annotated[
-        str | None, typer.Option(help="With --from: the field with the reasons; --reason fills empty ones.")
+        str | None, typer.Option(help="With --file: the field with the reasons; --reason fills empty ones.")
     ] = None,
     every_pair: Annotated[
         bool,
-        typer.Option("--all", help="With --from: decide every judged pair of the file, disputed or not."),
+        typer.Option("--all", help="With --file: decide every judged pair of the file, disputed or not."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --from: say what would be decided, and decide nothing.")
+        bool, typer.Option("--dry-run", help="With --file: say what would be decided, and decide nothing.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -94,28 +90,28 @@ def adjudicate_decide(
 
     \b
     Examples:
-      goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --reviewer grace
+      goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --by grace
       goldset adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
-      goldset adjudicate decide --from final.csv --query-field query --document-field docid \\
+      goldset adjudicate decide --file final.csv --query-field query --document-field docid \\
         --grade-field final_rating --reason "Final rating of the campaign"
     """
-    pair = _pair_or_file(query, document, grade, unjudgeable, source)
-    if dry_run and source is None:
-        raise typer.BadParameter("is for a file; give one with --from.", param_hint="--dry-run")
+    pair = _pair_or_file(query, document, grade, unjudgeable, file)
+    if dry_run and file is None:
+        raise typer.BadParameter("is for a file; give one with --file.", param_hint="--dry-run")
     store = target(dry_run, as_json)
     if pair is not None:
         from curation.adjudication.adjudication import decide
 
-        decision = decide(store, _query_id(store, pair[0]), pair[1], grade, reason, reviewer)
+        decision = decide(store, _query_id(store, pair[0]), pair[1], grade, reason, by)
         emit(as_json, decision, lambda: _show_decision(decision))
-    elif source is not None:
+    elif file is not None:
         from curation.adjudication.adjudication import decide_many
         from curation.files.fields import DecisionFields
         from curation.sources.decisions import read_decision_lines
 
         fields = DecisionFields(query_field, document_field, grade_field, reason_field)
-        proposals = read_decision_lines(source, fields, reason)
-        decided = decide_many(store, proposals, reviewer, every_pair, source)
+        proposals = read_decision_lines(file, fields, reason)
+        decided = decide_many(store, proposals, by, every_pair, file)
         emit(as_json, decided, lambda: _show_decided(decided))
 
 
@@ -123,7 +119,7 @@ def adjudicate_decide(
 def adjudicate_send_back(
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     document: Annotated[str, typer.Argument(help="The document's id.")],
-    reviewer: Reviewer = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Send a disputed pair back for a second opinion. It leaves the list until that arrives.
@@ -134,12 +130,12 @@ def adjudicate_send_back(
     \b
     Examples:
       goldset adjudicate send-back "usb hub" 1993197
-      goldset adjudicate send-back q42 78503000 --reviewer grace
+      goldset adjudicate send-back q42 78503000 --by grace
     """
     from curation.adjudication.second_opinions import ask_opinion
 
     store = project_store()
-    asked = ask_opinion(store, _query_id(store, query), document, reviewer)
+    asked = ask_opinion(store, _query_id(store, query), document, by)
     emit(
         as_json,
         asked,
@@ -151,22 +147,20 @@ def adjudicate_send_back(
 def adjudicate_unclear(
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     document: Annotated[str, typer.Argument(help="The document's id.")],
-    words: Annotated[str, typer.Option(help="What the guide leaves unclear.")],
-    reviewer: Annotated[
-        str, typer.Option(help="Who asks: a reviewer or lead, or the command line.")
-    ] = COMMAND_LINE,
+    question: Annotated[str, typer.Option(help="What the guide leaves unclear.")],
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Note what the guide leaves unclear about a pair, for its next version.
 
     \b
     Examples:
-      goldset adjudicate unclear "usb hub" 1993197 --words "Does a hub without USB-C count?"
+      goldset adjudicate unclear "usb hub" 1993197 --question "Does a hub without USB-C count?"
     """
     from curation.guides.questions import ask_guide
 
     store = project_store()
-    question_id = ask_guide(store, _query_id(store, query), document, words, reviewer)
+    question_id = ask_guide(store, _query_id(store, query), document, question, by)
     emit(as_json, {"question_id": question_id}, "Noted. All questions: goldset guide questions")
 
 
@@ -184,11 +178,11 @@ def _pair_or_file(
     if source is not None:
         if query is not None or grade is not None or unjudgeable:
             raise typer.BadParameter(
-                "decides a file; leave QUERY, DOCUMENT and the grade out.", param_hint="--from"
+                "decides a file; leave QUERY, DOCUMENT and the grade out.", param_hint="--file"
             )
         return None
     if query is None or document is None:
-        raise typer.BadParameter("name the pair, or a file with --from.", param_hint="QUERY DOCUMENT")
+        raise typer.BadParameter("name the pair, or a file with --file.", param_hint="QUERY DOCUMENT")
     if (grade is None) != unjudgeable:
         raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
     return query, document

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, app, project_store
+from curation.cli.goldset import By, Json, SealReason, Seed, app, project_store
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
 
 
-class By(StrEnum):
+class Breakdown(StrEnum):
     """What agreement can be broken down by."""
 
     TYPE = "type"
@@ -33,8 +33,8 @@ def agreement(
         str | None,
         typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
     ] = None,
-    by: Annotated[
-        By | None,
+    breakdown: Annotated[
+        Breakdown | None,
         typer.Option(
             help="Also broken down by query type, grade boundary, annotator left out, pair of annotators or "
             "week.",
@@ -57,7 +57,7 @@ def agreement(
     ] = None,
     seed: Seed = 0,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show how far annotators agree with others and themselves.
@@ -71,9 +71,9 @@ def agreement(
     \b
     Examples:
       goldset agreement
-      goldset agreement --round first --seed 7 --by annotator
+      goldset agreement --round first --seed 7 --breakdown annotator
       goldset agreement --html agreement.html
-      goldset agreement --by week --json
+      goldset agreement --breakdown week --json
       goldset agreement --annotators ada,grace --boundary 2
     """
     from curation.agreement.annotators.details import annotator_details
@@ -81,7 +81,7 @@ def agreement(
     from curation.agreement.report.report import agreement_report
     from curation.door import open_door
 
-    details = by is not None or page is not None or as_json
+    details = breakdown is not None or page is not None or as_json
     store = project_store()
     names = None if annotators is None else [name.strip() for name in annotators.split(",")]
     report = agreement_report(
@@ -91,15 +91,15 @@ def agreement(
         details=details,
         annotators=names,
         boundary=boundary,
-        door=open_door(store, "report agreement", reason, author),
+        door=open_door(store, "report agreement", reason, by),
     )
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
-    emit(as_json, as_object(report, by), lambda: _show_report(report, by, page))
+    emit(as_json, as_object(report, breakdown), lambda: _show_report(report, breakdown, page))
 
 
-def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
-    """The report as one object; with `by`, of the parts only those."""
+def as_object(report: AgreementReport, breakdown: Breakdown | None) -> dict[str, Any]:
+    """The report as one object; with a breakdown, of the parts only that."""
     result: dict[str, Any] = plain(report)
     between = result["between"]
     result["between"] = between.pop("figures") | between
@@ -110,11 +110,11 @@ def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
     pairs = details["cohen"].pop("annotator_pairs")
     parts = {**details.pop("by"), "pair": pairs}
     result["untimed"] = parts.pop("untimed")
-    result["by"] = {by.value: parts[by.value]} if by else parts
+    result["by"] = {breakdown.value: parts[breakdown.value]} if breakdown else parts
     return result | details
 
 
-def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> None:
+def _show_report(report: AgreementReport, breakdown: Breakdown | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import findings
     from curation.agreement.report.sections import overview, parts
@@ -122,7 +122,7 @@ def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> N
 
     say(*_restricted(report))
     overall, within, consensus = overview(report)
-    part = parts(report, report.details)[by.value] if by is not None and report.details else None
+    part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
     show_sections(filter(None, [overall, part, within, consensus]))
     say("", *findings(report))
     if report.between.cannot_tell:

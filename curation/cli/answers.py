@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import (
+    By,
     Json,
     ReleaseName,
-    SealAuthor,
     SealReason,
     Seed,
     command_group,
@@ -30,15 +30,12 @@ if TYPE_CHECKING:
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
 
 TaskName = Annotated[str, typer.Argument(help="Name of the answer task.")]
-Reviewer = Annotated[
-    str, typer.Option(help="Who decides: an annotator with the role reviewer or lead, or the command line.")
-]
 
 
 @answers.command("open")
 def answers_open(
     name: Annotated[str, typer.Argument(help="Name of the answer task, such as faq.")],
-    writers: Annotated[str, typer.Option(help="Names of the writers, separated by commas.")],
+    annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
     overlap: Annotated[int, typer.Option(help="How many different writers answer each query.")] = 2,
     query: Annotated[
         list[str] | None,
@@ -54,7 +51,7 @@ def answers_open(
         str, typer.Option(help="What writers see: relevant (judged relevant, else the pool's) or pool.")
     ] = "relevant",
     documents: Annotated[int, typer.Option(help="Documents shown with a query, at most.")] = 10,
-    bound: Annotated[
+    min_f1: Annotated[
         float, typer.Option(help="Token F1 from which two answers agree, above 0 and at most 1.")
     ] = 0.8,
     again: Annotated[
@@ -63,7 +60,7 @@ def answers_open(
     ] = False,
     seed: Seed = 0,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Open an answer task: each query goes to exactly --overlap writers, who do not see each other's answers.
@@ -73,15 +70,15 @@ def answers_open(
 
     \b
     Examples:
-      goldset answers open faq --writers ada,ben --tag question
-      goldset answers open more --writers ada,ben,cy --overlap 2 --queries 40 --seed 7 --bound 0.9
+      goldset answers open faq --annotators ada,ben --tag question
+      goldset answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
     """
     from curation.answers.opening import AnswerTaskPlan, open_answer_task
 
     plan = AnswerTaskPlan(
-        name, listed(writers), overlap, query or (), tag, queries, show, documents, bound, again, seed
+        name, listed(annotators), overlap, query or (), tag, queries, show, documents, min_f1, again, seed
     )
-    opened = open_answer_task(project_store(), plan, author, reason)
+    opened = open_answer_task(project_store(), plan, by, reason)
     emit(as_json, opened, lambda: _show_opened(opened))
 
 
@@ -154,9 +151,7 @@ def answers_reopen(name: TaskName, as_json: Json = False) -> None:
 
 @answers.command("disputes")
 def answers_disputes(
-    reviewer: Annotated[
-        str, typer.Option(help="Who would decide; nobody decides about an answer of their own.")
-    ] = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """List the queries whose written answers differ and wait for a decision.
@@ -164,11 +159,11 @@ def answers_disputes(
     \b
     Examples:
       goldset answers disputes
-      goldset answers disputes --reviewer rosa --json
+      goldset answers disputes --by rosa --json
     """
     from curation.answers.disputes import answer_disputes
 
-    found = answer_disputes(project_store(), reviewer)
+    found = answer_disputes(project_store(), by)
     emit(as_json, found, lambda: _show_disputes(found))
 
 
@@ -176,9 +171,8 @@ def answers_disputes(
 def answers_show(
     name: TaskName,
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
-    reviewer: Reviewer = COMMAND_LINE,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show what was written for a query, by nobody's name, with the documents that writers ticked.
@@ -193,8 +187,8 @@ def answers_show(
     from curation.door import open_door
 
     store = project_store()
-    door = open_door(store, f"show the answers of {name}", reason, author)
-    case = answer_case(store, name, _query_id(query), reviewer, door=door)
+    door = open_door(store, f"show the answers of {name}", reason, by)
+    case = answer_case(store, name, _query_id(query), by, door=door)
 
     def show() -> None:
         columns = ["answer", "writers", "documents"]
@@ -223,21 +217,21 @@ def answers_decide(
         bool, typer.Option("--unanswerable", help="The corpus does not answer the query.")
     ] = False,
     reason: Annotated[str, typer.Option(help="Why: one sentence, stored with the decision.")] = "",
-    reviewer: Reviewer = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Decide which answers are references. Decisions are appended; the last one counts.
 
     \b
     Examples:
-      goldset answers decide faq q42 --pick 1912 --reason "The date on the plate" --reviewer rosa
+      goldset answers decide faq q42 --pick 1912 --reason "The date on the plate" --by rosa
       goldset answers decide faq q43 --merged "May 1912" --reason "Each has a half"
       goldset answers decide faq q44 --unanswerable --reason "Only the successor is described"
     """
     from curation.answers.decisions import AnswerRuling, decide_answers
 
     ruling = AnswerRuling(pick or (), merged, unanswerable, reason)
-    decision = decide_answers(project_store(), name, _query_id(query), ruling, reviewer)
+    decision = decide_answers(project_store(), name, _query_id(query), ruling, by)
     what = " / ".join(decision.answers) or "the corpus does not answer it"
     emit(as_json, decision, f"Decided: {what} (decision {decision.revision + 1} on this query).")
 
@@ -250,7 +244,7 @@ def answers_to_grade(
     ],
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     what: Annotated[str, typer.Option("--for", help="What people grade: correctness or faithfulness.")],
-    split: Annotated[
+    part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
     ] = None,
     format: Format = None,
@@ -266,14 +260,14 @@ def answers_to_grade(
     Examples:
       goldset answers to-grade v1 --answers new=new.jsonl --answers old=old.jsonl \\
         --for correctness --out to-grade
-      goldset answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --split dev
+      goldset answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.grading import write_answers_to_grade
 
     layout = layout_of(format, encoding, None, False)
     sources = named_answers(answers)
-    written = write_answers_to_grade(project_store(), name, sources, what, out, split, layout)
+    written = write_answers_to_grade(project_store(), name, sources, what, out, part, layout)
 
     def show() -> None:
         say(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, SealReason, app, project_store
+from curation.cli.goldset import By, Json, SealReason, app, project_store
 from curation.cli.output import emit, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -34,7 +34,7 @@ def consensus(
             show_default="0.1 or as it is",
         ),
     ] = None,
-    least: Annotated[
+    min_probability: Annotated[
         float | None,
         typer.Option(
             help="Dawid-Skene rules: a grade must be more probable than this, or the pair is disputed.",
@@ -48,7 +48,7 @@ def consensus(
         bool, typer.Option("--pairs", help="Also list every pair with its grade and how it was settled.")
     ] = False,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show or set the rule by which votes become a grade. It shows annotators' estimated errors, too.
@@ -65,7 +65,7 @@ def consensus(
     Examples:
       goldset consensus
       goldset consensus --rule median
-      goldset consensus --rule ordinal-dawid-skene --least 0.7 --json
+      goldset consensus --rule ordinal-dawid-skene --min-probability 0.7 --json
       goldset consensus --pairs --json
       goldset consensus --pairs --json --reason "Which labels does the new guide change?"
     """
@@ -83,7 +83,7 @@ def consensus(
     wanted = ConsensusRule(
         now.name if rule is None else rule,
         now.smoothing if smoothing is None else smoothing,
-        now.least if least is None else least,
+        now.least if min_probability is None else min_probability,
     )
     if wanted != now:
         set_rule(store, wanted)
@@ -93,7 +93,7 @@ def consensus(
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
     listed = []
     if pairs:
-        door = open_door(store, "list the consensus on pairs", reason, author)
+        door = open_door(store, "list the consensus on pairs", reason, by)
         listed = [_pair(pair, door) for pair in settled(votes).pairs]
         result["pairs"] = listed
         result["sealed"] = sum(pair["settled_by"] == SEALED for pair in listed)

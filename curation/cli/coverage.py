@@ -146,7 +146,7 @@ def coverage_rename(
 @coverage.command("open-tasks")
 def coverage_open_tasks(
     queries: Annotated[int, typer.Option(help="Queries to write, in all.")],
-    writers: Annotated[str, typer.Option(help="Who writes them: names with commas between.")],
+    annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
     seed: Seed = 0,
     unanswerable: Annotated[
         bool, typer.Option(help="Ask for what the corpus lacks, next to its regions, instead of its gaps.")
@@ -162,14 +162,14 @@ def coverage_open_tasks(
 
     \b
     Examples:
-      goldset coverage open-tasks --queries 30 --writers anna,ben --seed 7
-      goldset coverage open-tasks --queries 10 --writers anna --unanswerable
-      goldset coverage open-tasks --queries 2 --writers anna --region 4
+      goldset coverage open-tasks --queries 30 --annotators anna,ben --seed 7
+      goldset coverage open-tasks --queries 10 --annotators anna --unanswerable
+      goldset coverage open-tasks --queries 2 --annotators anna --region 4
     """
     from curation.coverage.writing.tasks import open_tasks
     from curation.coverage.writing.written import GAP, UNANSWERABLE
 
-    names = [name.strip() for name in writers.split(",") if name.strip()]
+    names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
     opened = open_tasks(project_store(), queries, names, seed, kind, region=region)
     emit(as_json, opened, lambda: _show_opened(opened))
@@ -212,7 +212,7 @@ def coverage_map(
             help="A run file, or NAME=FILE; repeatable. The first colours the map.", show_default="none"
         ),
     ] = None,
-    split: Annotated[
+    part: Annotated[
         str | None,
         typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
     ] = None,
@@ -233,7 +233,7 @@ def coverage_map(
     from curation.evaluation.coverage_report.page import coverage_page
 
     with progress_bar() as progress:
-        found = _evaluated(release, run or [], split, seed, progress)
+        found = _evaluated(release, run or [], part, seed, progress)
         page = coverage_page(project_store(), found)
     write_page(file, page, option="FILE")
     say(f"Wrote {file}.")

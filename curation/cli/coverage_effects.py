@@ -24,7 +24,7 @@ def coverage_effects_command(
         list[str] | None,
         typer.Option(help="A run file, or NAME=FILE. May be given several times.", show_default="none"),
     ] = None,
-    split: Annotated[
+    part: Annotated[
         str | None,
         typer.Option(help="A part of the release that is not sealed.", show_default="all of them"),
     ] = None,
@@ -44,7 +44,7 @@ def coverage_effects_command(
     \b
     Examples:
       goldset coverage effects v1 --run bm25.trec --run dense.trec
-      goldset coverage effects v1 --run new=new.trec --split dev --json
+      goldset coverage effects v1 --run new=new.trec --part dev --json
     """
     from curation.evaluation.coverage_effects import coverage_effects
     from curation.evaluation.inputs.system_runs import named_runs
@@ -52,7 +52,7 @@ def coverage_effects_command(
 
     with progress_bar() as progress:
         found = coverage_effects(
-            *(project_store(), name, named_runs(run or []), split),
+            *(project_store(), name, named_runs(run or []), part),
             seed=seed,
             model=model or DEFAULT_MODEL,
             progress=progress,

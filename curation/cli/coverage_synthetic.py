@@ -70,7 +70,7 @@ def synthetic_write(
 
 @synthetic.command("judge")
 def synthetic_judge(
-    share: Annotated[float, typer.Argument(help="Share of all synthetic queries that people judge.")],
+    share: Annotated[float, typer.Option(help="Share of all synthetic queries that people judge.")],
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -78,8 +78,8 @@ def synthetic_judge(
 
     \b
     Examples:
-      goldset coverage synthetic judge 1
-      goldset coverage synthetic judge 0.5 --seed 7 --json
+      goldset coverage synthetic judge --share 1
+      goldset coverage synthetic judge --share 0.5 --seed 7 --json
     """
     from curation.coverage.language_model.judged_share import draw_queries
 
@@ -89,7 +89,7 @@ def synthetic_judge(
 
 @synthetic.command("show")
 def synthetic_show(
-    relevant: Annotated[
+    relevant_grade: Annotated[
         int | None,
         typer.Option(help="Grade from which a document is relevant.", show_default="second of the scale"),
     ] = None,
@@ -100,11 +100,11 @@ def synthetic_show(
     \b
     Examples:
       goldset coverage synthetic show
-      goldset coverage synthetic show --relevant 2 --json
+      goldset coverage synthetic show --relevant-grade 2 --json
     """
     from curation.coverage.language_model.judged_share import judged_origins
 
-    found = judged_origins(project_store(), relevant)
+    found = judged_origins(project_store(), relevant_grade)
     emit(as_json, {"models": found}, lambda: _show_origins(found))
 
 

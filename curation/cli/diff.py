@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
+from curation.cli.goldset import By, Json, app, project_store
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
 
@@ -33,9 +33,7 @@ def diff_releases(
             show_default="count them",
         ),
     ] = None,
-    by: Annotated[
-        str, typer.Option(help="Who opens the seal: an annotator with the role lead, or the command line.")
-    ] = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Compare two releases. It compares queries, grades, documents, split, agreement and settings.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def doctor(
-    exports: Annotated[
+    folder: Annotated[
         list[Path] | None, typer.Option(help="A folder in which exports are written; can be repeated.")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
@@ -42,7 +42,7 @@ def doctor(
     \b
     Examples:
       goldset doctor
-      goldset doctor --exports exports --clean
+      goldset doctor --folder exports --clean
       goldset doctor --repair data/repaired.duckdb --backup backups/goldset-20261123-020000.duckdb
       goldset doctor --json
     """
@@ -51,7 +51,7 @@ def doctor(
     if repair is not None:
         _repair(repair, backup or [], as_json)
         return
-    found = examine(project_path(), exports or [], clean=clean)
+    found = examine(project_path(), folder or [], clean=clean)
     emit(as_json, found, lambda: _show(found))
     if found.problems:
         raise typer.Exit(1)

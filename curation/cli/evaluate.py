@@ -13,7 +13,7 @@ import typer
 
 from curation.cli.evaluate_answers import GradedIn, evaluated_answers, refuse_two_layouts, refuse_without_run
 from curation.cli.evaluate_files import refuse_no_files, write_files
-from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
+from curation.cli.goldset import By, Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError
@@ -82,7 +82,9 @@ def evaluate(
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
+        typer.Option(
+            "--part", help="A part of the release, or all.", show_default="all parts that are not sealed"
+        ),
     ] = None,
     reason: Annotated[
         str | None,
@@ -99,8 +101,9 @@ def evaluate(
     by: Annotated[
         str,
         typer.Option(
+            "--breakdown",
             help="Also by these facets, separated by commas: type (stratum and tag), stratum, band, segment, "
-            "tag, source, part; with a coverage map in the release also cluster, grid."
+            "tag, source, part; with a coverage map in the release also cluster, grid.",
         ),
     ] = "stratum",
     measures: Annotated[
@@ -116,6 +119,7 @@ def evaluate(
     relevant: Annotated[
         int | None,
         typer.Option(
+            "--relevant-grade",
             help="Least grade of a relevant document, for binary measures.",
             show_default="every grade above the lowest",
         ),
@@ -178,20 +182,23 @@ def evaluate(
     ] = None,
     wanted: Annotated[
         float,
-        typer.Option(help="A difference that matters: how many queries would it take to find it?"),
+        typer.Option(
+            "--difference", help="A difference that matters: how many queries would it take to find it?"
+        ),
     ] = 0.02,
     test: Annotated[
         str,
         typer.Option(
+            "--significance-test",
             help="The test that decides whether systems differ: randomisation, t, wilcoxon, sign, or tukey, "
-            "which is of all pairs at once. All are shown."
+            "which is of all pairs at once. All are shown.",
         ),
     ] = "randomisation",
     correction: Annotated[
         str | None,
         typer.Option(
             help="How p is corrected for all pairs: holm, bonferroni, or bh (Benjamini and Hochberg).",
-            show_default="holm; none with --test tukey",
+            show_default="holm; none with --significance-test tukey",
         ),
     ] = None,
     label_draws: Annotated[
@@ -228,13 +235,11 @@ def evaluate(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
-    actor: Annotated[
-        str, typer.Option("--author", help="Who evaluates; logged for a sealed part.")
-    ] = COMMAND_LINE,
+    actor: By = COMMAND_LINE,
     seed: Seed = 0,
     report: Annotated[
         Path | None,
-        typer.Option(help="Also write the report, one HTML page with charts; it needs no network."),
+        typer.Option("--html", help="Also write the report, one HTML page with charts; it needs no network."),
     ] = None,
     tables: Annotated[
         list[Path] | None,
@@ -263,24 +268,24 @@ def evaluate(
     misses counts 0. A query without relevant documents is left out. Both are counted.
 
     Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
-    pairs, unless --test and --correction name others. On the leaderboard, systems that share a letter cannot
-    be distinguished.
+    pairs, unless --significance-test and --correction name others. On the leaderboard, systems that share a
+    letter cannot be distinguished.
 
     \b
     Examples:
       goldset evaluate v1 --run bm25.trec.gz
-      goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
-      goldset evaluate v1 --run bm25.trec --run dense.trec --report report.html
+      goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
+      goldset evaluate v1 --run bm25.trec --run dense.trec --html report.html
       goldset evaluate v1 --run bm25.trec --run dense.trec --table systems.tex --per-query queries.txt
-      goldset evaluate v1 --run bm25.trec --run dense.trec --by cluster,grid
+      goldset evaluate v1 --run bm25.trec --run dense.trec --breakdown cluster,grid
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
-      goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
-      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
-      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --test tukey
-      goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
-      goldset evaluate v1 --run new.trec --split test --reason "Nightly build" --ladder
-      goldset evaluate v1 --run new.trec --split dev --judge gpt-5
+      goldset evaluate v1 --run old.trec --run new.trec --part dev --turning
+      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
+      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test tukey
+      goldset evaluate v1 --run new.trec --part test --reason "Candidate of May"
+      goldset evaluate v1 --run new.trec --part test --reason "Nightly build" --ladder
+      goldset evaluate v1 --run new.trec --part dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
       goldset evaluate v1 --run new.trec --hard-negatives
       goldset evaluate v1 --run new.trec --to-pool 10
@@ -324,7 +329,7 @@ def evaluate(
     of_runs = _given(judge=judge, to_pool=to_pool, fail_if=fail_if, turning=turning, table=tables or None)
     of_runs += _given(per_query=per_query)
     if ladder or by_ladder(*runs[:2], split, actor):
-        others = _given(report=report, first_stage=first_stage, hard_negatives=hard_negatives)
+        others = _given(html=report, first_stage=first_stage, hard_negatives=hard_negatives)
         others += _given(baseline=baseline, correctness=correctness, faithfulness=faithfulness)
         others += _given(label_draws=label_draws or None, pool_sample=pool_sample, subtopics=subtopics)
         others += _given(correction=correction)
@@ -401,7 +406,7 @@ def _emit(
 
     page = evaluation_report(found, further["answers"], further["judge"])
     if report is not None:
-        write_page(report, page.html, option="--report")
+        write_page(report, page.html, option="--html")
     asked = {name: value for name, value in further.items() if value is not None}
     sections = [*pooled_sections(further["to_pool"]), *failed_sections(further["failed"])]
     if found.synthetic:  # a reader of a terminal meets this before any figure
@@ -420,7 +425,7 @@ def _emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -
 
     page = answers_report(found)
     if report is not None:
-        write_page(report, page.html, option="--report")
+        write_page(report, page.html, option="--html")
     emit(as_json, {"answers": found}, lambda: _show(page))
 
 
@@ -436,7 +441,7 @@ def _show(
     sections = [one for one in page.sections if one.heading not in details]
     show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)
     if details:
-        say(f"The page of --report has also: {', '.join(details)}.")
+        say(f"The page of --html has also: {', '.join(details)}.")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
 

@@ -12,7 +12,7 @@ from curation.errors import InputError
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
 
-REPORT, TABLE, PER_QUERY = "--report", "--table", "--per-query"
+REPORT, TABLE, PER_QUERY = "--html", "--table", "--per-query"
 
 
 def refuse_no_files(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
+from curation.cli.goldset import By, Json, Licence, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.releases.export.formats import FORMATS
 from curation.store import COMMAND_LINE
@@ -61,9 +61,7 @@ def export(
         int, typer.Option(help="Hard negatives for each positive: at most in triplets, exactly in ntuples.")
     ] = 5,
     licence: Licence = "unknown",
-    by: Annotated[
-        str, typer.Option(help="Who exports: an annotator with the role lead, or the command line.")
-    ] = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Write a release for other tools, with checksums.

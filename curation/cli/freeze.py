@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, ReleaseName, app, project_store
+from curation.cli.goldset import By, Json, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -28,7 +28,7 @@ def freeze(
             help="Keep pairs that were graded on another version of their document, and mark them.",
         ),
     ] = False,
-    share: Annotated[
+    share_grades: Annotated[
         str | None,
         typer.Option(
             help="identical: documents with the same title and body share a grade; the release names the "
@@ -59,9 +59,7 @@ def freeze(
             show_default="refuse",
         ),
     ] = None,
-    by: Annotated[
-        str, typer.Option(help="Who freezes: an annotator with the role lead, or the command line.")
-    ] = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Freeze the current gold set under a name. The release id is a hash of its content.
@@ -75,7 +73,7 @@ def freeze(
       goldset freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
       goldset freeze v1-draft --allow-disputed --json
       goldset freeze v1 --allow-changed
-      goldset freeze v1 --share identical
+      goldset freeze v1 --share-grades identical
       goldset freeze v1 --seal holdout
     """
     from curation.releases.freeze.freeze import freeze as freeze_release
@@ -90,7 +88,7 @@ def freeze(
             progress,
             override,
             seal or (),
-            share=share,
+            share=share_grades,
             reason=reason,
         )
     emit(as_json, frozen, lambda: _show_frozen(name, frozen))

@@ -29,10 +29,10 @@ def gate(
             show_default="0.8 or as it is",
         ),
     ] = None,
-    single_judge: Annotated[
+    single_annotator: Annotated[
         bool | None,
         typer.Option(
-            "--single-judge/--several-judges",
+            "--single-annotator/--several-annotators",
             help="Whether one person judges this project. No agreement is demanded while that is so.",
             show_default="several, or as it is",
         ),
@@ -48,7 +48,7 @@ def gate(
     Examples:
       goldset gate
       goldset gate --alpha 0.7 --consistency 0.75
-      goldset gate --single-judge
+      goldset gate --single-annotator
       goldset gate --json
     """
     from curation.agreement.gate import gate_now, read_demand, set_demand
@@ -56,7 +56,7 @@ def gate(
     store = project_store()
     with store.reading() as cursor:
         demand = read_demand(cursor)
-    asked = {"alpha": alpha, "consistency": consistency, "single_judge": single_judge}
+    asked = {"alpha": alpha, "consistency": consistency, "single_judge": single_annotator}
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if given:
         set_demand(store, demand._replace(**given))

@@ -26,10 +26,9 @@ SealReason = Annotated[
         show_default="they are counted",
     ),
 ]
-SealAuthor = Annotated[
-    str, typer.Option("--author", help="Who wants sealed grades: a lead, or the command line; logged.")
+By = Annotated[
+    str, typer.Option("--by", help="Who does it: a name whose role allows it, or the command line.")
 ]
-TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
 
 
 STEPS = {

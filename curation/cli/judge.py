@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, project_store
+from curation.cli.goldset import By, Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -27,7 +27,7 @@ def judge(
             help="Compare with the grades of this release.", show_default="the live project's consensus"
         ),
     ] = None,
-    split: Annotated[
+    part: Annotated[
         str | None,
         typer.Option(
             help="A part of the release, or all.",
@@ -37,11 +37,8 @@ def judge(
     reason: Annotated[
         str | None, typer.Option(help="Why grades of sealed parts are used; it is logged.")
     ] = None,
-    by: Annotated[
-        str, typer.Option(help="Who opens the seal: an annotator with the role lead, or the command line.")
-    ] = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     seed: Seed = 0,
-    list_all: Annotated[bool, typer.Option("--list", help="List the judges.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
@@ -54,22 +51,22 @@ def judge(
     Examples:
       goldset judge
       goldset judge gpt-5
-      goldset judge gpt-5 --release v1 --split dev --json
-      goldset judge gpt-5 --release v1 --split test --reason "Can it stand in for people next quarter?"
+      goldset judge gpt-5 --release v1 --part dev --json
+      goldset judge gpt-5 --release v1 --part test --reason "Can it stand in for people next quarter?"
     """
     from curation.errors import InputError
     from curation.evaluation.judges.agreement import judge_agreement
     from curation.evaluation.judges.stored import list_judges
 
     store = project_store()
-    if list_all or name is None:
+    if name is None:
         with store.reading() as cursor:
             judges = list_judges(cursor)
         emit(as_json, {"judges": judges}, lambda: _show_judges(judges))
         return
-    if split is not None and release is None:
-        raise InputError("--split names parts of a release: say which with --release.")
-    found = judge_agreement(store, name, release, split, reason, seed, by)
+    if part is not None and release is None:
+        raise InputError("--part names parts of a release: say which with --release.")
+    found = judge_agreement(store, name, release, part, reason, seed, by)
     emit(as_json, found, lambda: _show_agreement(found))
 
 
@@ -135,7 +132,7 @@ def _show_coverage(found: JudgeAgreement) -> None:
         "the judge could not tell": counts.cannot_tell,
         "no grade came of people's judgments": counts.without_grade,
         "judged by the judge in another version of the document": counts.older,
-        "a release seals the grades of their query (--release, --split and --reason)": counts.sealed,
+        "a release seals the grades of their query (--release, --part and --reason)": counts.sealed,
         "their query is in none of these parts": counts.elsewhere,
         **found.left_out,
     }

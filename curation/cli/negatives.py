@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, app, listed, project_store
+from curation.cli.goldset import By, Json, SealReason, Seed, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount, percent
@@ -27,13 +27,16 @@ app.add_typer(negatives, name="negatives")
 @negatives.callback(invoke_without_command=True)
 def negatives_command(
     context: typer.Context,
-    want: Annotated[int, typer.Option(help="Hard negatives wanted for each query; 10 to 20 are usual.")] = 10,
+    wanted: Annotated[
+        int,
+        typer.Option("--negatives", help="Number of hard negatives for each query; 10 to 20 are usual."),
+    ] = 10,
     threshold: Annotated[
         float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
     ] = 0.8,
     limit: Annotated[int, typer.Option(min=0, help="Rows of each table; --json has all.")] = 20,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """List hard negatives: ranked high, judged not relevant.
@@ -46,7 +49,7 @@ def negatives_command(
     \b
     Examples:
       goldset negatives
-      goldset negatives --want 20 --limit 50
+      goldset negatives --negatives 20 --limit 50
       goldset negatives --threshold 0.7 --json
     """
     if context.invoked_subcommand is not None:
@@ -55,7 +58,7 @@ def negatives_command(
     from curation.negatives.hard_negatives import hard_negatives
 
     store = project_store()
-    report = hard_negatives(store, want, threshold, open_door(store, "list hard negatives", reason, author))
+    report = hard_negatives(store, wanted, threshold, open_door(store, "list hard negatives", reason, by))
     emit(as_json, report, lambda: _show_negatives(report, limit))
 
 
@@ -95,7 +98,7 @@ def negatives_audit(
         ),
     ] = None,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Measure how many assumed negatives are relevant, by judging a random sample of them.
@@ -119,7 +122,7 @@ def negatives_audit(
     from curation.retrieval import DEFAULT_MODEL
 
     store = project_store()
-    door = open_door(store, "audit assumed negatives", reason, author)
+    door = open_door(store, "audit assumed negatives", reason, by)
     if annotators is None:
         report = audit_report(store, round, door)
         emit(as_json, report, lambda: _show_audit(report))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, Seed, command_group, listed, project_store
+from curation.cli.goldset import By, Json, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import percent
@@ -49,7 +49,7 @@ def practice_open(
             show_default="they are left out",
         ),
     ] = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Give annotators known pairs with explanations to practise on. Those who pass get real items.
@@ -80,7 +80,7 @@ def practice_open(
             "--explanation-field": explanation_field,
         },
         reason=reason,
-        author=author,
+        author=by,
     )
     emit(as_json, opened, lambda: _show_opened(opened))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import Json, TagAuthor, command_group, project_store
+from curation.cli.goldset import By, Json, command_group, project_store
 from curation.cli.output import emit
 from curation.store import COMMAND_LINE
 
@@ -17,11 +17,11 @@ query = command_group("query", "Write queries by hand.")
 def query_add(
     text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
     id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
-    need: Annotated[
+    information_need: Annotated[
         str | None, typer.Option(help="The information need behind it, shown to annotators.")
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag of the query; repeatable.")] = None,
-    by: TagAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Add a query that is not in the log. It is judged like those of the sample.
@@ -32,9 +32,9 @@ def query_add(
     Examples:
       goldset query add "cable for two 4k screens"
       goldset query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
-      goldset query add "usb c hub" --need "A hub that charges the laptop too" --by ada --json
+      goldset query add "usb c hub" --information-need "A hub that charges the laptop too" --by ada --json
     """
     from curation.sampling.tags.stored_tags import write_query
 
-    added = write_query(project_store(), text, id, need, tag or [], by)
+    added = write_query(project_store(), text, id, information_need, tag or [], by)
     emit(as_json, added, f"Added query {added.query_id}: {added.text}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Seed, command_group, listed, project_store
+from curation.cli.goldset import By, Json, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
@@ -31,7 +31,6 @@ Today = Annotated[
     datetime | None,
     typer.Option(formats=["%Y-%m-%d"], help="The day whose quarter it is.", show_default="the clock's"),
 ]
-By = Annotated[str, typer.Option(help="Who does it: an annotator with the role lead, or the command line.")]
 Limit = Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")]
 
 
@@ -64,7 +63,7 @@ def relabel_status(
 
 @relabeling.command("plan")
 def relabel_plan(
-    fraction: Annotated[float, typer.Option(help="Share of the pairs to judge again, 0.10 to 0.20.")] = 0.15,
+    share: Annotated[float, typer.Option(help="Share of the pairs to judge again, 0.10 to 0.20.")] = 0.15,
     seed: Seed = 0,
     overlap: Annotated[int, typer.Option(min=1, help="How many people judge each pair.")] = 2,
     today: Today = None,
@@ -78,12 +77,12 @@ def relabel_plan(
 
     \b
     Examples:
-      goldset relabel plan --fraction 0.15 --seed 7
-      goldset relabel plan --fraction 0.2 --overlap 3 --json
+      goldset relabel plan --share 0.15 --seed 7
+      goldset relabel plan --share 0.2 --overlap 3 --json
     """
     from curation.relabeling.plan.plan import make_plan
 
-    plan = make_plan(project_store(), fraction, seed, today.date() if today else None, overlap, author=by)
+    plan = make_plan(project_store(), share, seed, today.date() if today else None, overlap, author=by)
     emit(as_json, plan, lambda: _show_plan(plan))
 
 
@@ -118,7 +117,9 @@ def relabel_open(
         str | None,
         typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the round.", show_default="the quarter's")] = None,
+    round_name: Annotated[
+        str | None, typer.Option("--round", help="Name of the round.", show_default="the quarter's")
+    ] = None,
     systems: Annotated[
         str, typer.Option(help="Systems whose new documents are judged, too, such as bm25,run:live.")
     ] = "",
@@ -129,7 +130,7 @@ def relabel_open(
     duplicates: Annotated[
         float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
     ] = 0.08,
-    same: Annotated[
+    same_annotators: Annotated[
         float, typer.Option(help="Share of the queries for people who judged them before, 0 to 1.")
     ] = 0.5,
     per_day: Annotated[int | None, typer.Option(help="Answers expected of an annotator per day.")] = None,
@@ -141,7 +142,7 @@ def relabel_open(
     \b
     Examples:
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
-      goldset relabel open 2026-Q4 --annotators ada,grace --name autumn --same 0.3
+      goldset relabel open 2026-Q4 --annotators ada,grace --round autumn --same-annotators 0.3
     """
     from curation.relabeling.opening import PoolSettings, open_plan
 
@@ -150,10 +151,10 @@ def relabel_open(
             project_store(),
             listed(annotators),
             plan,
-            name,
+            round_name,
             pool=PoolSettings(listed(systems), depth, budget) if systems else None,
             duplicates=duplicates,
-            same=same,
+            same=same_annotators,
             per_day=per_day,
             author=by,
             progress=progress,
@@ -167,23 +168,23 @@ def relabel_report(
         str | None,
         typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
     ] = None,
-    first: Annotated[
-        str | None, typer.Option("--from", help="Instead of a plan: the round with the old grades.")
+    old_round: Annotated[
+        str | None, typer.Option(help="Instead of a plan: the round with the old grades.")
     ] = None,
-    second: Annotated[
-        str | None, typer.Option("--to", help="Instead of a plan: the round with the new grades.")
+    new_round: Annotated[
+        str | None, typer.Option(help="Instead of a plan: the round with the new grades.")
     ] = None,
-    old: Annotated[
+    old_release: Annotated[
         str | None, typer.Option(help="The release before, to evaluate the runs on.", show_default="none")
     ] = None,
-    new: Annotated[
+    new_release: Annotated[
         str | None, typer.Option(help="The release after, to evaluate the runs on.", show_default="none")
     ] = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="FILE or NAME=FILE: a run to evaluate on both; may be given several times."),
     ] = None,
-    split: Annotated[
+    part: Annotated[
         str | None,
         typer.Option(
             help="Part of both releases to evaluate on; 'all' is all of them.",
@@ -194,7 +195,7 @@ def relabel_report(
         str | None, typer.Option(help="Why sealed parts are scored; logged with name and time.")
     ] = None,
     page: Annotated[
-        Path | None, typer.Option("--report", help="Write the report as one HTML file.", show_default="none")
+        Path | None, typer.Option("--html", help="Write the report as one HTML file.", show_default="none")
     ] = None,
     limit: Limit = 20,
     by: By = COMMAND_LINE,
@@ -205,10 +206,11 @@ def relabel_report(
     \b
     Examples:
       goldset relabel report
-      goldset relabel report 2026-Q4 --report drift.html
-      goldset relabel report --old v1 --new v2 --run bm25.trec --run dense=dense.trec
-      goldset relabel report --old v1 --new v2 --run bm25.trec --split all --reason "the quarter's report"
-      goldset relabel report --from "imported: spring.csv" --to "imported: autumn.csv" --json
+      goldset relabel report 2026-Q4 --html drift.html
+      goldset relabel report --old-release v1 --new-release v2 --run bm25.trec --run dense=dense.trec
+      goldset relabel report --old-release v1 --new-release v2 --run bm25.trec --part all \\
+        --reason "the quarter's report"
+      goldset relabel report --old-round "imported: spring.csv" --new-round "imported: autumn.csv" --json
     """
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import named_runs
@@ -216,17 +218,18 @@ def relabel_report(
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
 
-    refuse_problems(_report_problems(plan, first, second, old, new, run, split))
+    refuse_problems(_report_problems(plan, old_round, new_round, old_release, new_release, run, part))
     store = project_store()
-    asked = (old, new, named_runs(run)) if old and new and run else None
+    runs = named_runs(run or [])
+    asked = (old_release, new_release, runs) if old_release and new_release and run else None
     with progress_bar() as progress:
-        if first and second:
-            options = EvaluationOptions(split)
+        if old_round and new_round:
+            options = EvaluationOptions(part)
             orders = order_changes(store, *asked, options, reason, by, progress) if asked else ()
-            found = campaign_report(store, first, second, orders)
+            found = campaign_report(store, old_round, new_round, orders)
         else:
             if asked:
-                compare_releases(store, plan, *asked, split, reason, by, progress)
+                compare_releases(store, plan, *asked, part, reason, by, progress)
             found = drift_report(store, plan)
     if page is not None:
         write_page(page, drift_page(found))
@@ -235,23 +238,25 @@ def relabel_report(
 
 def _report_problems(
     plan: str | None,
-    first: str | None,
-    second: str | None,
+    old_round: str | None,
+    new_round: str | None,
     old: str | None,
     new: str | None,
     run: list[str] | None,
-    split: str | None,
+    part: str | None,
 ) -> list[str]:
     """What does not fit together."""
     problems = []
-    if (first is None) != (second is None):
-        problems.append("--from and --to name two rounds: expected both or neither")
-    if plan and first:
-        problems.append(f"the plan {plan!r} and --from: expected one of the two")
+    if (old_round is None) != (new_round is None):
+        problems.append("--old-round and --new-round name two rounds: expected both or neither")
+    if plan and old_round:
+        problems.append(f"the plan {plan!r} and --old-round: expected one of the two")
     if len({bool(old), bool(new), bool(run)}) > 1:
-        problems.append("--old, --new and --run go together: two releases, and runs to evaluate on both")
-    elif split and not run:
-        problems.append(f"--split {split}: it needs --old, --new and --run")
+        problems.append(
+            "--old-release, --new-release and --run go together: two releases, and runs to evaluate on both"
+        )
+    elif part and not run:
+        problems.append(f"--part {part}: it needs --old-release, --new-release and --run")
     return problems
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import (
+    By,
     Json,
-    SealAuthor,
     SealReason,
     Seed,
     command_group,
@@ -44,7 +44,7 @@ def round_open(
     duplicates: Annotated[
         float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
     ] = 0.08,
-    known: Annotated[
+    control_items: Annotated[
         float,
         typer.Option(
             help="Control items (decided pairs, shown unmarked) as a share of each annotator's items, 0 to "
@@ -80,7 +80,7 @@ def round_open(
     \b
     Examples:
       goldset round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
-      goldset round open second --annotators ada,grace,joan --known 0.05 --per-day 400
+      goldset round open second --annotators ada,grace,joan --control-items 0.05 --per-day 400
       goldset round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
     """
     from curation.labeling.rounds.rounds import open_round
@@ -94,7 +94,7 @@ def round_open(
         seed=seed,
         again=again,
         kind="pilot" if pilot else "labeling",
-        known=known,
+        known=control_items,
         per_day=per_day,
         queries=queries,
         ask_from=ask_from,
@@ -244,7 +244,9 @@ def round_extend(
             help="New annotators, separated by commas; untouched items are shared with them evenly."
         ),
     ] = "",
-    candidates: Annotated[bool, typer.Option(help="Add the candidates that no round has shown yet.")] = True,
+    no_candidates: Annotated[
+        bool, typer.Option("--no-candidates", help="Add no candidates, only annotators.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Add new candidates or annotators to a round. The overlap stays exact.
@@ -256,7 +258,7 @@ def round_extend(
     """
     from curation.labeling.transfers.extension import extend_round
 
-    extended = extend_round(project_store(), name, listed(annotators), candidates)
+    extended = extend_round(project_store(), name, listed(annotators), not no_candidates)
     emit(as_json, extended, lambda: _show_extended(extended))
 
 
@@ -287,7 +289,7 @@ def round_reassign(
 def round_pilot(
     name: Name,
     reason: SealReason = None,
-    author: SealAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show a pilot's disagreement at each boundary of the scale, and its widest differences.
@@ -301,7 +303,7 @@ def round_pilot(
     from curation.labeling.progress.pilot import pilot_report
 
     store = project_store()
-    report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, author))
+    report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, by))
     emit(as_json, report, lambda: _show_pilot(report))
 
 

@@ -23,11 +23,13 @@ def run(
         str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
     ] = "bm25",
     depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
-    split: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
+    part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
-    replace: Annotated[bool, typer.Option("--replace", help="Write over files of the same names.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write over files of the same names.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
@@ -38,7 +40,7 @@ def run(
     \b
     Examples:
       goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
-      goldset run v1 --split dev --out runs/v1-dev --json
+      goldset run v1 --part dev --out runs/v1-dev --json
     """
     from curation.evaluation.baselines import write_baselines
 
@@ -49,9 +51,9 @@ def run(
             listed(systems),
             out,
             depth=depth,
-            part=split,
+            part=part,
             model=model,
-            replace=replace,
+            replace=overwrite,
             progress=progress,
         )
     emit(as_json, written, lambda: _show(written))

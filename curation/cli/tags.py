@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, TagAuthor, command_group, project_store
+from curation.cli.goldset import By, Json, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.options import asks
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table
@@ -79,11 +79,11 @@ def tags_list(
 @tags.command("set")
 def tags_set(
     queries: Annotated[list[str], typer.Argument(help="The ids of queries, or their texts.")],
-    add: Annotated[list[str] | None, typer.Option(help="A tag that the queries have; repeatable.")] = None,
-    remove: Annotated[
+    tag: Annotated[list[str] | None, typer.Option(help="A tag that the queries have; repeatable.")] = None,
+    no_tag: Annotated[
         list[str] | None, typer.Option(help="A tag that the queries do not have; repeatable.")
     ] = None,
-    by: TagAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Set which tags one or more queries have and do not have. This overrides the rules.
@@ -94,13 +94,13 @@ def tags_set(
 
     \b
     Examples:
-      goldset tags set "head set" --add misspelling
-      goldset tags set "head set" "ear phones" "key board" --add misspelling
-      goldset tags set q1f2e3d4c5b6a --add multi-hop --add question --remove entity --by ada
+      goldset tags set "head set" --tag misspelling
+      goldset tags set "head set" "ear phones" "key board" --tag misspelling
+      goldset tags set q1f2e3d4c5b6a --tag multi-hop --tag question --no-tag entity --by ada
     """
     from curation.sampling.tags.stored_tags import set_tags
 
-    _emit_set(set_tags(project_store(), queries, add or [], remove or [], by), as_json)
+    _emit_set(set_tags(project_store(), queries, tag or [], no_tag or [], by), as_json)
 
 
 @tags.command("import")
@@ -108,7 +108,7 @@ def tags_import(
     path: Annotated[Path, typer.Argument(help="CSV, TSV, JSON lines or Parquet with queries and tags.")],
     query_field: Annotated[str | None, field("the query's id or text", "query, query_id, text")] = None,
     tag_field: Annotated[str | None, field("its tag or tags", "tag, tags")] = None,
-    by: TagAuthor = COMMAND_LINE,
+    by: By = COMMAND_LINE,
     format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,

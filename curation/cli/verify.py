@@ -22,7 +22,7 @@ def verify(
     name: Annotated[str | None, typer.Argument(help="The release's name, such as v1.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--export", help="An exported folder to check instead.", show_default="the release"),
+        typer.Option(help="An exported folder to check instead.", show_default="the release"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -35,11 +35,11 @@ def verify(
     \b
     Examples:
       goldset verify v1
-      goldset verify --export exports/v1
+      goldset verify --folder exports/v1
       goldset verify v1 --json
     """
     if (name is None) == (folder is None):
-        raise typer.BadParameter("give either the NAME of a release or --export DIR")
+        raise typer.BadParameter("give either the NAME of a release or --folder DIR")
     if folder is not None:
         _verify_folder(folder, as_json)
         return

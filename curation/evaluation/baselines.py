@@ -256,7 +256,7 @@ def _refuse_existing(out: Path, names: Sequence[str], replace: bool) -> None:
     there = [] if replace else [name for name in files if (out / name).exists()]
     if there:
         raise InputError(
-            f"holds {', '.join(there)} already; choose another folder, or write over them with --replace",
+            f"holds {', '.join(there)} already; choose another folder, or write over them with --overwrite",
             path=out,
         )
 

@@ -90,12 +90,12 @@ def refuse_file(path: Path, text: str) -> None:
         raise InputError(f"--text {text!r}: expected {' or '.join(TEXTS)}")
     if path.suffix.lower() not in FORMATS:
         raise InputError(
-            f"--export {path}: its ending does not say how to write it; expected {' or '.join(FORMATS)}"
+            f"--out {path}: its ending does not say how to write it; expected {' or '.join(FORMATS)}"
         )
     if path.exists():
-        raise InputError(f"--export {path}: there is such a file; expected the name of a new one")
+        raise InputError(f"--out {path}: there is such a file; expected the name of a new one")
     if not path.resolve().parent.is_dir():
-        raise InputError(f"--export {path}: its folder does not exist; expected an existing one")
+        raise InputError(f"--out {path}: its folder does not exist; expected an existing one")
 
 
 def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
@@ -144,6 +144,6 @@ def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
             new.rename(path)
     except OSError as error:
         raise InputError(
-            f"--export {path}: the pairs could not be written ({error.strerror}); expected a folder that can "
+            f"--out {path}: the pairs could not be written ({error.strerror}); expected a folder that can "
             "be written and has room"
         ) from error

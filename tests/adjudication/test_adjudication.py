@@ -309,13 +309,13 @@ def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
     assert goldset("decide", "q", "near", "--unjudgeable", "--reason", "cut off")["grade"] is None
     path = tmp_path / "final.csv"
     path.write_text("query,document,grade,why\nq,three ways,1,half of it\n", encoding="utf-8")
-    assert goldset("decide", "--from", str(path), "--reason-field", "why") == {"decided": 1, "left_out": {}}
+    assert goldset("decide", "--file", str(path), "--reason-field", "why") == {"decided": 1, "left_out": {}}
     assert goldset("list")["total"] == 0
 
 
 @pytest.mark.parametrize(
     "words",
-    [["q", "far"], ["q", "far", "--grade", "1", "--unjudgeable"], ["q"], ["q", "far", "--from", "x.csv"]],
+    [["q", "far"], ["q", "far", "--grade", "1", "--unjudgeable"], ["q"], ["q", "far", "--file", "x.csv"]],
 )
 def test_a_decision_that_is_not_fully_named_is_a_usage_error(judged: Store, words: list[str]) -> None:
     command = ["--project", str(judged.path), "adjudicate", "decide", *words, "--reason", "why"]

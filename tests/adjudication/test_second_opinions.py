@@ -256,6 +256,6 @@ def test_the_commands_send_back_and_list_questions(disputed: tuple[Store, tuple[
 
     assert goldset("adjudicate", "send-back", *pair)["round"] == "first"
     assert goldset("adjudicate", "list")["total"] == 0
-    question = goldset("adjudicate", "unclear", *pair, "--words", "Do parts count?")
+    question = goldset("adjudicate", "unclear", *pair, "--question", "Do parts count?")
     (listed,) = goldset("guide", "questions")["questions"]
     assert (listed["question_id"], listed["author"]) == (question["question_id"], "command line")

@@ -237,7 +237,7 @@ def the_same(cut: icecat.Cut, out: Path, decided: list[tuple[str, str, int]]) ->
         *(f"annotator add {name} --role annotator --password-stdin" for name in RATERS),
         f"import judgments {rated} --annotator-columns {whose}",
         *(
-            f"adjudicate decide {query} {document} --grade {grade} --reason '{REASON}' --reviewer lead"
+            f"adjudicate decide {query} {document} --grade {grade} --reason '{REASON}' --by lead"
             for query, document, grade in decided
         ),
         "gate --alpha 0.6",

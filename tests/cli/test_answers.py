@@ -16,14 +16,14 @@ MADE, WHEN, *_ = QUERIES
 
 
 def test_a_task_is_opened_followed_decided_and_closed_by_command(project: Store, goldset: Any) -> None:
-    told = goldset("answers", "open", "faq", "--writers", "ada,ben", "--query", MADE, "--query", WHEN)
+    told = goldset("answers", "open", "faq", "--annotators", "ada,ben", "--query", MADE, "--query", WHEN)
     assert "Opened the answer task faq: 2 queries, 4 answers to write" in told
     say(project, MADE, "faq", ada="a smith", ben="The smith")
     say(project, WHEN, "faq", ada="in May", ben="1912")
     project.close()
     found = json.loads(goldset("answers", "disputes", "--json"))
     assert [(one["task"], one["query_id"]) for one in found["waiting"]] == [("faq", WHEN)]
-    shown = goldset("answers", "show", "faq", WHEN, "--reviewer", "rita")
+    shown = goldset("answers", "show", "faq", WHEN, "--by", "rita")
     assert "token F1 0.00, below 0.8" in shown
     assert "ada" not in shown
     decided = goldset("answers", "decide", "faq", WHEN, "--pick", "1912", "--reason", "The plate says so")
@@ -42,7 +42,7 @@ def test_what_people_wrote_is_released_and_evaluated_as_imported_answers_are(
     store = gold_project(tmp_path)
     add_names(store, "ada", "ben")
     options = ["--project", str(store.path)]
-    goldset(*options, "answers", "open", "faq", "--writers", "ada,ben")
+    goldset(*options, "answers", "open", "faq", "--annotators", "ada,ben")
     for topic in TOPICS[:4]:
         say(store, f"q-{topic}", "faq", ada=f"the {topic}", ben=topic)
     say(store, "q-origami", "faq", ada=None, ben=None)

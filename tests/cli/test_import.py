@@ -97,7 +97,7 @@ def test_decisions_of_a_file_are_rehearsed(goldset: Any, write: Any, project: St
     rows = "query,document,annotator,grade\nshoes,a,ada,3\nshoes,a,ben,0\n"
     goldset("import", "judgments", write("j.csv", rows))
     final = write("final.csv", "query,document,grade\nshoes,a,2\n")
-    command = ("adjudicate", "decide", "--from", final, "--reason", "final")
+    command = ("adjudicate", "decide", "--file", final, "--reason", "final")
     before = all_rows(project)
     assert "1 pair decided." in goldset(*command, "--dry-run")
     assert all_rows(project) == before

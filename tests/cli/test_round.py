@@ -39,7 +39,7 @@ def test_known_answers_and_practice_by_command(project: Store, goldset: Any) -> 
     grade_next(project, "mary", 60)
     decide_pairs(project, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(12) for d in range(5)})
     add_pairs(project, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(8)})
-    goldset("round", "open", "first", "--annotators", "ada,grace", "--known", "0.1")
+    goldset("round", "open", "first", "--annotators", "ada,grace", "--control-items", "0.1")
     assert "Control items" in goldset("round", "status", "first")
     assert "pass mark 80\u00a0%" in goldset(
         "practice", "open", "welcome", "--annotators", "ada,grace", "--queries", "2"

@@ -20,7 +20,7 @@ def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: 
     path = tmp_path / "tags.csv"
     path.write_text("query,tag\nhow to fold a map,-question\n", encoding="utf-8")
     assert "0 added, 1 removed" in goldset("tags", "import", path, "--by", "ada")
-    said = goldset("tags", "set", "m1", "--add", "unanswerable", "--remove", "multi-hop", "--json")
+    said = goldset("tags", "set", "m1", "--tag", "unanswerable", "--no-tag", "multi-hop", "--json")
     assert json.loads(said) == {
         "added": [["m1", "unanswerable"]],
         "removed": [["m1", "multi-hop"]],
@@ -53,7 +53,7 @@ def test_the_tags_of_the_traffic_are_counted_before_a_sample_and_it_can_be_drawn
 def test_an_unknown_tag_is_refused_with_those_that_are_known(goldset: Any) -> None:
     goldset("query", "add", "a map", "--id", "m1")
     with pytest.raises(InputError, match=r"(?s)no tag 'funny'.*unanswerable"):
-        goldset("tags", "set", "m1", "--add", "funny")
+        goldset("tags", "set", "m1", "--tag", "funny")
 
 
 def test_tags_that_were_not_looked_for_are_unknown_not_none(goldset: Any) -> None:

@@ -120,7 +120,7 @@ def test_files_that_are_there_are_replaced_only_when_asked(gold: Store, tmp_path
     out = tmp_path / "runs"
     write_baselines(gold, "v1", ["bm25"], out, depth=1)
     before = (out / "bm25.trec").read_bytes()
-    with pytest.raises(InputError, match=r"bm25\.trec, bm25\.json already.*--replace"):
+    with pytest.raises(InputError, match=r"bm25\.trec, bm25\.json already.*--overwrite"):
         write_baselines(gold, "v1", ["bm25"], out, depth=5)
     assert (out / "bm25.trec").read_bytes() == before
     write_baselines(gold, "v1", ["bm25"], out, depth=5, replace=True)
@@ -157,7 +157,7 @@ def test_the_command_says_what_it_wrote(gold: Store, tmp_path: Path) -> None:
     done = invoke([*arguments, "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["runs"][0]["queries"] == len(TOPICS)
-    assert "bm25.trec" in invoke([*arguments, "--replace"]).stdout
+    assert "bm25.trec" in invoke([*arguments, "--overwrite"]).stdout
 
 
 def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(

@@ -77,8 +77,8 @@ def test_regions_are_compared_in_one_family_with_all_other_kinds(store: Store, t
 
 def test_the_command_gates_on_clusters_and_prints_what_counts(store: Store, tmp_path: Path) -> None:
     runs = [part for path in write_runs(tmp_path) for part in ("--run", path)]
-    command = ["--project", str(store.path), "evaluate", "v1", *runs, "--by", "cluster,grid"]
-    shown = invoke([*command, "--report", str(tmp_path / "r.html")]).stdout
+    command = ["--project", str(store.path), "evaluate", "v1", *runs, "--breakdown", "cluster,grid"]
+    shown = invoke([*command, "--html", str(tmp_path / "r.html")]).stdout
     assert "Strata overlap: 29 queries count in 32 places" in shown
     assert "shares of 1,000 resamples above / level / below" in shown
     assert "3 of 3 regions of the corpus have a query" in shown

@@ -187,7 +187,7 @@ def test_a_file_without_a_line_is_said_to_be_empty(
     blank.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=told) as found:
         score(store, blank)
-    assert "--split" not in str(found.value)
+    assert "--part" not in str(found.value)
 
 
 def test_a_table_without_a_header_is_told_how_to_name_its_columns(store: Store, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_the_command_refuses_no_measure_and_a_page_that_cannot_be_written(
         assert isinstance(none.exception, InputError)
         assert "no measure was named" in str(none.exception)
         assert "Measures: ndcg_exp[@k], ndcg[@k]" in str(none.exception)
-    page = invoke([*command, "--report", str(tmp_path / "nowhere" / "report.html")])
+    page = invoke([*command, "--html", str(tmp_path / "nowhere" / "report.html")])
     assert isinstance(page.exception, InputError)
     assert "report.html: its folder does not exist; expected the name of a file" in str(page.exception)
 
@@ -227,7 +227,9 @@ def test_the_command_refuses_no_measure_and_a_page_that_cannot_be_written(
 def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp_path: Path) -> None:
     run = written(tmp_path)
     project = ["--project", str(store.path)]
-    done = invoke([*project, "evaluate", "v1", "--run", f"mine={run}", "--by", "type,segment", "--json"])
+    done = invoke(
+        [*project, "evaluate", "v1", "--run", f"mine={run}", "--breakdown", "type,segment", "--json"]
+    )
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     figure = found["runs"][0]["overall"]["ndcg@10"]
@@ -238,7 +240,7 @@ def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp
     text = invoke([*project, "evaluate", "v1", "--run", str(run)])
     assert text.exit_code == 0, text.output
     assert "ndcg_exp@10, by what counts" in text.stdout
-    assert "The page of --report has also: Query by query, What was judged, Method." in text.stdout
+    assert "The page of --html has also: Query by query, What was judged, Method." in text.stdout
 
 
 def test_a_release_that_is_open_and_a_run_that_was_parsed_are_not_read_again(

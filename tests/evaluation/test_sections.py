@@ -125,7 +125,7 @@ def test_a_first_stage_must_be_one_run_beside_others(project: Store, run: Path, 
 
 
 def test_the_command_shows_the_sections(project: Store, run: Path, reversed_run: Path) -> None:
-    named = ["--run", str(run), "--run", str(reversed_run), "--first-stage", "bm25", "--split", "dev"]
+    named = ["--run", str(run), "--run", str(reversed_run), "--first-stage", "bm25", "--part", "dev"]
     done = invoke(["--project", str(project.path), "evaluate", "v1", *named])
     assert done.exit_code == 0, done.output
     assert "perfect reranker" in done.stdout
@@ -171,7 +171,7 @@ def test_the_command_pools_and_shows_hard_negatives_and_samples(project: Store, 
     told = json.loads(invoke([*command, "--to-pool", "5", "--pool-sample", "0", "--json"]).stdout)
     assert told["to_pool"]["pool"]["built_before"] is True
     assert (told["inferred"]["pooled"], told["not_inferred"], told["pool_unjudged"]) == (0, None, None)
-    sealed = invoke([*command, "--pool-sample", "0", "--split", "test", "--reason", "to test it"])
+    sealed = invoke([*command, "--pool-sample", "0", "--part", "test", "--reason", "to test it"])
     assert isinstance(sealed.exception, RefusedError)
     wrong = invoke([*command, "--pool-sample", "ten"])
     assert isinstance(wrong.exception, InputError)

@@ -102,6 +102,6 @@ def test_an_evaluation_always_has_them_apart(store: Store, run: Path) -> None:
 
 def test_the_command_says_so_before_any_figure(store: Store, run: Path) -> None:
     shown = invoke(
-        ["--project", str(store.path), "evaluate", "v2", "--run", f"a={run}", "--split", "dev"]
+        ["--project", str(store.path), "evaluate", "v2", "--run", f"a={run}", "--part", "dev"]
     ).stdout
     assert "were written by a language model" in shown.partition("ndcg")[0]

@@ -203,5 +203,5 @@ def test_the_command_shows_tables_up_to_the_limit_or_one_object(pooled: Store, t
     assert "2 hard negatives" in shown
     assert "… and 1 more" in shown
     assert "1 of 1 query: fewer than 10 hard negatives" in shown
-    found = json.loads(run("--want", "2", "--json"))
+    found = json.loads(run("--negatives", "2", "--json"))
     assert (found["negatives"], found["enough"], found["queries"][0]["missing"]) == (2, 1, 0)

@@ -123,7 +123,7 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
         "queries that are new in the traffic",
     }
     assert 0 < status["sealed"] < len(status["pairs"])
-    plan = json.loads(invoke([*command, "plan", "--fraction", "0.15", "--seed", "7", "--json"]).stdout)
+    plan = json.loads(invoke([*command, "plan", "--share", "0.15", "--seed", "7", "--json"]).stdout)
     assert plan["fraction_of_pairs"] == pytest.approx(0.15, abs=0.01)
     assert plan["retired"] > 0
     done = invoke([*command, "open", "--annotators", "ada,grace"])

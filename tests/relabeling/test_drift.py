@@ -187,7 +187,7 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     answer_round(relabeled, "2026-Q4", drifting)
     command = ["--project", str(relabeled.path), "relabel", "report"]
     page = tmp_path / "drift.html"
-    told = invoke([*command, "--report", str(page)])
+    told = invoke([*command, "--html", str(page)])
     assert told.exit_code == 0, told.stderr
     assert "pairs have another grade" in told.stdout
     html = page.read_text()
@@ -197,6 +197,6 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     answer = json.loads(invoke([*command, "2026-Q4", "--json"]).stdout)
     assert (answer["pairs"], len(answer["confusion"])) == (16, 4)
     assert invoke([*command, "2031-Q1"]).exit_code == 1
-    assert invoke([*command, "--from", "first.csv"]).exit_code == 1
+    assert invoke([*command, "--old-round", "first.csv"]).exit_code == 1
     with pytest.raises(NotFoundError):
         campaign_report(relabeled, "none", "2026-Q4")

@@ -111,7 +111,7 @@ def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(re
 
 
 def test_two_rounds_are_compared_without_naming_sealed_pairs(relabeled: Relabeled) -> None:
-    report = relabeled.answer("report", "--from", "imported: first.csv", "--to", "2026-Q4")
+    report = relabeled.answer("report", "--old-round", "imported: first.csv", "--new-round", "2026-Q4")
     assert report["pairs"] == len(report["regraded"]) + report["sealed"]
     assert report["sealed"] > 0
     assert not {pair["query_id"] for pair in report["regraded"]} & relabeled.sealed
@@ -139,7 +139,7 @@ def test_the_same_runs_are_evaluated_on_the_old_and_the_new_release(
     relabeled: Relabeled, runs: list[str], tmp_path: Path
 ) -> None:
     page = tmp_path / "drift.html"
-    command = ["report", "--old", "v1", "--new", "v2", *runs, "--report", str(page)]
+    command = ["report", "--old-release", "v1", "--new-release", "v2", *runs, "--html", str(page)]
     found = {one["measure"]: one for one in relabeled.answer(*command)["orders"]}["ndcg_exp@10"]
     means = {one["system"]: (one["before"], one["after"]) for one in found["systems"]}
     assert list(means) == ["then", "now", "last"]
@@ -156,7 +156,7 @@ def test_sealed_parts_are_scored_with_a_reason_only_and_that_is_a_look(
     relabeled: Relabeled, runs: list[str]
 ) -> None:
     apart = [*runs[:2], *runs[-2:]]  # "now" differs from "then" in too few sealed queries
-    command = ["report", "--old", "v1", "--new", "v2", *apart, "--split", "test"]
+    command = ["report", "--old-release", "v1", "--new-release", "v2", *apart, "--part", "test"]
     refused = invoke(relabeled.command(*command))
     assert refused.exit_code == 1
     assert "--reason" in str(refused.exception)
@@ -168,7 +168,7 @@ def test_sealed_parts_are_scored_with_a_reason_only_and_that_is_a_look(
         (name, system) for name in ("v1", "v2") for system in ("then", "last")
     }
     assert {reason for *_, reason in told} == {"the report of autumn"}
-    assert invoke(relabeled.command("report", "--split", "test")).exit_code == 1, "without runs"
+    assert invoke(relabeled.command("report", "--part", "test")).exit_code == 1, "without runs"
 
 
 def list_looks(store: Store) -> list[tuple[str, str, str]]:

@@ -38,22 +38,22 @@ import answers answers.csv --query-field query --skip-unknown
 round open first --annotators ada,grace --overlap 2 --duplicates 0.1 --seed 7
 """
 FROZEN = """
-adjudicate decide --from decided.csv --reason "as joan says" --all
+adjudicate decide --file decided.csv --reason "as joan says" --all
 split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase --same session
 freeze v1 --allow-disputed --override "to test it"
-freeze shared --allow-disputed --share identical --seal dev --override "to test it"
+freeze shared --allow-disputed --share-grades identical --seal dev --override "to test it"
 """
 AGAIN = """
 import corpus revised.jsonl
-relabel plan --fraction 0.2 --seed 7 --today 2026-08-03
-relabel open --annotators ada,grace --name again
+relabel plan --share 0.2 --seed 7 --today 2026-08-03
+relabel open --annotators ada,grace --round again
 """
 FROZEN_AGAIN = """
 split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase
 freeze v2 --allow-disputed --allow-changed --override "to test it" --reason "to test it"
 """
 EVALUATED = (
-    "evaluate v1 --run near.csv --run far.csv --query-field query --split dev --by type,part,tag "
+    "evaluate v1 --run near.csv --run far.csv --query-field query --part dev --breakdown type,part,tag "
     "--hard-negatives --baseline near --turning --label-draws 5 --seed 7 --json"
 )
 

@@ -44,7 +44,7 @@ IN_THE_LOG = "SELECT count(*) FROM events WHERE action = 'in the log alone'"
 READS = """release list
 verify v1
 export v1 --format trec --without-grades test --out {0}/trec
-evaluate v1 --run {0}/a.trec --split dev
+evaluate v1 --run {0}/a.trec --part dev
 doctor --json
 backup {0}/b.duckdb
 backup {0}/b.duckdb --rehearse

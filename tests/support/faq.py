@@ -167,7 +167,7 @@ def commands(folder: Path) -> dict[str, str]:
     """What a lead types, by step; `folder` has the files and gets the runs."""
     fields = "--query-field query --document-field document"
     people = ",".join(PEOPLE)
-    measured = f"--run {folder / 'runs' / 'bm25.trec'} --measures recall@5,success@5,mrr@10 --by type"
+    measured = f"--run {folder / 'runs' / 'bm25.trec'} --measures recall@5,success@5,mrr@10 --breakdown type"
     return {
         "init": "init --guide labeling_guides/binary-relevance.md",
         "corpus": f"import corpus {folder / 'faq.jsonl'}",
@@ -177,17 +177,17 @@ def commands(folder: Path) -> dict[str, str]:
         **{name: f"annotator add {name} --role annotator --password-stdin" for name in PEOPLE},
         "round": f"round open first --annotators {people} --overlap 2 --duplicates 0.08 --seed 1",
         "close": "round close first",
-        "agreement": "agreement --by type",
+        "agreement": "agreement --breakdown type",
         "disputes": "adjudicate list --limit 1000",
-        "decisions": f"adjudicate decide --from {folder / 'decisions.csv'} {fields} --grade-field grade "
+        "decisions": f"adjudicate decide --file {folder / 'decisions.csv'} {fields} --grade-field grade "
         "--reason 'read again'",
-        "negatives": "negatives --want 10",
+        "negatives": "negatives --negatives 10",
         "split": "split --dev 0.7 --test 0.3 --seed 1 --no-paraphrase",
         "freeze": "freeze v1",
         "card": "card v1",
         "run": f"run v1 --systems bm25 --out {folder / 'runs'}",
-        "dev": f"evaluate v1 {measured} --split dev --hard-negatives",
-        "test": f"evaluate v1 {measured} --split test --hard-negatives --reason 'the first figures'",
+        "dev": f"evaluate v1 {measured} --part dev --hard-negatives",
+        "test": f"evaluate v1 {measured} --part test --hard-negatives --reason 'the first figures'",
         **{
             f"pairs-{form}": f"export v1 --format {form} --out {folder / f'pairs-{form}'} "
             "--reason 'the labelled pairs'"

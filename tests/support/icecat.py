@@ -95,7 +95,7 @@ def path(shared: Path, folder: Path, raters: tuple[str, ...] = RATERS) -> list[s
         f"import judgments {rated} {fields} --annotator-columns {','.join(raters)}",
         "agreement",
         "adjudicate list",
-        f"adjudicate decide --from {rated} {fields} --grade-field final_rating "
+        f"adjudicate decide --file {rated} {fields} --grade-field final_rating "
         "--reason final-rating-of-the-campaign",
         "split --dev 0.7 --test 0.3 --seed 1 --largest-group 0.11",  # 14 queries share products in a chain
         "freeze v1",

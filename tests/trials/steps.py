@@ -65,7 +65,7 @@ import corpus {files}/corpus.jsonl
 import traffic {files}/traffic.csv
 import queries {files}/queries.jsonl
 sample --size 4 --seed 1
-tags set q-kettle --add question
+tags set q-kettle --tag question
 import run {files}/near.run --name near
 pool --systems bm25,run:near --depth 3 --random-negatives 1 --seed 1
 round open first --annotators ada,ben,cyd --overlap 2 --duplicates 0.1 --seed 1
@@ -76,11 +76,11 @@ adjudicate send-back q-kettle kettle-2
 adjudicate decide q-kettle kettle-2 --grade 1 --reason why
 split --dev 0.3 --test 0.7 --no-paraphrase --no-shared-documents --seed 1
 freeze v1 --override trial --allow-disputed
-evaluate v1 --run near={files}/near.run --split dev
-evaluate v1 --run near={files}/near.run --split test --reason why
+evaluate v1 --run near={files}/near.run --part dev
+evaluate v1 --run near={files}/near.run --part test --reason why
 export v1 --format beir --out {here}/beir --reason why
 backup {here}/copy.duckdb
-relabel plan --fraction 0.2 --seed 1
+relabel plan --share 0.2 --seed 1
 relabel open --annotators ada,ben
 annotator deactivate cyd
 """.strip().splitlines()

@@ -305,7 +305,7 @@ def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
         raise RefusedError(
             f"Of the sealed queries of {parts}, {sealed} have reference answers: figures of fewer than "
             f"{LEAST} would tell single answers. Choose another part.",
-            command="--split names one.",
+            command="--part names one.",
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))

@@ -75,7 +75,7 @@ def write_answers_to_grade(
     if release.sealed and what == CORRECTNESS:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its reference answers "
-            "are not written into files. Choose another part with --split, or --for faithfulness, which "
+            "are not written into files. Choose another part with --part, or --for faithfulness, which "
             "needs none."
         )
     rows = opened(store, release_name).rows("answers") if what == CORRECTNESS else ()

@@ -116,5 +116,5 @@ def check_deciding(deciding: DecidingTest, sealed: bool = False) -> None:
         raise RefusedError(
             "A sealed part is compared by Fisher's randomisation test with Holm's correction, and by no "
             "other: each further one would tell more of its grades.",
-            command="Leave --test and --correction out.",
+            command="Leave --significance-test and --correction out.",
         )

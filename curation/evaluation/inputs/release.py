@@ -174,7 +174,7 @@ def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:
         raise RefusedError(
             f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name one, "
             "and say why.",
-            command=f'For example: --split {known[0]} --reason "why".',
+            command=f'For example: --part {known[0]} --reason "why".',
         )
     return public
 

@@ -298,7 +298,7 @@ class _RunColumns:
         )
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
-            "Choose another part (--split), or name the field with the queries (--query-field).",
+            "Choose another part (--part), or name the field with the queries (--query-field).",
         )
 
 

@@ -149,7 +149,7 @@ def _refuse_sealed(release: EvaluatedRelease) -> None:
     if release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a judge made for it "
-            "could tell the value of a single query. Name a part that is not sealed with --split: the "
+            "could tell the value of a single query. Name a part that is not sealed with --part: the "
             "judge's grades of all queries are used with it all the same."
         )
 

@@ -269,7 +269,7 @@ def refuse_parts_without_ladder(release: EvaluatedRelease) -> None:
         raise InputError(
             f"The Ladder is for one sealed part, and of {', '.join(release.parts)} not all are, or they are "
             "several. Name one.",
-            command="--split does.",
+            command="--part does.",
         )
 
 

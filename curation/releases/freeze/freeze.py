@@ -253,7 +253,7 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
                 "The split was made without looking for nearly identical documents, so identical ones may be "
                 f"relevant in different parts, and shared grades tie them. The first tie across: {first}. "
                 "Split again with that search, or freeze without sharing grades.",
-                command="Split again without --no-near-duplicates, or freeze without --share.",
+                command="Split again without --no-near-duplicates, or freeze without --share-grades.",
             )
         ties = amount(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(

@@ -78,7 +78,7 @@ def answer(store: Store, where: str, who: str, grade) -> int:
 
 def test_the_json_has_the_keys_that_others_read(store: Store) -> None:
     judged_twice(store)
-    report = as_object(agreement_report(store), by=None)
+    report = as_object(agreement_report(store), breakdown=None)
     for level in ("nominal", "ordinal", "interval"):
         assert {"alpha", "low", "high", "units", "undefined"} <= report["between"][level].keys()
     assert {"annotator", "identical", "low", "high", "n", "undefined"} <= report["within"][0].keys()
@@ -293,7 +293,7 @@ def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> N
     assert whole["by"].keys() == {"type", "boundary", "annotator", "pair", "week"}
     assert {"alpha", "low", "high", "units", "pairs"} <= whole["between"]["ratio"].keys()
     assert {"confusion", "origins", "cohen"} <= whole.keys()
-    weeks = json.loads(invoke([*project, "--json", "--by", "week"]).stdout)
+    weeks = json.loads(invoke([*project, "--json", "--breakdown", "week"]).stdout)
     assert weeks["by"].keys() == {"week"}
     assert weeks["by"]["week"] == whole["by"]["week"]
 
@@ -312,7 +312,7 @@ def test_the_command_has_the_reports_section_of_each_part_with_its_figures(
     store: Store, by: str, heading: str
 ) -> None:
     judged_twice(store)
-    done = invoke(["--project", str(store.path), "agreement", "--by", by])
+    done = invoke(["--project", str(store.path), "agreement", "--breakdown", by])
     assert done.exit_code == 0
     assert heading in done.stdout
 

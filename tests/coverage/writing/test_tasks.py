@@ -200,7 +200,7 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
 def test_the_commands_open_tasks_and_list_what_was_written(project: Store) -> None:
     command = ["--project", str(project.path), "coverage"]
     opened = invoke(
-        [*command, "open-tasks", "--queries", "2", "--writers", "anna, ben", "--seed", "3"]
+        [*command, "open-tasks", "--queries", "2", "--annotators", "anna, ben", "--seed", "3"]
     ).stdout
     assert "Opened 2 query-writing tasks in 2 regions: anna 1, ben 1." in opened
     write_task(project, task_of(project).task_id, "harbour", "anna")

@@ -149,7 +149,7 @@ def test_silence_is_over_all_unanswerable_queries_and_rows_not_sent_are_counted(
         "v1",
         "--answers",
         f"new={file.path}",
-        "--split",
+        "--part",
         "all",
     ]
     shown = " ".join(invoke(asked).stdout.split())
@@ -358,7 +358,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     assert overall["exact_match"]["value"] == 1
     assert overall["faithfulness"]["n"] == len(dev)
     page = tmp_path / "report.html"
-    shown = invoke([*asked, "--report", str(page)], catch_exceptions=False).stdout
+    shown = invoke([*asked, "--html", str(page)], catch_exceptions=False).stdout
     assert "faithfulness" in shown
     first, *_ = re.findall(r"<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))
     assert first == "Retrieval, answers, faithfulness"
@@ -366,7 +366,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     assert triple is not None
     told = [one.split(" (")[0].rpartition(" ")[0] for one in triple[1].split("; ")]
     assert told == ["retrieval, ndcg_exp@10", "exact_match", "f1", "correctness not", "faithfulness"]
-    invoke([*path, "--report", str(page)], catch_exceptions=False)
+    invoke([*path, "--html", str(page)], catch_exceptions=False)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     needs_a_run = invoke([*path, "--judge", "llm", "--to-pool", "10"])
     assert isinstance(needs_a_run.exception, InputError)

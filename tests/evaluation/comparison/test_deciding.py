@@ -66,10 +66,10 @@ def test_a_p_is_never_0_and_every_test_is_in_the_text_and_in_the_report(tmp_path
     paths = [write_run(tmp_path / "best.trec", best)]
     paths += [write_run(tmp_path / f"{name}.trec", ranked(name)) for name in "ab"]
     page = tmp_path / "report.html"
-    command = ["--project", str(store.path), "evaluate", "v1", "--split", "dev", "--measures", "ndcg@10,map"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--part", "dev", "--measures", "ndcg@10,map"]
     for path in paths:
         command += ["--run", str(path)]
-    done = invoke([*command, "--test", "t", "--correction", "bh", "--report", str(page)])
+    done = invoke([*command, "--significance-test", "t", "--correction", "bh", "--html", str(page)])
     assert done.exit_code == 0, done.output
     shown = " ".join(done.stdout.replace("│", " ").split())
     assert "ndcg@10: differences; p BH below 0.05, of Student's t test, decides" in shown
@@ -79,6 +79,6 @@ def test_a_p_is_never_0_and_every_test_is_in_the_text_and_in_the_report(tmp_path
     assert "The order by other measures against that by ndcg@10" in shown
     html = page.read_text(encoding="utf-8")
     assert '<td class="number">&lt;\u00a00.001</td>' in html
-    refused = invoke([*command, "--split", "test", "--reason", "a look", "--test", "sign"])
-    assert "Leave --test and --correction out" in str(refused.exception)
+    refused = invoke([*command, "--part", "test", "--reason", "a look", "--significance-test", "sign"])
+    assert "Leave --significance-test and --correction out" in str(refused.exception)
     store.close()

@@ -135,7 +135,7 @@ def test_a_sealed_part_has_rounded_estimates_and_none_of_few_queries(
 def test_the_command_prints_the_estimates_and_refuses_a_declared_sample(
     project: Store, sources: list[RunSource]
 ) -> None:
-    run = ["--run", str(sources[0].path), "--split", "dev"]
+    run = ["--run", str(sources[0].path), "--part", "dev"]
     command = ["--project", str(project.path), "evaluate", "v1", *run]
     done = invoke(command)
     assert done.exit_code == 0, done.output
@@ -160,6 +160,6 @@ def test_estimates_with_a_judge_say_what_the_sample_left_out(
     (tmp_path / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
     import_judge(project, tmp_path / "j.csv", "llm")
     undrawn = sum(len(one.documents - one.drawn) for strata in sample.values() for one in strata)
-    run = ["--run", str(sources[0].path), "--split", "dev", "--judge", "llm"]
+    run = ["--run", str(sources[0].path), "--part", "dev", "--judge", "llm"]
     done = invoke(["--project", str(project.path), "evaluate", "v1", *run])
     assert f"take the {undrawn:,} pairs that it left out for not relevant" in done.stdout

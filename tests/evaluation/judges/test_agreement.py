@@ -195,6 +195,6 @@ def test_the_command_shows_figures_confusion_and_coverage(project: Store, tmp_pa
     assert sum(map(sum, found["confusion"])) == found["coverage"]["compared"]
     listed = invoke([*path, "judge"]).stdout
     assert [cell.strip() for cell in listed.splitlines()[4].split("│")[1:6]] == ["llm", "48", "0", "12", "1"]
-    assert json.loads(invoke([*path, "judge", "--list", "--json"]).stdout)["judges"][0]["judgments"] == 48
-    refused = invoke([*path, "judge", "llm", "--split", "dev"])
+    assert json.loads(invoke([*path, "judge", "--json"]).stdout)["judges"][0]["judgments"] == 48
+    refused = invoke([*path, "judge", "llm", "--part", "dev"])
     assert isinstance(refused.exception, InputError)

@@ -258,7 +258,7 @@ def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_p
     assert "The judge llm graded the pools of 70 queries" in shown
     assert "correlation" in shown
     page = tmp_path / "report.html"
-    invoke([*asked, "--report", str(page)], catch_exceptions=False)
+    invoke([*asked, "--html", str(page)], catch_exceptions=False)
     assert "The judge llm graded the pools of 70 queries" in page.read_text(encoding="utf-8")
     found = json.loads(invoke([*asked, "--json"]).stdout)
     figure = found["judge"]["runs"][0]["overall"]["ndcg_exp@10"]

@@ -149,7 +149,7 @@ def test_each_section_has_a_place_of_its_own() -> None:
 def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "mine.trec", ranked("mine"))
     page = tmp_path / "report.html"
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--report", str(page)]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--html", str(page)]
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
     found = evaluate_runs(store, "v1", [RunSource("mine", run)])

@@ -77,7 +77,7 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     files = {name: tmp_path / name for name in ("t.csv", "t.md", "t.tex", "q.txt")}
     for name, path in files.items():
         command += ["--per-query" if name == "q.txt" else "--table", str(path)]
-    done = invoke([*command, "--run", runs[0], "--run", runs[1], "--split", "dev"])
+    done = invoke([*command, "--run", runs[0], "--run", runs[1], "--part", "dev"])
     assert done.exit_code == 0, done.output
     assert not files["q.txt"].exists()
     lines = (tmp_path / "q.b.txt").read_text(encoding="utf-8").splitlines()
@@ -91,18 +91,18 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     assert "| a | " in files["t.md"].read_text(encoding="utf-8")
     assert r"\begin{tabular}{lll}" in files["t.tex"].read_text(encoding="utf-8")
     before = Path(runs[0]).read_bytes()
-    own = invoke([*command[:-1], runs[0], "--run", runs[0], "--split", "dev"])
+    own = invoke([*command[:-1], runs[0], "--run", runs[0], "--part", "dev"])
     assert "it is a file that is read, too; expected another name" in str(own.exception)
     asked = ["--project", str(store.path), "evaluate", "v1", "--run", runs[0], "--run", runs[1]]
     a_of_all, table = str(tmp_path / "of.trec"), str(tmp_path / "t.md")
     Path(runs[1]).rename(tmp_path / "of.a.trec")
     asked[-1] = f"b={tmp_path / 'of.a.trec'}"
-    for more in (["--per-query", a_of_all], ["--report", runs[0]], ["--table", table, "--report", table]):
+    for more in (["--per-query", a_of_all], ["--html", runs[0]], ["--table", table, "--html", table]):
         assert "expected another name" in str(invoke([*asked, *more]).exception), more
     assert Path(runs[0]).read_bytes() == before
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
-    sealed = invoke([*command, "--run", runs[0], "--split", "test", "--reason", "a look"])
+    sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "a look"])
     assert "there is nothing by query of a sealed part" in str(sealed.exception)
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]

@@ -64,15 +64,15 @@ def test_all_figures_of_a_sealed_part_are_for_leads_and_an_evaluator_climbs_the_
     with pytest.raises(RefusedError, match=r"vera is evaluator: all figures of it are for leads.*--ladder"):
         scored(store, tmp_path, by="vera", dense=ranked("a"))
     run = write_run(tmp_path / "dense.trec", ranked("a"))
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--author", "vera"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--by", "vera"]
     found = json.loads(
-        invoke([*command, "--split", "test", "--reason", "May", "--json"], catch_exceptions=False).stdout
+        invoke([*command, "--part", "test", "--reason", "May", "--json"], catch_exceptions=False).stdout
     )
     assert found["answers"][0]["improved"] is True
     assert "runs" not in found
     assert found["looks"][0]["flattery"] is None, "its sd is a figure of the part"
     assert [one.ladder for one in show(store, "v1").looks] == [True]
-    dev = json.loads(invoke([*command, "--split", "dev", "--json"], catch_exceptions=False).stdout)
+    dev = json.loads(invoke([*command, "--part", "dev", "--json"], catch_exceptions=False).stdout)
     assert dev["runs"][0]["per_query"]
 
 

@@ -67,7 +67,7 @@ def test_the_ladder_is_for_sealed_parts_and_needs_a_reason(store: Store, tmp_pat
 
 def test_the_command_shows_the_answer_and_nothing_else(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "best.trec", best())
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--part", "test"]
     command += ["--reason", "nightly", "--ladder"]
     answer = json.loads(invoke([*command, "--json"], catch_exceptions=False).stdout)
     assert answer["answers"] == [{"system": "best", "source": "best.trec", "improved": True, "best": 1.0}]
@@ -79,7 +79,7 @@ def test_the_command_shows_the_answer_and_nothing_else(store: Store, tmp_path: P
 
 def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "best.trec", best())
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--part", "test"]
     command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning", "--label-draws", "5"]
     refused = invoke([*command, "--pool-sample", "0", "--correction", "bh"])
     assert refused.exit_code != 0
@@ -90,7 +90,7 @@ def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Sto
 
 def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "best.trec", best())
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--part", "test"]
     refused = invoke([*command, "--reason", "nightly", "--to-pool", "0"])
     assert refused.exit_code != 0
     assert "A depth of 0" in str(refused.exception)

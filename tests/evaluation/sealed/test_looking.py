@@ -189,8 +189,8 @@ def test_what_looks_are_compared_by_is_stored_for_sealed_queries_only(store: Sto
 
 def test_the_command_says_which_look_it_is(store: Store, tmp_path: Path) -> None:
     run = write_run(tmp_path / "dense.trec", ranked("a"))
-    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
-    done = invoke([*command, "--reason", "May", "--author", "lee"], catch_exceptions=False)
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--part", "test"]
+    done = invoke([*command, "--reason", "May", "--by", "lee"], catch_exceptions=False)
     assert "dense: look 1 at test, 1 of dense." in done.stdout
     answer = json.loads(invoke([*command, "--reason", "May", "--json"]).stdout)
     assert (answer["looks"][0]["number"], answer["looks"][0]["repeated"]) == (1, True)

@@ -210,13 +210,13 @@ def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabili
 def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path) -> None:
     judged_project(store, tmp_path)
     command = ["--project", str(store.path), "relabel", "plan", "--seed", "7", "--today", "2026-11-22"]
-    done = invoke([*command, "--fraction", "0.15", "--json"])
+    done = invoke([*command, "--share", "0.15", "--json"])
     answer = json.loads(done.stdout)
     assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
     assert (answer["pairs"], answer["hours"]) == (4, None)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
     assert "The hours are unknown" in invoke(command).stdout
-    assert invoke([*command, "--fraction", "0.5"]).exit_code == 1
+    assert invoke([*command, "--share", "0.5"]).exit_code == 1
     shown = invoke(["--project", str(store.path), "relabel", "show", "2026-Q4"])
     assert "not opened: 4 pairs" in shown.stdout
     assert invoke(["--project", str(store.path), "relabel", "show", "2031-Q1"]).exit_code == 1

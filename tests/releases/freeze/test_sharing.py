@@ -109,7 +109,7 @@ def test_sharing_across_parts_is_refused_with_what_helps_where_copies_tie_nothin
     add_judgments(store, [ImportedJudgment(other, "violin-8", "zoe.miller", 3)], "later.csv")
     freeze(store, "v1", allow_disputed=True)
     with pytest.raises(
-        RefusedError, match=r"shared document.*without --no-near-duplicates, or freeze without --share"
+        RefusedError, match=r"shared document.*without --no-near-duplicates, or freeze without --share-grades"
     ):
         freeze(store, "v2", allow_disputed=True, share="identical")
 
@@ -140,7 +140,7 @@ def test_shared_grades_are_exported_and_compared_as_such(tmp_path: Path) -> None
 
 def test_the_command_tells_what_was_shared_and_refuses_another_rule(tmp_path: Path) -> None:
     store = project(tmp_path)
-    command = ["--project", str(store.path), "freeze", "v1", "--share"]
+    command = ["--project", str(store.path), "freeze", "v1", "--share-grades"]
     done = invoke([*command, "identical"], catch_exceptions=False)
     assert "shared: 3 grades, by the rule identical; 0 texts have different grades" in done.stdout
     with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
