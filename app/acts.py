@@ -1,6 +1,6 @@
 """Acts: what the forms of a page do to the project, once for each submission.
 
-Streamlit answers a second click with a second run of the page at once, beside the run that still acts on the
+Streamlit answers a second click with a second run of the page at once, next to the run that still acts on the
 first one, and stops the first run where it next calls Streamlit. Both runs find the button pressed. Therefore
 a run waits for an act of its session before it reads anything, a submission has a number that is done once,
 and the result of an act is stored before anything can stop its run.

@@ -73,7 +73,7 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
             f"{path} of Streamlit {st.__version__} is not the page that goldset expects: one script and a "
-            "style sheet that are in the folder beside it, and an element called root. Install a version of "
+            "style sheet that are in the folder next to it, and an element called root. Install a version of "
             "Streamlit that goldset was tested with, such as 1.67."
         )
     for one in (*styles, *scripts, *ahead):

@@ -1,6 +1,6 @@
 """The navigation: the pages that are in `app.views`, and which of them a role has.
 
-This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows.
+This forbids nothing by itself: `curation` checks the role of the person who asks for what a page shows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.people.annotators import require_role
 from curation.store import Annotator
 
 ROW = 6
-"""So many links fit beside the account; who has more pages finds them in groups."""
+"""So many links fit next to the account; who has more pages finds them in groups."""
 
 
 @cache

@@ -50,7 +50,7 @@ MAIN = Path(__file__).with_name("main.py")
 
 
 def routes() -> list[Route]:
-    """The routes beside Streamlit's own."""
+    """The routes besides Streamlit's own."""
     return [
         Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", signin.sign_out, methods=["POST"]),
@@ -152,7 +152,7 @@ def serve(
 def ending_as_interrupted() -> Iterator[None]:
     """SIGTERM ends the block as Ctrl-C does, so that what is registered for the end of the process is done.
 
-    uvicorn answers the requests that it has, and raises the signal again for whoever handled it before.
+    uvicorn answers the requests that it has, and raises the signal again for the handler before.
     """
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

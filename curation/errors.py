@@ -45,7 +45,7 @@ class CurationError(Exception):
 
 
 class InputError(CurationError):
-    """Input that cannot be taken; carries every problem found, so that all are mended at once.
+    """Input that cannot be taken; carries every problem found, so that all are corrected at once.
 
     Attributes
     ----------

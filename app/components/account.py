@@ -1,7 +1,7 @@
 """Who is signed in, with links to Help, to the account and to sign out; on every page.
 
 Its script makes one click of a double click, on whatever page it is. Narrow windows have the pages in a
-drawer: it closes after a choice, by a click beside it, and by Escape.
+drawer: it closes after a choice, by a click outside it, and by Escape.
 """
 
 from __future__ import annotations

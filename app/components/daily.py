@@ -1,4 +1,4 @@
-"""Small figures in one line: answers a day beside the forecast, and a figure with its interval."""
+"""Small figures in one line: answers a day next to the forecast, and a figure with its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown of a project as HTML: no foreign HTML and no image is in it, and a link opens beside the page."""
+"""Markdown of a project as HTML: no foreign HTML and no image is in it, and a link opens a new tab."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class UploadLimits:
 
 
 class _Upload:
-    """One upload: over where nothing more of its body comes, because whoever sent it is gone."""
+    """One upload: over where nothing more of its body comes, because the sender is gone."""
 
     def __init__(self, receive: Receive, send: Send, silence: float) -> None:
         self._receive, self._send, self._silence = receive, send, silence

@@ -51,7 +51,7 @@ def guide_json(found: Guide) -> dict[str, Any]:
 
 
 def guide_panel(found: Guide, name: str, wide: bool = False) -> None:
-    """A guide as annotators read it; `wide` puts its text beside the scale where there is room."""
+    """A guide as annotators read it; `wide` puts its text next to the scale where there is room."""
     _panel(key=f"guide {name}", data={"guide": guide_json(found), "wide": wide})
 
 

@@ -72,7 +72,7 @@ def drop_ended_sessions() -> None:
 
 
 _descriptors = Descriptors()
-TURNED_AWAY = "Too many people are here at the moment. Whoever grades goes on; try again in a minute."
+TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
 
 
 class Admission:

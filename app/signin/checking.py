@@ -2,7 +2,7 @@
 
 A check takes some 50 ms and 64 MB, so each lane does one at a time. Strangers, browsers that are known, and
 people who change their password have lanes of their own. A queue is short, in all and for one network; who
-finds it full is told to try again, and who has gone while waiting is not checked.
+finds it full is asked to try again, and who has gone while waiting is not checked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lane:
         Raises
         ------
         QueueFullError: too many are waiting, of all or of this network.
-        ClientDisconnect: whoever asked has gone, and nothing was checked.
+        ClientDisconnect: the client has gone, and nothing was checked.
         """
         if self._present.total() >= LONGEST_QUEUE or self._present[network] >= OF_ONE_NETWORK:
             raise QueueFullError

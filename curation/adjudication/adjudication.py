@@ -141,7 +141,7 @@ def decide_many(
         left_out: Counter[str] = Counter()
         field = proposals[0].query_field if proposals else None
         rulings, problems = _rulings(proposals, found.guide, QueryColumn(found.queries, field), left_out)
-        refuse_problems(problems, path=source, way_out="Nothing was decided: mend these lines first.")
+        refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
         return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out)))
 

@@ -49,7 +49,7 @@ class Dispute:
     decisions: how many there were.
     content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
     changed: nobody judged the version that the corpus has now.
-    older: judgments of older versions, which do not count beside those of the version in force.
+    older: judgments of older versions, which do not count besides those of the version in force.
     weight: what a decision would change: the disagreement between the grades times the traffic of the query
         (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
     """
@@ -97,8 +97,8 @@ class Case:
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
 
-    A pair that waits for one more opinion is left out. Sealed pairs are among them: whoever shows these asks
-    a door (`list_disputes`, `queue`).
+    A pair that waits for one more opinion is left out. Sealed pairs are among them: a function that shows
+    these asks a door (`list_disputes`, `queue`).
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:

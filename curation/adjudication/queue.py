@@ -62,7 +62,7 @@ class CaseShowing(NamedTuple):
 
     Attributes
     ----------
-    pair_id: a hash that stands for the query and the document.
+    pair_id: a hash of the query and the document.
     revision: how many decisions the pair has had.
     content_hash: the version of the document that is shown.
     passage: the document as the guide's template wants it, the query's words marked.
@@ -175,7 +175,7 @@ def whole_case(
 
 
 def pair_id(query_id: str, document_id: str) -> str:
-    """A hash that stands for a pair on a reviewer's screen."""
+    """A hash of a pair on a reviewer's screen."""
     return digest("pair", query_id, document_id)[:16]
 
 

@@ -1,6 +1,7 @@
 """Second opinions: a disputed pair goes back to an annotator who has not judged it.
 
-A request makes one more presentation in the round that showed the pair, for the member with fewest open items
+A request makes one more presentation in the round that showed the pair, for the member with the smallest
+number of open items
 who never had the pair with this text. It comes after their open items and looks like any other. The reviewer
 does not learn who judges, nor the annotator why. The dispute is not listed until the opinion is in, or the
 round is closed.
@@ -97,7 +98,7 @@ def _open_round(cursor: Cursor, pair: Pair) -> _Round:
 
 
 def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str) -> str:
-    """The member of the round with fewest open items who never had the pair with this text."""
+    """The member of the round with least open items who never had the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {one.annotator for one in practice_statuses(cursor) if one.open}
     judging = {one.name for one in able_to_judge(cursor)}

@@ -62,7 +62,7 @@ class Demand(NamedTuple):
 
 
 class GateCheck(NamedTuple):
-    """One figure beside what is demanded of it.
+    """One figure against what is demanded of it.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ def gate_of(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """The figures beside the demand.
+    """The figures and the demand.
 
     Parameters
     ----------

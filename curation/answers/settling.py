@@ -1,8 +1,8 @@
 """Settling: what is written and decided about a query becomes its reference answers.
 
 The outcome of a query follows from the answers in force, the reviewer's decision and whether the task is
-closed. Whoever changes one of these compares the outcome before and after, in one transaction: a new one
-is appended to the reference answers with the source 'people', and the tag `unanswerable` follows it. An
+closed. A function that changes one of these compares the outcome before and after, in one transaction: a new
+one is appended to the reference answers with the source 'people', and the tag `unanswerable` follows it. An
 outcome that was taken back brings back the references that were in force when the task opened. Where a file
 was imported since, its references stay until there is another outcome.
 """

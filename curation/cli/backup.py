@@ -32,13 +32,13 @@ def backup(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Copy the project to a file while people grade. Its sums are written beside it.
+    """Copy the project to a file while people grade. Its sums are written next to it.
 
     The copy holds everything that was acknowledged before it. The project is held only while its bytes are
     copied. The copy is then read whole, and gets its name only after that. It holds hashes of passwords,
     sealed grades and the key that signs cookies, so only you can read it.
 
-    --rehearse is a restore drill: a backup is restored to a temporary place beside the project. It is
+    --rehearse is a restore drill: a backup is restored to a temporary place next to the project. It is
     compared with its sums and read whole, a row is written into each table that has one, and its releases
     are verified. Home, status and doctor show when that was. Exit 1 if anything is wrong.
 
@@ -97,7 +97,7 @@ def _show_backup(taken: Backup) -> None:
 
 
 def _show_restored(restored: Restored) -> None:
-    when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums beside it"
+    when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums next to it"
     say(
         f"{restored.path} is now {restored.backup.name}, {when}: "
         f"{amount(sum(restored.rows.values()), 'row')}."

@@ -67,7 +67,7 @@ def _show_details(shown: list[AnnotatorDetails]) -> None:
     table("Annotators", columns, [_details_row(one) for one in shown])
     left_out = [f"{one.annotator} ({one.left_out})" for one in shown if one.left_out]
     if left_out:
-        say(f"Nobody is compared with {', '.join(left_out)}: they stand out by what is in parentheses.")
+        say(f"Nobody is compared with {', '.join(left_out)}: they differ by what is in parentheses.")
 
 
 def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:

@@ -296,7 +296,7 @@ def _show_written(
 
 def _show(report: CoverageReport, limit: int) -> None:
     say(
-        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.loners:,} loners), "
+        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.loners:,} isolated), "
         f"{amount(report.queries, 'query', 'queries')}, {report.synthetic:,} of them synthetic. Resolution "
         f"{report.resolution:g}, {report.chosen}; seed {report.seed}.",
         f"A region is a cluster with {amount(report.least_documents, 'document')} or more.",

@@ -38,7 +38,7 @@ def coverage_effects_command(
     """Show how far dispersion, alignment, the 3 × 3 grid and the clusters explain what runs reach.
 
     Δ may explain nDCG@10 and J recall@100: r² with a permutation test. σ within the cells of the grid and
-    within clusters is shown beside σ overall and beside what chance gives. All of it is for regions and for
+    within clusters is shown next to σ overall and and what chance gives. All of it is for regions and for
     all clusters, and over the resolutions of the map that `goldset coverage` made last.
 
     \b

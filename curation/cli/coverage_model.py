@@ -92,7 +92,7 @@ NOT_SENT = "Nothing was sent: give --send to send it."
 
 
 def note(*sentences: str) -> None:
-    """Sentences beside the result, on standard error."""
+    """Sentences next to the result, on standard error."""
     for sentence in sentences:
         typer.echo(sentence, err=True)
 

@@ -34,7 +34,7 @@ Asked = ParamSpec("Asked")
 
 
 def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
-    """The command, where with --fail-if an error is told apart from figures that fail."""
+    """The command, where with --fail-if an error is distinguished from figures that fail."""
 
     @wraps(command)
     def checked(*given: Asked.args, **options: Asked.kwargs) -> None:
@@ -379,7 +379,7 @@ def _climb(
     actor: str,
     as_json: bool,
 ) -> None:
-    """What the Ladders of runs and of answers say, and nothing else."""
+    """What the Ladders of runs and of answers say."""
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.evaluate_answers import ladder_answers
     from curation.evaluation.sealed.ladder_looks import ladder_looks

@@ -14,7 +14,7 @@ from curation import __version__
 if TYPE_CHECKING:
     from curation.store import Store
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object alone.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]

@@ -172,7 +172,7 @@ def guide_answer(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Answer a question about the guide, or change its answer. Annotators read it beside the guide.
+    """Answer a question about the guide, or change its answer. Annotators read it next to the guide.
 
     \b
     Examples:

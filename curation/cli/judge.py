@@ -44,7 +44,7 @@ def judge(
     """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
 
     The judge's grades against the consensus: the coefficients of `goldset agreement` with their intervals,
-    and beside them those of people among each other on the same pairs. Then confusion, by query type and by
+    and with them those of people among each other on the same pairs. Then confusion, by query type and by
     grade, and how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
 
     \\b
@@ -52,7 +52,7 @@ def judge(
       goldset judge
       goldset judge gpt-5
       goldset judge gpt-5 --release v1 --part dev --json
-      goldset judge gpt-5 --release v1 --part test --reason "Can it stand in for people next quarter?"
+      goldset judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
     from curation.errors import InputError
     from curation.evaluation.judges.agreement import judge_agreement

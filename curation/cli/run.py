@@ -34,7 +34,7 @@ def run(
 ) -> None:
     """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
 
-    Only what the release pins is searched. No grade is read, so sealed parts need no reason. Beside each run
+    Only what the release pins is searched. No grade is read, so sealed parts need no reason. With each run
     is a JSON file with its settings, versions and seconds a query.
 
     \b

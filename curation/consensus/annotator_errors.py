@@ -12,7 +12,7 @@ from curation.consensus.votes import Votes, given_grades, votes_by_pair
 
 
 class AnnotatorConfusion(NamedTuple):
-    """What one annotator's grades look like beside the true ones, as Dawid and Skene's model estimates them.
+    """What one annotator's grades look like against the true ones, as Dawid and Skene's model estimates them.
 
     Attributes
     ----------

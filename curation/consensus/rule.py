@@ -1,7 +1,7 @@
 """The rule by which votes become a grade: which one the project has, with all that its outcome depends on.
 
 It is kept as the setting 'consensus'; a project without one has majority. No rule has a random step: Dawid
-and Skene's EM starts from the shares of votes, which is said beside the rule instead of a seed.
+and Skene's EM starts from the shares of votes, which is said with the rule instead of a seed.
 """
 
 from __future__ import annotations

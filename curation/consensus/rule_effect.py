@@ -1,4 +1,4 @@
-"""What a rule would make of the votes, beside what the rule in force makes of them. Nothing is stored."""
+"""What a rule would make of the votes, and what the rule in force makes of them. Nothing is stored."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Clusters of the entity graph: the strata of coverage, by Leiden (Traag et al. 2019).
 
 Leiden maximises modularity with a resolution γ: a higher γ gives more and smaller clusters. An entity without
-a neighbour, a loner, is a cluster of its own. A region is a cluster with at least `LEAST_DOCUMENTS`
-documents: a part of the corpus that deserves a query. Clusters with fewer, most of them loners, are counted
+a neighbour, isolated, is a cluster of its own. A region is a cluster with at least `LEAST_DOCUMENTS`
+documents: a part of the corpus that deserves a query. Clusters with fewer, most of them isolated entities,
+are counted
 apart. Clusters are numbered from the largest, by documents, then entities, then their first entity.
 """
 
@@ -47,7 +48,7 @@ class Cluster(NamedTuple):
 
 
 def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """The cluster of each entity, shape (nodes,), numbered by first entity; loners have one each.
+    """The cluster of each entity, shape (nodes,), numbered by first entity; isolated entities have one each.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class CoverageMap:
     Attributes
     ----------
     entities: by place, in the order of their names.
-    neighbours: edges of each entity in the graph; 0: a loner.
+    neighbours: edges of each entity in the graph; 0: isolated.
     of_documents: document id → places of its entities.
     clusters: by number.
     partitions: those of every resolution and seed tried, by resolution.

@@ -41,7 +41,7 @@ class EntityGraph(NamedTuple):
 
     @property
     def degrees(self) -> Ints:
-        """Neighbours of each entity, shape (nodes,); 0: a loner."""
+        """Neighbours of each entity, shape (nodes,); 0: isolated."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.nodes)
 
     def matrix(self) -> Any:

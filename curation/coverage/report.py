@@ -2,7 +2,7 @@
 
 The queries are those to be judged or judged already. Traffic is the texts that were asked most;
 the share of all searches that these are is part of the report. All measures are given over regions, and over
-all clusters with loners and other small ones.
+all clusters with isolated entities and other small ones.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CurveStep(NamedTuple):
 
     Attributes
     ----------
-    rand_index: mean adjusted Rand index between the seeds, without loners.
+    rand_index: mean adjusted Rand index between the seeds, without isolated entities.
     recovered: share of the corpus in regions that other draws of it give, too; see `coverage.resolution`.
     all_msc, all_scc, all_zqc: as those without the prefix, over all clusters instead of regions.
     """

@@ -1,7 +1,7 @@
 """The resolution γ: how fine the clusters are, by a rule, and how far they hold for other seeds and draws.
 
 For each γ several seeds give a partition each. The adjusted Rand index (Hubert and Arabie 1985) between them
-says how far the seed decides; loners, on which all partitions agree, are not counted.
+says how far the seed decides; isolated entities, on which all partitions agree, are not counted.
 
 The recovered share says how much of the corpus is in regions that other draws of it give, too. Four fifths
 of the documents are drawn, several times. The graph of the entities that a draw has is clustered with the

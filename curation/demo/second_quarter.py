@@ -46,7 +46,7 @@ def import_second_quarter(
     traffic_fields: TrafficFields,
     progress: Progress = silent,
 ) -> SecondQuarter:
-    """Write the second quarter beside the corpus of the first one, and import it.
+    """Write the second quarter next to the corpus of the first one, and import it.
 
     Parameters
     ----------

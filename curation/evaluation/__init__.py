@@ -4,7 +4,7 @@
 
     tables = evaluate(("data/goldset.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
 
-The room reads releases and run files, and nothing else of the project. A run becomes a ranking in the order
+The room reads releases and run files of the project alone. A run becomes a ranking in the order
 of trec_eval (`metrics.rankings`), its code scores it query by query (`metrics.scores`), and figures are
 made of these scores alone (`figures`), which `report` and `tables` show. Of a sealed part no value of a
 single query leaves `evaluate_runs`.

@@ -8,7 +8,7 @@ scores are written as singles that decrease strictly: a document that scores as 
 with the next smaller single. The order of equal scores is the retrievers': by document id. Ids are those of
 the TREC export.
 
-Beside each run file is a JSON file of the same name with all that the run depends on, and the seconds that
+With each run file is a JSON file of the same name with all that the run depends on, and the seconds that
 each query took. The run file has the same bytes each time; seconds have not.
 """
 
@@ -112,7 +112,7 @@ def write_baselines(
 ) -> BaselineRuns:
     """Search a release's corpus for its queries and write one run file a system into the folder `out`.
 
-    All files are written beside their place and moved there when all are whole.
+    All files are written next to their place and moved there when all are whole.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _write_all(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> list[BaselineRun]:
-    """Write the files beside their place and move them there when all are whole."""
+    """Write the files next to their place and move them there when all are whole."""
     try:
         with staged(out) as new:
             runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]

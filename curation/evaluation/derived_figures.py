@@ -20,7 +20,7 @@ from curation.evaluation.sealed.derived import ShownLists
 def without_telling_lists(
     evaluation: Evaluation, release: EvaluatedRelease, runs: Mapping[str, Sequence[RunRows]]
 ) -> Evaluation:
-    """The same without depths of reranking, and systems beside hard negatives, that tell of a few queries."""
+    """The same without depths of reranking, and systems with hard negatives, that tell of a few queries."""
     lists = ShownLists(release, runs, measures_named(evaluation.measures))
     told: list[RerankingDepth] = []
     if evaluation.first_stage is not None:

@@ -291,7 +291,7 @@ def _secrets(release: EvaluatedRelease, look: _Look, earlier: Sequence[EarlierRu
 def _asked(
     evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, look: _Look
 ) -> dict[str, Any]:
-    """What a look at a run is told apart by from another at the same run: also with which it is compared."""
+    """What makes a look at a run another one at the same run: also the runs that it is compared with."""
     together = sorted(run_sum_of(own) for runs in look.seen.values() for own in runs)
     baseline = options.comparison.baseline
     return {

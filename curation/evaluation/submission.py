@@ -45,11 +45,11 @@ class RunSubmission(NamedTuple):
     test, correction: as in `DecidingTest`; sealed parts have the default ones.
     skip_repeated: as in `ReadingOptions`.
     reason: why a sealed part is scored.
-    ladder: show an improvement beyond noise and nothing else; for sealed parts, where evaluators have nothing
+    ladder: show an improvement beyond noise alone; for sealed parts, where evaluators have nothing
         but that. The Ladder has a measure of its own, and begins by the first one named.
     first_stage, hard_negatives, turning, pool_sample: as in `EvaluationOptions`.
     to_pool: down to which rank the runs' documents become candidates; for leads.
-    correctness, faithfulness: where people graded the answers, beside this project; for leads.
+    correctness, faithfulness: where people graded the answers, next to this project; for leads.
     """
 
     release: str

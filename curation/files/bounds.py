@@ -25,7 +25,7 @@ MOST_VALUES = 1_000_000
 MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
 """Bytes that any gzip or Parquet may unpack to, and how many times its own size a larger one."""
 OF_A_VALUE = 50
-"""Bytes that a value of Parquet takes beside its own: a kilobyte can say a hundred million times the same."""
+"""Bytes that a value of Parquet takes besides its own: a kilobyte can repeat one a hundred million times."""
 _READ = 1 << 20
 
 

@@ -1,4 +1,4 @@
-"""Problems of one input file, gathered so that all of them are mended at once."""
+"""Problems of one input file, gathered so that all of them are corrected at once."""
 
 from __future__ import annotations
 

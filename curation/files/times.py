@@ -276,7 +276,7 @@ class ImportedTimes:
         self.unread: Counter[str] = Counter()
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
-        """The time of a cell in UTC; `problem` is told of a numeric date that cannot be told apart."""
+        """The time of a cell in UTC; `problem` gets a numeric date that cannot be distinguished."""
         if value is None or value == "":
             return None
         if not is_numeric_date(value):

@@ -15,7 +15,7 @@ _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """The end of a line within a paragraph of Markdown."""
 _CONTEXT = 20
-"""Words beside a change that are shown of what stays."""
+"""Words next to a change that are shown of what stays."""
 _TOLD = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 
@@ -48,7 +48,7 @@ class GradeChange:
 
 @dataclass(frozen=True)
 class GuideDifference:
-    """Two guides beside each other.
+    """Two guides side by side.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Labeling guides: the grade scale and the text that annotators read.
 
 A guide is one Markdown file. Its YAML front matter holds the title and the scale; each grade may have worked
-examples, which the screen shows beside it. The body is shown to annotators unchanged. The hash of the whole
+examples, which the screen shows next to it. The body is shown to annotators unchanged. The hash of the whole
 text identifies a guide, so every judgment can name the exact text under which it was given.
 """
 

@@ -33,7 +33,7 @@ class TemplateField(BaseModel):
 
     @property
     def name(self) -> str:
-        """What stands before the value."""
+        """What is before the value."""
         return self.field if self.label is None else self.label
 
 

@@ -5,7 +5,7 @@ and queries are. So a collection with something wrong leaves the project as it w
 files are imported in one transaction, for nobody should see a part of a corpus, and each other file in its
 own. The same collection again changes nothing.
 
-The copy holds all secrets of the project. It is beside it, where it is found if the process is killed.
+The copy holds all secrets of the project. It is next to it, where it is found if the process is killed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from curation.store.staging import beside_or_temporary
 
 
 class CollectionOptions(NamedTuple):
-    """What an import of a collection is told; see the imports of each kind.
+    """The options of an import of a collection; see the imports of each kind.
 
     Attributes
     ----------

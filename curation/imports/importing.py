@@ -74,7 +74,7 @@ def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress 
 
 
 def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> DryRun:
-    """Carry an import out and undo it; what would refuse it is told, line by line.
+    """Carry an import out and undo it; what would refuse it is reported, line by line.
 
     Raises
     ------

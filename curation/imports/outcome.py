@@ -1,4 +1,4 @@
-"""What an import did or would do, in figures and sentences; and what stands against it, line by line."""
+"""What an import did or would do, in figures and sentences; and what speaks against it, line by line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Folders in which a job leaves what a page then shows or hands out: private, outside the project.
 
 Who starts the job makes the folder and names it among the parameters. Its process holds a lock on it and
-removes it at its end. What is older than an hour, or held by nobody, is removed by whoever looks next.
+removes it at its end. What is older than an hour, or held by nobody, is removed by the process that looks
+next.
 """
 
 from __future__ import annotations

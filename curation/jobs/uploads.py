@@ -1,4 +1,4 @@
-"""Where uploaded files are until they are imported: beside the project, readable by nobody else.
+"""Where uploaded files are until they are imported: next to the project, readable by nobody else.
 
 Each process that serves a project has a folder of its own there, and a lock on it for as long as it lives. So
 the next process knows whose folders nobody will come back for, however the last one ended, and removes them.

@@ -191,8 +191,8 @@ def suspects_of(
     Returns
     -------
     Document → system → (its rank, the rank of the lowest relevant document that this system found below it),
-    most witnesses first, then best rank. A hybrid repeats its parts and is no witness beside one of them, and
-    systems with the same list are one witness, the first by name.
+    most witnesses first, then best rank. A hybrid repeats its parts and is no witness besides one of them,
+    and systems with the same list are one witness, the first by name.
     """
     first_of = _first_of_alike(ranks)
     lowest: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Backups: a project file as it is after its last commit, with its sums beside it.
+"""Backups: a project file as it is after its last commit, with its sums next to it.
 
-The file is held only while its bytes are copied. Whoever grades meanwhile waits for that long, and nothing
-that was acknowledged is missing. The copy is then read whole, and gets its place only after that.
+The file is held only while its bytes are copied. A person who grades meanwhile waits for that long, and
+nothing that was acknowledged is missing. The copy is then read whole, and gets its place only after that.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Backup:
 
 
 def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
-    """Write a backup of a project that may be in use, and its sums beside it; all of it was read before.
+    """Write a backup of a project that may be in use, and its sums next to it; all of it was read before.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def make_folder(folder: Path) -> None:
 
 
 def sums_path(backup: Path) -> Path:
-    """Where the sums of a backup are: `NAME.sums.json` beside it."""
+    """Where the sums of a backup are: `NAME.sums.json` next to it."""
     return backup.with_name(f"{backup.name}.sums.json")
 
 
 def read_sums(backup: Path) -> Mapping[str, Any] | None:
-    """The sums beside a backup as they were written; None where there are none.
+    """The sums next to a backup as they were written; None where there are none.
 
     Raises
     ------

@@ -20,7 +20,7 @@ Rows = dict[str, int]
 def read_whole_file(path: Path) -> Rows:
     """Take what its log holds into a file, read all of it, and write a row into each table that has one.
 
-    The file is changed only where a log was beside it: the new rows go into a log that is removed.
+    The file is changed only where a log was next to it: the new rows go into a log that is removed.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from curation.store.staging import beside_or_temporary
 
 
 def rehearse_restore(store: Store, place: Path) -> Restored:
-    """Restore a backup to a temporary place beside the project, write a row into each table that has one,
+    """Restore a backup to a temporary place next to the project, write a row into each table that has one,
     and verify its releases.
 
     place: a backup, or the folder of the newest one that the project knows of.

@@ -1,4 +1,4 @@
-"""Restoring: a backup becomes the project, and what was there before is kept beside it."""
+"""Restoring: a backup becomes the project, and what was there before is kept next to it."""
 
 from __future__ import annotations
 

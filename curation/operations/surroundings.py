@@ -29,7 +29,7 @@ def look_at_log(project: Path) -> Iterator[DoctorFinding]:
             yield DoctorFinding(
                 "note",
                 "log",
-                f"{log.name} ({size:,} bytes) was beside the file: it is in use, or a process that used it "
+                f"{log.name} ({size:,} bytes) was next to the file: it is in use, or a process that used it "
                 "was killed. What the log holds becomes part of the file when it is opened.",
             )
 
@@ -50,7 +50,7 @@ def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
                 yield DoctorFinding(
                     "problem",
                     "permissions",
-                    f"Other users of this machine can use the log beside it (mode {mode & 0o777:o}), which "
+                    f"Other users of this machine can use the log next to it (mode {mode & 0o777:o}), which "
                     "holds what was written last.",
                     f"chmod 600 {log_of(project)}",
                 )
@@ -67,7 +67,7 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
         level: Level = "problem" if free < size else "note" if free < 3 * size else "fine"
         told = f"The file has {megabytes(size)}; {megabytes(free)} are free on its disk"
         needed = (
-            "" if level == "fine" else ". A backup beside it, an export or a migration needs as much again"
+            "" if level == "fine" else ". A backup next to it, an export or a migration needs as much again"
         )
         yield DoctorFinding(level, "disk", f"{told}{needed}.")
 

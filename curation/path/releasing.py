@@ -1,4 +1,4 @@
-"""Steps on releases: the newest one beside the grades of now, and who scored runs on it."""
+"""Steps on releases: the newest one next to the grades of now, and who scored runs on it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PathStep:
     ----------
     line: its state in one line: counts, who is at it, what is due.
     answers: of the round at work.
-    alpha: ordinal alpha beside what the gate demands of it; None where nothing was judged or it is not read.
+    alpha: ordinal alpha against what the gate demands of it; None where nothing was judged or it is not read.
     """
 
     name: str

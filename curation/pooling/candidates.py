@@ -1,6 +1,6 @@
 """Candidates: the pairs that systems propose, each with every system, rank and score behind it.
 
-Beside them are random easy negatives: documents that no system comes near to, drawn by seed. They come from
+With them are random easy negatives: documents that no system comes near to, drawn by seed. They come from
 outside every system's first 1,000 (`REACH`). Where a small corpus leaves too few there, the reach is halved
 until there are enough, though never below the pool's depth.
 

@@ -101,7 +101,7 @@ def read_design(bands: str | None, budget: int | None, depth: int) -> SampleDesi
 
     Raises
     ------
-    InputError: bands that cannot be read, do not ascend to the depth, or have rates beside a budget.
+    InputError: bands that cannot be read, do not ascend to the depth, or have rates together with a budget.
     """
     if bands is None and budget is None:
         return None

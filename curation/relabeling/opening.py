@@ -1,8 +1,8 @@
 """Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
 
 The round looks like any other to annotators. Half of the queries go to people who judged them before, the
-other half to people who did not, so that "the people changed" can be told from "the text changed". What was
-true of each pair is in the plan, which no screen of an annotator reads.
+other half to people who did not, so that "the people changed" can be distinguished from "the text changed".
+What was true of each pair is in the plan, which no screen of an annotator reads.
 
 Every step can be repeated: a sample, a pool or a retirement that is there already adds nothing.
 """
@@ -150,7 +150,7 @@ def open_plan(
 
 
 def opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Why `open_plan` would refuse this plan whoever judges, in words for a page; None where it would not."""
+    """Why `open_plan` would refuse this plan for any annotators, in words for a page; else None."""
     try:
         with store.reading() as cursor:
             _read(cursor, plan)
@@ -214,7 +214,7 @@ def _read(cursor: Cursor, name: str | None) -> _Plan:
 
 
 def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
-    """Refuse a plan that is open, beside another one, or that no longer says what is true of its pairs."""
+    """Refuse a plan that is open, while another one is, or that no longer says what is true of its pairs."""
     row = find_plan(cursor, plan.row.plan_id)
     if row.round is not None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")

@@ -127,7 +127,7 @@ def show(store: Store, name: str) -> ShownRelease:
 
 
 def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
-    """Who froze against the gate, why, and what stood against it, in sentences; none where nothing did."""
+    """Who froze against the gate, why, and what spoke against it, in sentences; none where nothing did."""
     try:
         override = next(iter(read_part(cursor, release.release_id, "release")), {}).get("override")
     except ValueError:

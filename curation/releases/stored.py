@@ -2,7 +2,7 @@
 
     release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
 
-Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
+With each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
 the line. The manifest also names the versions that froze the release, which are not part of the id, and has a
 sum of itself and of the other columns: name, time and who froze it.
 """

@@ -33,7 +33,7 @@ SHOWN = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
 """Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
 ROW_ALTERED = (
-    "what is stored beside the content was altered: the name, when and by whom it was frozen, the gate or "
+    "what is stored next to the content was altered: the name, when and by whom it was frozen, the gate or "
     "the versions"
 )
 

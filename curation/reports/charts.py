@@ -1,7 +1,7 @@
 """Charts as SVG: figures with intervals, weeks as small multiples, heat maps and bars.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and
-`neutral`), so it is readable in light and dark. Figures are written beside the marks. A figure that is
+`neutral`), so it is readable in light and dark. Figures are written next to the marks. A figure that is
 undefined, or rests on too few, says so in words where its mark would be. Sizes are pixels of the viewBox.
 Each is drawn for wide and for narrow containers (`sizes`).
 """
@@ -119,7 +119,7 @@ def intervals(
     Parameters
     ----------
     whole: drawn as a line through all rows: the same figure of everything.
-    references: values that the axis marks beside its own ticks.
+    references: values that the axis marks next to its own ticks.
     """
     start = max(-1.0, _lowest(marks))
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
@@ -147,7 +147,7 @@ def _labelled(
 
 
 def _beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
-    """Intervals beside their names and figures."""
+    """Intervals next to their names and figures."""
     rows = []
     for number, mark in enumerate(marks):
         y = _ROW * number + 22
@@ -202,7 +202,7 @@ def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequ
 
 
 def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
-    """Where the cells of a heat map are, and its names in lines above and beside them."""
+    """Where the cells of a heat map are, and its names in lines above and next to them."""
     above = [lines(name, (width - 4) // 7, 3) for name in names]
     top = 24 + LINE * max(map(len, above), default=1)
     return {

@@ -1,6 +1,6 @@
 """Plots of several series: dots with intervals, points of two series, curves, and stacked shares.
 
-A series has a shape of its own beside its colour, so that a page printed in black and white can be read.
+A series has a shape of its own besides its colour, so that a page printed in black and white can be read.
 Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox.
 Each is drawn for wide and for narrow containers (`sizes`).
 """
@@ -121,7 +121,7 @@ def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: fl
 
 
 def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
-    """Dots beside the names of their rows."""
+    """Dots next to the names of their rows."""
     step = _WIDTH // max(1, len(shown))
     begin = top = 34 if shown else 8
     placed = []
@@ -134,7 +134,7 @@ def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> d
 
 
 def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
-    """Dots below the names of their rows, with room for the figure beside them."""
+    """Dots below the names of their rows, with room for the figure next to them."""
     top = 20 * len(shown) + 8
     placed, spans = [], []
     for row in rows:
@@ -179,7 +179,7 @@ def curves(title: str, across: str, up: str, found: Sequence[PlotCurve]) -> Mark
 
 
 def _square(side: int) -> dict[str, object]:
-    """Both axes of a square, and how many letters are beside each."""
+    """Both axes of a square, and how many letters are next to each."""
     x = _Axis(0, 1, _MARGIN, side, 0.25)
     return {"x": x, "y": _Axis(0, 1, 8 + side, -side, 0.25), "letters": side // 7}
 

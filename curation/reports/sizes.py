@@ -1,4 +1,4 @@
-"""Each chart in two sizes, with letters of one height: wide ones beside their labels, narrow ones below them.
+"""Each chart in two sizes, with letters of one height: wide ones by their labels, narrow ones below them.
 
 The style sheet shows the one that fits its container, so that nobody scrolls a chart sideways on a phone.
 Printed pages have the wide one.
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from curation.reports.page import render
 
 NARROW = 352
-"""Pixels of a narrow chart: what a phone has beside the page's margins."""
+"""Pixels of a narrow chart: what a phone has besides the page's margins."""
 NARROW_LETTERS = 48
 """Letters of a line that is as wide as a narrow chart."""
 LINE = 16

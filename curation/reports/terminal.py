@@ -25,7 +25,7 @@ BEFORE = re.compile(r"(?<=\d) (?=\()")
 LEAST_SENTENCE = 20
 """Characters of a line below which a column of sentences is hard to read."""
 GAP = 3
-"""Columns that a table takes beside each of its cells."""
+"""Columns that a table takes besides each of its cells."""
 
 
 def show_sections(sections: Iterable[Section], console: Console | None = None) -> None:

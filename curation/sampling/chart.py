@@ -1,4 +1,4 @@
-"""A sample beside the traffic it was drawn from: bars for each stratum, and one HTML page with a table."""
+"""A sample next to the traffic it was drawn from: bars for each stratum, and one HTML page with a table."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _numbers(
     _refuse_rest(sum(least), size)
     if rest > sum(free):
         raise InputError(
-            f"{rest:,} more queries were asked for beside the {sum(least):,} of the sample and its quotas, "
+            f"{rest:,} more queries were asked for than the {sum(least):,} of the sample and its quotas, "
             f"and the other strata have {sum(free):,} left."
         )
     known = earlier.parameters.get("variances")

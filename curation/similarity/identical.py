@@ -36,7 +36,7 @@ class StandIns:
     """Under which id a text is judged for a query: one that is a candidate already, else its smallest.
 
     Candidates that were imported decide this, so a pool depends on them; `unusual` is all that it depends on.
-    What a pool itself adds changes no stand-in.
+    What a pool itself adds changes no representative.
     """
 
     def __init__(self, identical: Identical, held: Iterable[tuple[str, str]]) -> None:

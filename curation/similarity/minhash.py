@@ -40,7 +40,7 @@ class Banding(NamedTuple):
 
 
 def banding(threshold: float) -> Banding:
-    """The bands with the fewest candidates among those that keep `LEAST_RECALL` at the threshold."""
+    """The bands with the smallest candidate set that keep `LEAST_RECALL` at the threshold."""
     choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
     return [choice for choice in choices if choice.recall(threshold) >= LEAST_RECALL][-1]
 

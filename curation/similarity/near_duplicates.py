@@ -1,4 +1,4 @@
-"""Near-duplicates: documents whose texts are the same or nearly so, as groups and beside relevant ones.
+"""Near-duplicates: documents whose texts are the same or nearly so, as groups and with relevant ones.
 
 A million short documents fit: texts stay in Arrow, shingles become arrays as they come, and of all pairs a
 spanning forest is kept.

@@ -2,7 +2,7 @@
 
 A version of a document is known by the hash of its id and all its fields, a snapshot by the hash of its
 documents' ids and versions. So the same file is the same snapshot wherever and however often it is
-imported, a changed document is one new row, and every older snapshot stays whole beside the new one.
+imported, a changed document is one new row, and every older snapshot stays whole next to the new one.
 """
 
 from __future__ import annotations

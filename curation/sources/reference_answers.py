@@ -182,7 +182,7 @@ def store_answers(
 
 
 def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
-    """`store_answers` within a deed that records its own event. without answers a query has none."""
+    """`store_answers` within an action that records its own event. without answers a query has none."""
     known = {row.query_id: row for row in fetch(cursor, _StoredAnswers, _NEWEST)}
     now, written, new = utc_now(), [], 0
     for query_id, answers in sorted(found.items()):

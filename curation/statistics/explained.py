@@ -5,7 +5,8 @@ A figure explains the share r² of a straight line; its p is that of the correla
 Strata explain what is missing in the spread within them. A query may be in several strata and is spread
 evenly over them, with weights w: SS within = Σ w (x − mean of the stratum)², σ within = √(SS within / n).
 That is never above σ overall, however the strata were made, and 0 where each stratum has one query. So σ
-within is shown beside what chance gives it: its expectation if the same scores were dealt to the queries at
+within is shown and what chance gives it: its expectation if the same scores were assigned to the queries
+at
 random, E[SS within] = s² tr(A) with SS within = xᵀAx and s² the variance of the sample. The share explained
 is 1 − SS within / E[SS within]: 0 on average where strata say nothing, negative where they do worse. Of
 strata that share no query it is the adjusted R² of a one-way analysis of variance, and the test its F test by
@@ -52,10 +53,11 @@ class SpreadWithin(NamedTuple):
     ----------
     strata: those with a query.
     overall, within: σ of all scores, and within strata; None without a query.
-    by_chance: σ within to be expected if the scores were dealt to the queries at random.
+    by_chance: σ within to be expected if the scores were assigned to the queries at random.
     share: of the variance explained, corrected for chance; None where no stratum has two queries or the
         scores are all equal.
-    p: how often scores dealt at random have as little spread within; None without `share` or not asked for.
+    p: how often scores assigned at random have as little spread within; None without `share` or not asked
+    for.
     """
 
     queries: int

@@ -30,7 +30,7 @@ UNSEEN = 1 / 8
 """How many queries are added at either end of the range."""
 
 BESIDE = 4
-"""With fewer queries than this beside the most common figure, a sample easily misses such ones."""
+"""With fewer queries than this besides the most common figure, a sample easily misses such ones."""
 
 EQUAL_WITHIN = 9
 """Decimals to which figures are compared: the last digits are the machine's."""

@@ -65,7 +65,7 @@ class Correlation(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictionPoweredMean:
-    """A mean by judge and people, and beside it what people alone and the judge alone say.
+    """A mean by judge and people, and next to it what people alone and the judge alone say.
 
     Attributes
     ----------

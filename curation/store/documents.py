@@ -29,7 +29,7 @@ _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 
 
 BEGINNING = 90
-"""Characters that stand for the title of a document without one."""
+"""Characters that are shown as the title of a document without one."""
 
 
 class VersionText(NamedTuple):

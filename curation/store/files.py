@@ -289,7 +289,7 @@ def _copy_bytes(source: int, target: Path) -> None:
 
 
 def refuse_name(path: Path) -> None:
-    """Refuse a name whose log DuckDB would keep in another place than beside the file.
+    """Refuse a name whose log DuckDB would keep in another place than next to the file.
 
     Raises
     ------
@@ -361,9 +361,9 @@ def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
 
 def _damaged_log(path: Path, damage: str) -> str:
     return (
-        f"{path} was not opened, and nothing was changed. The log beside it ({log_of(path).name}) holds what "
-        f"was written last and is damaged: {damage}. Keep both files. If you move the log elsewhere, the "
-        "project opens as it was before what the log holds."
+        f"{path} was not opened, and nothing was changed. The log next to it ({log_of(path).name}) holds "
+        f"what was written last and is damaged: {damage}. Keep both files. If you move the log elsewhere, "
+        "the project opens as it was before what the log holds."
     )
 
 

@@ -50,7 +50,7 @@ class PartSum(NamedTuple):
 
 
 class PartText:
-    """The text of a part. Walking it gives its rows, parsed anew each time.
+    """The text of a part. Walking it gives its rows, parsed again each time.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Folders in which files are written beside their place, so that nothing half-written is ever in it.
+"""Folders in which files are written next to their place, so that nothing half-written is ever in it.
 
 A process that is killed leaves such a folder behind, and it can hold sealed grades. Who writes one holds a
 lock on the folder itself, which ends with the process, in whatever container it runs. The next one that
@@ -22,7 +22,7 @@ _NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)
 
 @contextmanager
 def staged(out: Path, private: bool = False) -> Iterator[Path]:
-    """An empty folder beside `out`. Move from it what is whole; the rest is removed at the end.
+    """An empty folder next to `out`. Move from it what is whole; the rest is removed at the end.
 
     Those that killed processes have left there are removed, too.
 

@@ -284,7 +284,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     said = page.error[0].value.replace("\\", "")
     assert said.startswith("a.trec: line "), "the file by its name, not by where the server put it"
     assert "document 'd1.0' again for query 'q1'" in said
-    assert said.endswith("mend the file, or keep the best one.")
+    assert said.endswith("correct the file, or keep the best one.")
     next(one for one in page.selectbox if one.label == "Compare each system with").select("b")
     next(one for one in page.selectbox if one.label == "Relevant from grade").select(2)
     next(one for one in page.selectbox if one.label == "Test that decides").select("sign")

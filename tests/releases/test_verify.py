@@ -155,7 +155,7 @@ def test_what_stands_beside_the_content_is_covered(
     alter(f"UPDATE releases SET {change}")
     name = "v2" if change.startswith("name") else "v1"
     (problem,) = verify(frozen, name).problems
-    assert problem.startswith("what is stored beside the content was altered: the name, when and by whom")
+    assert problem.startswith("what is stored next to the content was altered: the name, when and by whom")
 
 
 def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:

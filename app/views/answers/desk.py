@@ -25,7 +25,7 @@ class Desk:
     seen: its revision when it came on screen.
     skipped: what was put off.
     whole: the places of documents that are shown whole.
-    done: what was done last; shown until the next deed.
+    done: what was done last; shown until the next action.
     sent: the name of the draft that was sent last.
     """
 

@@ -34,7 +34,7 @@ class CurateContext(NamedTuple):
     at_work: str | None
 
     def start(self, kind: str, request: Any) -> None:
-        """Start a job and run the page again; a refusal is shown beside the form."""
+        """Start a job and run the page again; a refusal is shown next to the form."""
         parameters = request if isinstance(request, dict) else written(request)
         by, after = self.annotator.name, self.after or None
         self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))

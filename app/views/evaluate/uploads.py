@@ -1,4 +1,4 @@
-"""Files from a browser: their systems' names, and a folder beside the project until they were read."""
+"""Files from a browser: their systems' names, and a folder next to the project until they were read."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]
 
 @_room()
 def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> None:
-    """Write files of times beside the run files that they are named as."""
+    """Write files of times next to the run files that they are named as."""
     sent = {file_name(one.name): one for one in times}
     for _, run in runs:
         beside = seconds_path(Path(run))

@@ -1,4 +1,4 @@
-"""Guide, editing: the draft in fields or as a whole text, with what annotators will read beside it."""
+"""Guide, editing: the draft in fields or as a whole text, with what annotators will read next to it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _write(editor: GuideEditor) -> None:
         fields.show(editor, form)
         return
     if form is None:
-        ui.quiet("The front matter cannot be shown as fields. The problem beside says where.")
+        ui.quiet("The front matter cannot be shown as fields. The problem next to it says where.")
     key = f"source {editor.generation}"
     if key not in st.session_state:
         st.session_state[key] = editor.source

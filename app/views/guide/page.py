@@ -68,7 +68,7 @@ def _read(store: Store, acts: Acts) -> None:
         st.download_button(
             "Download", source_of(guide), "guide.md", "text/markdown", icon=":material/download:"
         )
-        said = f"In force, version {guide.guide_hash[:8]}. Annotators read it beside every item."
+        said = f"In force, version {guide.guide_hash[:8]}. Annotators read it with every item."
         writing = [one.author for one in drafts if one.author != acts.by]
         if writing:
             said += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next one."

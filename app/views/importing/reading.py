@@ -22,7 +22,7 @@ ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 BY_ITSELF = "found by itself"
 NONE = "–"
 AT_ONCE = 2
-"""Fields beside each other."""
+"""Fields side by side."""
 
 
 def ask_layout(file: HeldFile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Import, the dry run: what the file would do, or what stands against it; then the import itself."""
+"""Import, the dry run: what the file would do, or what speaks against it; then the import itself."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
         return
     if chosen.name == acts.by:
         ui.quiet(
-            "This is you. Another lead can change your role; Account, beside Sign out, has your password."
+            "This is you. Another lead can change your role; Account, next to Sign out, has your password."
         )
     elif not chosen.active:
         _activate(store, acts, chosen)

@@ -45,7 +45,7 @@ PAGE = AppPage(35, "People", "people", LEADS, show, group=SET_UP)
 
 
 def _done(said: str | None) -> None:
-    """What was done last, beside the forms: the top of the page may be out of sight."""
+    """What was done last, next to the forms: the top of the page may be out of sight."""
     if said:
         st.success("\n\n".join(map(ui.plain, said.splitlines())), icon=":material/check:")
 

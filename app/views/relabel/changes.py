@@ -1,4 +1,4 @@
-"""Re-label, documents that changed: the text that was judged beside the text in force, word by word."""
+"""Re-label, documents that changed: the text that was judged next to the text in force, word by word."""
 
 from __future__ import annotations
 

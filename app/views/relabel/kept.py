@@ -40,7 +40,7 @@ def kept_drift(store: Store, quarter: str) -> ShownDrift:
 
 
 def kept_problem(store: Store, plan_id: str) -> str | None:
-    """Why a plan cannot be opened, whoever judges; None where it can."""
+    """Why a plan cannot be opened, no matter who judges; None where it can."""
     return _problem(store, _state(store), plan_id)
 
 

@@ -65,7 +65,7 @@ def _more(systems: list[str]) -> dict[str, Any]:
         1.0,
         SAME_SHARE,
         0.1,
-        help='So that "people changed" and "the text changed" can be told apart.',
+        help='So that "people changed" and "the text changed" can be distinguished.',
     )
     return {
         "systems": chosen,

@@ -1,4 +1,4 @@
-"""Releases, pictures: bars of one whole in parts, and a figure beside what is demanded of it.
+"""Releases, pictures: bars of one whole in parts, and a figure against what is demanded of it.
 
 They are HTML and not SVG, so that their words keep their size on a narrow screen.
 """

@@ -64,7 +64,7 @@ def cuts(found: SplitPreview) -> dict[tuple[str, str], str]:
 
 
 def part_bars(found: Certificate, further: list[StackRow] | None = None) -> None:
-    """The queries of each part beside the fractions that were asked for."""
+    """The queries of each part next to the fractions that were asked for."""
     names, asked = _asked(found)
     whole = [share.reached for share in found.shares if share.dimension == ALL]
     rows = [StackRow("Queries", whole, f"{found.queries:,}"), *(further or [])]
@@ -72,7 +72,7 @@ def part_bars(found: Certificate, further: list[StackRow] | None = None) -> None
 
 
 def kinds(found: Certificate) -> None:
-    """Each kind of query by part, beside the fractions."""
+    """Each kind of query by part, next to the fractions."""
     names, asked = _asked(found)
     levels: dict[tuple[str, str], dict[str, PartShare]] = {}
     for share in found.shares:

@@ -112,8 +112,8 @@ def _change(context: CurateContext, rule: ConsensusRule, wanted: ConsensusRule, 
             ui.sentences(TOLD[wanted.name])
         settled, opened, regraded = (amount(number, "pair") for number in effect[1:])
         ui.sentences(
-            f"Beside the rule in force, {settled} would get a grade, {opened} would lose it, and {regraded} "
-            "would have another one. Frozen releases stay as they are."
+            f"Compared with the rule in force, {settled} would get a grade, {opened} would lose it, and "
+            f"{regraded} would have another one. Frozen releases stay as they are."
         )
     same = wanted.settings == rule.settings
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=same):

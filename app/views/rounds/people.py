@@ -47,9 +47,9 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     ui.heading("Extend")
     labeling = status.kind == "labeling"
     ui.quiet(
-        "Whoever joins has the pairs that everybody has."
+        "Who joins has the pairs that everybody has."
         if status.kind == "pilot"
-        else "Whoever joins takes untouched work of those who have most before them, until it is even."
+        else "Who joins takes untouched work of those who have most before them, until it is even."
     )
     if not (outside or labeling):
         ui.quiet("Every annotator is in this round.")

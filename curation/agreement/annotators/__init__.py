@@ -1,1 +1,1 @@
-"""One annotator: consistency on repeats, bias beside the others, drift, pace, and what to discuss."""
+"""One annotator: consistency on repeats, bias against the others, drift, pace, and what to discuss."""

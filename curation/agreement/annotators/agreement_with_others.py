@@ -1,13 +1,13 @@
 """Agreement of each annotator with the others on the same pairs, and who is left out of the others.
 
 Who grades by chance, always alike or upside down agrees with nobody, however consistent. So each annotator's
-weighted kappa with the others is set beside the others' own among themselves, on the same pairs where two
+weighted kappa with the others is set against the others' own among themselves, on the same pairs where two
 others graded enough of them. Unlike the share of equal grades, both fall where one grade is very common.
 
 A few bad annotators make good ones look biased and inconsistent with the others. So those who clearly agree
 with nobody, give one grade only, or grade much higher or lower are left out of the others, the worst first;
-everybody is compared again, until nobody else stands out. Those left out are a minority always: of a majority
-nobody can say who is right.
+everybody is compared again, until nobody else is conspicuous. Those left out are a minority always: of a
+majority nobody can say who is right.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _GradeRows(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """One person's grades beside the others', in parallel, where there are others: sums of their grades."""
+    """One person's grades against the others', in parallel, where there are others: sums of their grades."""
 
     grade: Floats
     query: Ints
@@ -258,7 +258,7 @@ def _enough(beside: _Beside) -> bool:
 
 
 def _standing_out(rows: _GradeRows, inside: Mask) -> tuple[str, list[int]] | None:
-    """Who is to be left out next, the worst first, and why; None where nobody stands out."""
+    """Who is to be left out next, the worst first, and why; None where nobody is conspicuous."""
     totals = _Totals(rows, inside)
     people = np.flatnonzero(inside).tolist()
     everyone = {person: totals.beside(person) for person in people}

@@ -1,4 +1,4 @@
-"""The bias of one annotator beside the others, its course over time, and pace against accuracy."""
+"""The bias of one annotator against the others, its course over time, and pace against accuracy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PaceAccuracy(NamedTuple):
 
 @dataclass(frozen=True)
 class AnnotatorBias:
-    """One annotator's grades beside the others'.
+    """One annotator's grades against the others'.
 
     Attributes
     ----------

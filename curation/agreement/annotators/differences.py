@@ -1,4 +1,4 @@
-"""One annotator's grades beside the others' on the same pairs.
+"""One annotator's grades against the others' on the same pairs.
 
 What a grade is compared with never contains it: the reviewer's decision on the pair, or without one the
 others' grades (their mean for a difference, their strict majority for right or wrong). A consensus that holds
@@ -24,7 +24,7 @@ MINIMUM_GRADES = 30
 
 
 class Differences(NamedTuple):
-    """One annotator's grades beside the others', in parallel, in the order in which they were given.
+    """One annotator's grades against the others', in parallel, in the order in which they were given.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def read_comparable(cursor: Cursor, round_id: str | None = None) -> Comparable:
 
 
 def differences_of(given: Comparable, left_out: Collection[str] = ()) -> list[Differences]:
-    """Everybody's wanted grades beside those of the others who are not left out, by name."""
+    """Everybody's wanted grades and those of the others who are not left out, by name."""
     off, right = _beside(given, ~np.isin(given.annotator, list(left_out)))
     columns = (given.query, given.at, off, right, given.seconds, given.length)
     return [

@@ -108,7 +108,7 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
 def fast_answers(
     people: Sequence[str], times: AnswerTimes, left_out: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Annotator → fast answers beside the others who are not left out, or why they are not counted."""
+    """Annotator → fast answers against the others who are not left out, or why they are not counted."""
     who, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _length_groups(np.asarray(times.lengths, dtype=np.float64))
     inside = ~np.isin(who, list(left_out))

@@ -67,7 +67,7 @@ def read_given(cursor: Cursor, round_id: str | None) -> RoundGrades:
 def favourite_grades(
     people: Sequence[str], given: RoundGrades, left_out: Collection[str] = ()
 ) -> dict[str, FavouriteGrade | str]:
-    """Annotator → favourite grade beside the others who are not left out, or why there is none."""
+    """Annotator → favourite grade against the others who are not left out, or why there is none."""
     scale, value = np.unique(np.asarray(given.grades, dtype=np.int64), return_inverse=True)
     who = np.asarray(given.annotators, dtype=object)
     _, unit = np.unique(_numbers(given.units), return_inverse=True)

@@ -46,8 +46,8 @@ class Evidence(NamedTuple):
     changes: change points of these repeats; where only falls are looked for, only falls. They are looked at
         from `fewest_repeats` on.
     agreement: with the others on the same pairs.
-    bias: grades beside the others'.
-    fast, favourite: speed, and the most frequent grade, beside the others of a round; or why not known.
+    bias: grades against the others'.
+    fast, favourite: speed, and the most frequent grade, against the others of a round; or why not known.
     """
 
     annotator: str

@@ -173,8 +173,8 @@ def _drift(person: Evidence) -> Look | str:
     return single(
         "drift",
         one.trend_p,
-        f"Beside the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query to the "
-        f"last (p {p_text(one.trend_p)}). Has a reading of the guide changed?",
+        f"Compared with the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query "
+        f"to the last (p {p_text(one.trend_p)}). Has a reading of the guide changed?",
         {"trend": one.trend, "queries": one.queries},
     )
 
@@ -188,7 +188,7 @@ def _week(person: Evidence) -> Look | str:
     for week in weeks:
         p = min(1.0, week.p * len(weeks))
         sentence = (
-            f"In the week of {week.monday:%Y-%m-%d} grades lay {decimal(week.bias, 2, '+')} beside the "
+            f"In the week of {week.monday:%Y-%m-%d} grades were {decimal(week.bias, 2, '+')} from the "
             f"others', unlike in the other weeks ({amount(week.grades, 'grade')} of "
             f"{amount(week.queries, 'query', 'queries')}, p {p_text(p)})."
         )
@@ -282,7 +282,7 @@ SPEED = Signal(
 CHANGE = Signal(
     "change",
     f"share of blind duplicates graded alike: another one from some repeat on, with {2 * SHORTEST} or more "
-    "judged twice, in one round 20 (largest likelihood ratio beside random orders)",
+    "judged twice, in one round 20 (largest likelihood ratio among random orders)",
     _change,
 )
 FEEDBACK = (
@@ -310,7 +310,7 @@ FEEDBACK = (
 """Looked at in all of somebody's work, the weightiest kind first."""
 
 DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED, CHANGE)
-"""Looked at while a round is open, among everybody in it: what can be mended in time."""
+"""Looked at while a round is open, among everybody in it: what can be corrected in time."""
 
 
 def feedback(person: Evidence) -> tuple[Finding, ...]:

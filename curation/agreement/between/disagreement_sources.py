@@ -38,7 +38,7 @@ class PairOpinions(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryShare:
-    """A query's share of all disagreement, beside its share of the doubly judged pairs.
+    """A query's share of all disagreement, and its share of the doubly judged pairs.
 
     `opinions` are those on its pairs with different grades, the widest apart first, at most `SHOWN`.
     """
@@ -102,7 +102,7 @@ class DisagreementSources:
     ----------
     queries: the `SHOWN` with the most of it, of those that may be shown. disagreeing: all that have some;
         `sealed` of these are not named.
-    half: the fewest queries that hold half of it.
+    half: the smallest number of queries that hold half of it.
     lines: by two grades, the most disagreement first. unjudged: reasons for cannot-tell, by frequency.
     """
 
@@ -132,7 +132,7 @@ class GuideGap(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What was said about pairs beside their grades, and the queries' texts."""
+    """What was said about pairs next to their grades, and the queries' texts."""
 
     texts: dict[str, str]
     decisions: Sequence[PairDecision]

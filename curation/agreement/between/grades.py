@@ -45,7 +45,7 @@ class Grades(NamedTuple):
     graded: shape (J,), False for a cannot-tell.
     grades: shape (J,), 0 where there is none.
     weeks: shape (J,), the Monday of the week in which it was submitted (UTC); NaT where that is unknown.
-    said: the words beside the judgments, by pair.
+    said: the words next to the judgments, by pair.
     older: judgments about an older text of their document, which are not among these.
     """
 

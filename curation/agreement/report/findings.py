@@ -1,4 +1,4 @@
-"""What the sections of a report say, a plain sentence each, beside the figures."""
+"""What the sections of a report say besides the figures, a plain sentence each."""
 
 from __future__ import annotations
 

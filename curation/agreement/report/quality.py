@@ -1,8 +1,8 @@
 """Round quality: what in a round is worth a look, and first what could not be checked.
 
 No finding is an all-clear only for what was checked. So this counts the checks that were made, and names
-those that were not with the reason. Agreement near chance and paces that no reader has are beside the signals
-of the round's people.
+those that were not with the reason. Agreement near chance and paces that no reader has are next to the
+signals of the round's people.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHECKS = {
     CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
     PACE: f"a median below {FASTEST:g} second over at least {FEWEST_AT_FLOOR} timed answers",
 }
-"""What is checked beside the signals of people."""
+"""What is checked besides the signals of people."""
 
 
 class NotChecked(NamedTuple):

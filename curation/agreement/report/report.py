@@ -154,7 +154,7 @@ def findings(report: AgreementReport) -> list[str]:
 
 
 def other_findings(report: AgreementReport) -> list[str]:
-    """What the figures say beside the verdict, a sentence each."""
+    """What the figures say besides the verdict, a sentence each."""
     found = [row.sentence for row in report.pace if row.unread]
     found += _older_finding(report.between.older)
     if _consistency_missing(_counting(report)) is None:
@@ -163,7 +163,7 @@ def other_findings(report: AgreementReport) -> list[str]:
 
 
 def not_checked(report: AgreementReport) -> list[str]:
-    """What nothing can be said about yet beside the verdict, and why, a sentence each."""
+    """What nothing can be said about yet besides the verdict, and why, a sentence each."""
     found = []
     consistency = _consistency_missing(_counting(report))
     if consistency is not None:

@@ -27,7 +27,7 @@ from curation.reports.page import Section, Table
 from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
-"""Couples that are shown one by one: those that agree least."""
+"""Annotator pairs that are shown one by one: those that agree least."""
 ANNOTATORS = 40
 """Annotators that are drawn one by one."""
 

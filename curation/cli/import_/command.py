@@ -1,6 +1,7 @@
 """The command of an import, from its kind of file: the fields, how the file is read, and what came of it.
 
-A function says what else the kind is told, and returns it as the import's options; its docstring is the help.
+A function says what other options the kind has, and returns it as the import's options; its docstring is the
+help.
 """
 
 from __future__ import annotations

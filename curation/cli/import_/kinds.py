@@ -1,4 +1,4 @@
-"""`goldset import X` of one file: what each kind is told besides its fields, and its help."""
+"""`goldset import X` of one file: what each kind takes besides its fields, and its help."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ WAY_OUT = f"{URL} is an address such as https://host/v1, {MODEL} the model's nam
 
 
 class TokenPrices(NamedTuple):
-    """Prices of a million tokens, in the currency of whoever set them."""
+    """Prices of a million tokens, in the currency of the person who set them."""
 
     read: float
     written: float

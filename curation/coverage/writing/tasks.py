@@ -241,7 +241,7 @@ def _asked_for(cursor: Cursor, map_id: str, kind: str) -> dict[int, int]:
 
 
 def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> list[PlannedTask]:
-    """Tasks for the regions with fewest so far, of equal ones in the order given, while documents last.
+    """Tasks for the regions that have fewer than others, of equal ones in this order, while documents last.
 
     Parameters
     ----------

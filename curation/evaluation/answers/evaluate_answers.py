@@ -1,7 +1,8 @@
 """Evaluating answers on a release: how right they are by its references, and by people's grades.
 
 The unit is the query, and the figures are means over queries with intervals. A query with references that a
-system did not answer counts 0, aloud. People grade answers in a project of their own (`answers.grading`); its
+system did not answer counts 0, and is counted. People grade answers in a project of their own
+(`answers.grading`); its
 release gives each answer its share of the highest grade. Answers that nobody graded are left out of those
 means and counted: unknown is not zero.
 
@@ -277,7 +278,7 @@ def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed:
 
 
 def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, Any]:
-    """What a look at answers is told apart by from another one at the same answers."""
+    """What a look at answers is distinguished by from another one at the same answers."""
     return {
         "answers": True,
         "parts": evaluation.parts,

@@ -67,7 +67,7 @@ def projects_beside(store: Store) -> list[str]:
 
 
 def releases_of(store: Store, project: str) -> list[str]:
-    """The names of the releases of a project beside this one, newest first.
+    """The names of the releases of a project next to this one, newest first.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def releases_of(store: Store, project: str) -> list[str]:
 
 
 def grades_beside(store: Store, graded: GradedBeside, what: str) -> AnswerGrades:
-    """The grades of a release of a project beside this one.
+    """The grades of a release of a project next to this one.
 
     Raises
     ------

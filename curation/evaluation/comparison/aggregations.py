@@ -114,7 +114,7 @@ def summarise(
     Parameters
     ----------
     values: shape (S, Q), NaN where a query has no figure.
-    facet: whose values are the strata, those beside it excepted.
+    facet: whose values are the strata, those next to it excepted.
     secrets: for each system, as in `figures.strata.facet_figures`; empty where no part is sealed.
 
     Raises

@@ -4,11 +4,11 @@ Differences are paired: of the same query, answered by both. A query without a f
 left out of the pair and counted.
 
 The families of a correction. Overall, a family is all pairs of one measure. For the strata it is all
-pairs in all strata of one measure, so that whoever looks through the strata for a difference does not find
-one by chance alone. Measures are not corrected for each other: name the one that decides beforehand.
+pairs in all strata of one measure, so that a reader who looks through the strata for a difference does not
+find one by chance alone. Measures are not corrected for each other: name the one that decides beforehand.
 
 The randomisation test and Student's are made of every pair, overall and in every stratum; the test that
-decides as well. Wilcoxon's and the sign test are beside them overall, Tukey's by the first measure.
+decides as well. Wilcoxon's and the sign test are shown as well overall, Tukey's by the first measure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Inferred AP and nDCG of systems, where a random sample of the pool was judged.
 
 A release that goldset drew the sample for records which pairs were drawn, and how likely. Of one that was
-judged elsewhere, or before goldset recorded it, whoever drew the sample says so, with the bands of ranks
+judged elsewhere, or before goldset recorded it, the person who drew the sample says so, with the bands of
+ranks
 within which each pair of a query had the same chance. The best rank that any system gave a pair puts it into
 a band. A budget takes the best ranked pairs, which is no random sample.
 """

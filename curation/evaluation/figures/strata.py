@@ -78,7 +78,7 @@ class WorstStratum(NamedTuple):
 
 
 class OtherMeans(NamedTuple):
-    """What one measure says beside the plain mean; `worst` None where no stratum has figures."""
+    """What one measure says besides the plain mean; `worst` None where no stratum has figures."""
 
     macro: MacroMean
     median: Median

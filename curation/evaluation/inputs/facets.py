@@ -1,4 +1,4 @@
-"""Facets: by what the evaluated queries can be told apart, for figures of each kind.
+"""Facets: by what the evaluated queries can be distinguished, for figures of each kind.
 
     stratum   what the sample calls it; 'imported', 'written' or 'synthetic' for others
     band, length, field:F …
@@ -62,7 +62,7 @@ class Facet:
 
 
 def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
-    """The facets by which queries of one part can be told apart.
+    """The facets by which queries of one part can be distinguished.
 
     Parameters
     ----------

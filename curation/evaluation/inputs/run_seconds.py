@@ -1,4 +1,4 @@
-"""The seconds that a run's queries took, from the JSON file of the same name beside the run file.
+"""The seconds that a run's queries took, from the JSON file of the same name next to the run file.
 
 `goldset run` writes such files. Of anybody's it reads `seconds.queries` (query id → seconds) or
 `seconds.mean`, and `file.sha256`: where that is not the run file's, the times are another run's and are not
@@ -19,7 +19,7 @@ import numpy as np
 from curation.errors import InputError
 
 SUFFIX = ".json"
-ANOTHER_RUN = "the seconds beside the run file are those of another run"
+ANOTHER_RUN = "the seconds next to the run file are those of another run"
 
 
 class RunSeconds(NamedTuple):
@@ -39,11 +39,11 @@ class RunSeconds(NamedTuple):
 
 
 def read_seconds(path: Path, query_ids: Collection[str]) -> RunSeconds | None:
-    """The seconds beside a run file, of these queries; None where there are none.
+    """The seconds next to a run file, of these queries; None where there are none.
 
     Raises
     ------
-    InputError: the file beside has seconds that are no numbers.
+    InputError: the file next to it has seconds that are no numbers.
     """
     beside = seconds_path(path)
     if beside is None or not beside.is_file():
@@ -79,14 +79,14 @@ def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], beside: Pa
 
 
 def seconds_path(path: Path) -> Path | None:
-    """Where the times of a run file are looked for; None beside a run that is itself a JSON file."""
+    """Where the times of a run file are looked for; None next to a run that is itself a JSON file."""
     stem = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     beside = stem.with_suffix(SUFFIX)
     return None if beside == stem else beside
 
 
 def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:
-    """Whether the sum beside is another than the run file's; a packed file has one of its own."""
+    """Whether the sum next to it is another than the run file's; a packed file has one of its own."""
     file = described.get("file")
     told = file.get("sha256") if isinstance(file, dict) else None
     if told is None or path.suffix.lower() == ".gz":

@@ -87,7 +87,7 @@ class SystemRun:
     unknown_documents: places whose documents the release's corpus does not have.
     against_scores: queries whose ranks contradict their scores; the scores count.
     left_out: reason → number of lines.
-    seconds: what the file beside says of them; None where there is none.
+    seconds: what the file next to it says of them; None where there is none.
     """
 
     name: str
@@ -275,7 +275,7 @@ class _RunColumns:
         other = f"{self._file.problems.unit} {places.line[at]}"
         return (
             f"document {places.documents[row].as_py()!r} again for query {query!r}, also in {other}",
-            "A document has one place in a list: mend the file, or keep the best one (--skip-repeated).",
+            "A document has one place in a list: correct the file, or keep the best one (--skip-repeated).",
         )
 
     def _note(self, what: str, name: str, line: int) -> None:

@@ -1,7 +1,7 @@
-"""How a judge that is not a person agrees with people, beside how people agree among each other.
+"""How a judge that is not a person agrees with people, and how people agree among each other.
 
 The judge's grade and the consensus grade of one text are two judgments of one pair. So all figures are those
-between annotators, with their intervals by bootstrap over queries. Beside each is the same figure of people
+between annotators, with their intervals by bootstrap over queries. With each is the same figure of people
 among each other, on the pairs that both graded: a judge can hardly agree with people more than they do.
 """
 

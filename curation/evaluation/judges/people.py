@@ -1,8 +1,8 @@
 """People's side of a comparison with a judge: their grades of the live project, or of a release's open parts.
 
 Grades of sealed parts stay where they are. Of the live project, pairs of queries that a release seals are
-left out, whoever asks: a judge whose grades are guesses could otherwise read the sealed ones off its own
-confusion table, and a prompt that is tuned on them would be tuned on the test set. Of a release, the open
+left out, no matter who asks: a judge whose grades are guesses could otherwise read the sealed ones off its
+own confusion table, and a prompt that is tuned on them would be tuned on the test set. Of a release, the open
 parts count. A sealed one counts when it is named; its seal is then opened with a reason, which is logged.
 """
 

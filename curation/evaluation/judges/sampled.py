@@ -42,7 +42,7 @@ class PeoplesSample(NamedTuple):
     Attributes
     ----------
     asked: shape (N,), evaluated queries. probabilities: shape (N,), of being one.
-    searches: shape (N,), how many searches each query of the sample stands for; None where none was drawn.
+    searches: shape (N,), how many searches each query of the sample represents; None where none was drawn.
     chosen_by: what chose the evaluated queries: 'draw', 'split' or 'top-up', or two of them.
     left_out: reason → number of evaluated queries.
     """

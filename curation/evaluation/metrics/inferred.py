@@ -44,7 +44,7 @@ class SampledStratum(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """For how many documents of the part a judged one stands."""
+        """For how many documents of the part a judged one counts."""
         return len(self.documents) / len(self.grades)
 
 

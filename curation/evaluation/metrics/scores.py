@@ -1,7 +1,8 @@
 """The scores of a run for each query, from which all figures are made.
 
 A query that the run misses has 0, and is counted. A query without relevant documents has no score: it is left
-out of the measures that need one, and counted. Every score has the share of judged documents beside it, among
+out of the measures that need one, and counted. Every score has the share of judged documents next to it,
+among
 those that its measure looks at: to its depth, of rprec to the number of relevant documents, of rbp by its
 weights, of map and bpref in the whole list.
 """

@@ -1,4 +1,4 @@
-"""Report, what was asked for beside the runs: answers, a judge, candidates, and conditions to fail by."""
+"""Report, what was asked for besides the runs: answers, a judge, candidates, and conditions to fail by."""
 
 from __future__ import annotations
 

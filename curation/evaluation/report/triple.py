@@ -23,7 +23,7 @@ GRADED = (CORRECTNESS, FAITHFULNESS)
 MOST_DRAWN = 12
 """Systems that are drawn; the table has all."""
 Triple = Mapping[str, MeasureFigure | AnswerFigure | None]
-"""What is told of a system → figure; None where there is none."""
+"""What is said of a system → figure; None where there is none."""
 
 
 def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Section]:

@@ -1,7 +1,7 @@
 """Derived lists: what an evaluation makes of the lists of a sealed part's runs, and which figures of it show.
 
 A first stage cut to its first documents, a list in a reranker's order, and the judged documents alone are
-lists with figures of their own, shown beside those of the runs. Two of them that differ in a few queries
+lists with figures of their own, shown next to those of the runs. Two of them that differ in a few queries
 would tell of these as two runs do: a reranker that shares one query with its first stage changes that query
 alone. So each must differ in `LEAST` sealed queries that can have a value, or in none, from all lists whose
 figures are shown in the same evaluation.
@@ -34,7 +34,7 @@ class ShownLists:
         self._shown = [self._seen(rows) for found in runs.values() for rows in found]
 
     def take(self, lists: Iterable[RunRows]) -> bool:
-        """Whether figures of these may be shown beside the others; then they are shown, else none of them."""
+        """Whether figures of these may be shown with the others; then they are shown, else none of them."""
         found = [self._seen(rows) for rows in lists]
         together = [*self._shown, *found]
         for place, own in enumerate(found, len(self._shown)):

@@ -1,7 +1,7 @@
 """How far the best of many looks at a sealed part may flatter.
 
 A look scores a system on the part's Q queries. Its figure is off from what all queries would give, by about
-sd / √Q. Whoever keeps the best of n looks keeps what was lucky, too. Three statements, each for figures that
+sd / √Q. Who keeps the best of n looks keeps what was lucky, too. Three statements, each for figures that
 are means over queries whose standard deviation is sd:
 
     expected  on average the best of n systems chosen beforehand flatters by no more than

@@ -15,7 +15,7 @@ hundred queries this says little. The Ladder without a parameter takes the stand
 difference to the best system as its step, as a t test does; it has no such bound, but simulations of attacks.
 A part's Ladder takes the larger of both, so that a figure is shown for more than noise and the paths are few.
 
-How few they are bounds what the answers tell, whoever asks whatever: the figure shown never falls, and is one
+How few they are bounds what the answers tell, whatever is asked: the figure shown never falls, and is one
 of m = round(1/η) + 1, so k answers are one of C(k + m − 1, m − 1) sequences. Their logarithm is all the
 information that k looks can have about the grades, by however clever a choice of systems (`told_bits`;
 C. Dwork et al. (2015), Generalization in adaptive data analysis and holdout reuse, NIPS, their section 2.2,

@@ -302,6 +302,6 @@ def _refuse_another_measure(
         raise RefusedError(
             f"The Ladder of {part} is by {ladder.scored_by}, as its first look was "
             f"({first.system}, by {first.looked_by} on {first.looked_at:%Y-%m-%d}): by another measure the "
-            "figures would begin anew. Ask for that one.",
+            "figures would begin again. Ask for that one.",
             command=f"--measures {ladder.measure.name} does.",
         )

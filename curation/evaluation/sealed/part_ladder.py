@@ -3,7 +3,7 @@
 A part has one Ladder for runs and one for answers. That of runs is by the first measure of the first look at
 the part, with its threshold; that of answers by F1. Nothing of it is stored: all looks are climbed again, in
 their order. A look of a lead, which had all figures, counts as well: each stores the values of queries by the
-Ladder's measure beside those of its own.
+Ladder's measure next to those of its own.
 """
 
 from __future__ import annotations

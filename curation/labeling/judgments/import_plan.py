@@ -204,7 +204,7 @@ def _refuse_moved(
     if problems:
         raise InputError(
             problems,
-            way_out="Those pairs get their judgments from whoever has them now. Leave these rows out.",
+            way_out="The annotator who has those pairs now judges them. Leave these rows out.",
         )
 
 

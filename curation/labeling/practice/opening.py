@@ -98,7 +98,7 @@ def open_practice(
     ----------
     queries: whole queries for each, with at most 5 of their documents.
     pass_mark: share of right answers needed, above 0 up to 1.
-    within: an answer so many steps beside the expected grade is right, too.
+    within: an answer so many steps away from the expected grade is right, too.
     path: a file of pairs with their grades and explanations; None takes what the reviewer decided, with the
         reasons. Nobody gets a pair that they have judged.
     fields: option (`--query-field`, …) → name of the file's column, where it is not a usual one.
@@ -182,7 +182,7 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
     if within < 0:
         problems.append(
             f"Grades within {within} steps cannot count as right; expected 0 for the expected grade alone, "
-            "or 1 for a step beside it"
+            "or 1 for a step away from it"
         )
     if problems:
         raise InputError(problems)

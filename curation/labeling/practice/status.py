@@ -117,7 +117,7 @@ def practice_statuses(
 
 
 def close_enough(given: int | None, expected: int, within: int) -> bool:
-    """Whether an answer is right: the expected grade, or at most `within` steps beside it."""
+    """Whether an answer is right: the expected grade, or at most `within` steps away from it."""
     return given is not None and abs(given - expected) <= within
 
 

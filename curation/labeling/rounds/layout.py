@@ -31,7 +31,7 @@ from curation.store import Presentation
 from curation.text import amount, digest
 
 ASK_FROM = 5
-"""Whoever saw fewer documents of a query knows too little of what the corpus holds for it."""
+"""An annotator who saw fewer documents of a query knows too little of what the corpus holds for it."""
 
 
 class RoundLayout(NamedTuple):

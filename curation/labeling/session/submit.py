@@ -1,7 +1,7 @@
 """Submitting judgments: judged by the session cache where possible, else by the database.
 
 Most submissions are new and valid, and the cache holds all that is needed to judge them. For those that are
-sent again, or come from a tab that is behind, only the client keys are read beside it. The cache is read
+sent again, or come from a tab that is behind, only the client keys are read with it. The cache is read
 again where the database refuses what the cache took for new.
 """
 

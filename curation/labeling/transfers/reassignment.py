@@ -29,7 +29,7 @@ from curation.text import amount, digest
 
 SEEN = "put off or taken back: they were seen, and stay"
 HAD_BY_ALL = "everyone else has the pair already: it stays"
-PRACTISED = "whoever else does not have the pair has practised on it and knows its grade: it stays"
+PRACTISED = "everybody else without the pair has practised on it and knows its grade: it stays"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferP
 
 
 class _Reassigner:
-    """Moves presentations to `others`: whole queries to whoever has least to do and can judge them."""
+    """Moves presentations to `others`: whole queries to the one who has least to do and can judge them."""
 
     def __init__(self, found: TransferInputs, others: Sequence[str]) -> None:
         self.work: Work = defaultdict(lambda: defaultdict(list))

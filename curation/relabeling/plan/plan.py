@@ -147,7 +147,7 @@ def planning_problem(store: Store, today: date | None = None) -> str | None:
 
 
 def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
-    """Refuse to begin a quarter twice, or beside another one.
+    """Refuse to begin a quarter twice, or while another one is open.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Which queries leave the set because the traffic has left them, and which join it from new traffic.
 
-Queries that were never asked before are a frame of their own beside that of the sample: a query is in one of
+Queries that were never asked before are a frame apart from that of the sample: a query is in one of
 the two, and keeps the inclusion probability of the draw that took it. So both draws together are one
 probability sample, and its traffic is that of the new logs. A query that is not asked any more has no weight
 in an estimate for the traffic, so that its leaving biases none.

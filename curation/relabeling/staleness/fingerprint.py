@@ -1,6 +1,6 @@
 """The set's fingerprint: a short text that changes whenever a figure of staleness or drift could.
 
-Beside judgments, rounds and decisions, these figures rest on corpora, logs, runs, pools, guides and plans.
+Besides judgments, rounds and decisions, these figures rest on corpora, logs, runs, pools, guides and plans.
 Whatever appends one of them writes to the audit trail.
 """
 

@@ -7,7 +7,7 @@ each system that has the document in its first ten, and the ideal DCG of all. Th
 difference of two systems moves, the largest over all pairs of systems. A query without a relevant document
 has no value in `evaluation`, and so no difference here.
 
-The measure is computed in closed form for all flips of a query at once, as scoring each flip anew takes the
+The measure is computed in closed form for all flips of a query at once, as scoring each flip again takes the
 engine long. A test shows that both give the same.
 
 Of a query that a release seals no grade is looked at, because an influence would tell it: the flip is then

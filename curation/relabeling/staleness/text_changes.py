@@ -18,7 +18,7 @@ LONGEST = 4_000
 
 @dataclass(frozen=True)
 class TextChange:
-    """Two versions of a document beside each other.
+    """Two versions of a document side by side.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 The sections follow what data sheets ask for (Gebru and others 2021, Datasheets for Datasets): where the
 queries come from, who labelled and how well they agree, what is covered, what is not known. No person is
-named: a release knows none. Figures that are undefined say why, and each figure has its size beside it.
+named: a release knows none. Figures that are undefined say why, and each figure has its size next to it.
 
 The words are in the template `card.md`; here is what it is filled with.
 """

@@ -1,4 +1,4 @@
-"""The known limits of a release: sentences that follow from its content, for whoever is going to use it."""
+"""The known limits of a release: sentences that follow from its content, for its users."""
 
 from __future__ import annotations
 

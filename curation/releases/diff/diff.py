@@ -1,9 +1,9 @@
-"""What became of a gold set: two releases beside each other.
+"""What became of a gold set: two releases side by side.
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes.
 
 Of what the releases were made with, everything that differs is shown as text. Their figures of agreement are
-put beside each other.
+put side by side.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exports: a release written for other tools, with a manifest that names the release and every file's sum.
 
-An export is made from frozen content that was verified first. It is written into a folder beside its place
+An export is made from frozen content that was verified first. It is written into a folder next to its place
 and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
 gate (`seal`) before the first file is opened.
 
@@ -183,7 +183,7 @@ def _written(
     options: ExportOptions,
     opening: Opening | None,
 ) -> Exported:
-    """Write the files beside their place and move them there when all are whole."""
+    """Write the files next to their place and move them there when all are whole."""
     try:
         with staged(out, private=opening is not None) as new:
             exported = write_files(store, release, format, new, graded, options, out, opening)

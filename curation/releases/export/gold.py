@@ -126,7 +126,7 @@ class Gold:
     def prefixes(self) -> tuple[str, str]:
         """What queries' and documents' ids get in front, so that none is both; nothing where none is.
 
-        BEIR's evaluator, and MTEB's where it is told to, drop a document whose id equals the query's.
+        BEIR's evaluator, and MTEB's where it is set to, drop a document whose id equals the query's.
         """
         shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.documents.ids)
         return PREFIXES if shared else ("", "")

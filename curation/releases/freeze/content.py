@@ -6,7 +6,7 @@ numbered by their judgments (`pseudonyms`). Floats are kept to six significant d
 
 Where the consensus has another rule than majority, the release says which, with its settings, what it was
 applied to and the annotators' estimated errors, and each grade carries its confidence. Where it was frozen
-against the gate, it says who did so (under their number), why, and what stood against it.
+against the gate, it says who did so (under their number), why, and what spoke against it.
 
 Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: those
 that were drawn, with their probability, and those that were not. Releases without a sample have no such part.
@@ -47,7 +47,7 @@ NO_GRADE = "query without a grade"
 
 @dataclass(frozen=True)
 class Override:
-    """Who froze against the gate, why, and what stood against it."""
+    """Who froze against the gate, why, and what spoke against it."""
 
     by: str
     reason: str

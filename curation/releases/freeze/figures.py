@@ -50,7 +50,7 @@ class Agreement:
 
     @cached_property
     def gate(self) -> Gate:
-        """The figures beside what the project demands of them."""
+        """The figures against what the project demands of them."""
         doubt, uninformative = self.between.doubts.get("ordinal"), reference_of(self.grades).uninformative
         return gate_of(
             *(self.between.ordinal, self.within, self.all_imported, self.demand),

@@ -58,7 +58,7 @@ class Frozen:
     sharing: the rule by which grades are shared, how many were, and how many texts have different ones.
     without_relevant: part of the split → queries in it that have no relevant document.
     left_out: reason → number; left_out_documents: reason → ids of the documents that were the reason.
-    gate: the agreement beside what the project demands.
+    gate: the agreement against what the project demands.
     override: who froze against it and why; None where the gate was open.
     parent: id of the release before the last re-labeling; None where there was none.
     coverage: what of the coverage map is in the release; None where the project never had one.

@@ -1,6 +1,6 @@
 """Sharing: a grade given to one document is also that of others, by a rule that the release names.
 
-Without a rule each document has its own judgments and nothing else. The rule 'identical': for the same query,
+Without a rule each document has its own judgments alone. The rule 'identical': for the same query,
 a document of the corpus whose title and body are the same text has the same grade. A pair with judgments of
 its own keeps what came of them, a dispute or no grade included. Where ids of one text have different grades,
 which is right is for people to say, and no further id gets one. A grade that was given on another version of

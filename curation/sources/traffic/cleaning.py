@@ -1,4 +1,4 @@
-"""What a log holds beside people's queries: over-long pastes, turned pages, robots. And personal data.
+"""What a log holds besides people's queries: over-long pastes, turned pages, robots. And personal data.
 
 Nothing is thrown away in silence: each row that is set aside has a reason, and each reason its count.
 

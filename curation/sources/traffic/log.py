@@ -191,7 +191,7 @@ def _refuse_count(records: Records, line: int, fields: TrafficFields, values: di
     records.problems.add(
         line,
         f"the count in {fields.count!r} is {found!r}; expected a whole number from 1 to {LARGEST_COUNT:,}",
-        "Mend these counts, or leave their rows out of the file.",
+        "Correct these counts, or leave their rows out of the file.",
     )
 
 

@@ -184,7 +184,7 @@ def _shares(certificate: Certificate) -> Section:
     proved = " No other assignment of whole groups is nearer over all." if certificate.proved else ""
     return Section(
         "How near the parts are to their fractions",
-        "Queries of each kind in each part, beside the number that the fractions ask for.",
+        "Queries of each kind in each part, next to the number that the fractions ask for.",
         (),
         (
             Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),

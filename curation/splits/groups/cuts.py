@@ -66,7 +66,8 @@ class StillTied(NamedTuple):
 
     Attributes
     ----------
-    further: the fewest further ties that would have to be cut to part them; none where the group has too many
+    further: the smallest number of further ties that would have to be cut to part them; none where the group
+    has too many
         to look at (`MOST_TIES`).
     """
 
@@ -142,7 +143,7 @@ def weakest_links(members: Iterable[str], edges: Sequence[Edge], number: int = F
 
 
 def further_ties(first: str, second: str, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The fewest ties, of equally few the weakest, without which two queries are in different groups.
+    """The smallest set of ties, of equal ones the weakest, without which two queries are in different groups.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def sweep(
 ) -> tuple[SweepStep, ...]:
     """The groups at each threshold of each kind, from the highest threshold down.
 
-    A kind that cannot be searched (paraphrases without embeddings) is left out beside others.
+    A kind that cannot be searched (paraphrases without embeddings) is left out together with others.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _SEED = 0xE17A1465
 
 
 def log_of(database: Path) -> Path:
-    """The log that DuckDB keeps beside a database."""
+    """The log that DuckDB keeps next to a database."""
     return Path(f"{database}.wal")
 
 

@@ -131,7 +131,7 @@ def _order(order: OrderReport | None) -> Section:
     if order is None or why is not None:
         return Section("How often the order holds", why or "", (), ())
     sentence = (
-        "Queries are drawn again many times. Kept least is the pair whose order holds in the fewest draws. "
+        "Queries are drawn again many times. Kept least is the pair whose order changes most often. "
         "Tau compares the ranking with that of the means."
     )
     if (noise := order.noise) is not None:

@@ -38,7 +38,7 @@ ATTRIBUTES = frozenset("href src alt start colspan rowspan cut".split())
 
 
 class Fact(NamedTuple):
-    """A field below the title: what stands before its value ('' for nothing), and the value."""
+    """A field below the title: what is before its value ('' for nothing), and the value."""
 
     label: str
     value: list[Node]
