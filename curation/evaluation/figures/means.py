@@ -131,10 +131,13 @@ def _figure(
 ) -> MeasureFigure:
     measure, values = run.measures[place], run.values[chosen, place]
     defined = ~np.isnan(values)
+    value = summary_of(measure, values)
     low, high = (of_mean(measure, end) for end in ends) if ends else (None, None)
+    if value is not None and low is not None and high is not None:
+        low, high = min(low, value), max(high, value)  # a mean may be a rounding error off
     no_interval = TOTAL if measure.summary == "total" else no_interval
     return MeasureFigure(
-        value=summary_of(measure, values),
+        value=value,
         low=low,
         high=high,
         n=int(defined.sum()),

@@ -56,6 +56,14 @@ def test_no_interval_reaches_above_what_a_query_can_have_on_the_data() -> None:
     assert 0.07 < found.high <= 0.1
 
 
+@pytest.mark.parametrize("measure", ["precision@10", "rbp(0.8)"])
+def test_an_interval_holds_its_figure_where_every_query_has_the_highest_one(measure: str) -> None:
+    found = figure([1] * 22, measure)
+    assert found.value is not None
+    assert found.high is not None
+    assert found.value <= found.high
+
+
 def test_queries_without_a_value_change_no_interval() -> None:
     """The same queries have one interval, among all queries and in the stratum of those that have a value."""
     values = np.array([0.1, 0.4, 0.5, 1, 0.3, 0.7, 0.2])
