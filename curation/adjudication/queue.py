@@ -24,7 +24,7 @@ from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.session.documents.drawing import NOBODY, draw
 from curation.labeling.session.documents.elements import Fact, Node
 from curation.labeling.session.excerpts import Segment
-from curation.labeling.session.own_answers import open_pairs
+from curation.labeling.session.own_answers import withheld_pairs
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, require_setting
 from curation.text import digest
@@ -100,7 +100,7 @@ class CaseQueue(NamedTuple):
     ----------
     disputed: the pairs that wait for a decision, those below among them.
     elsewhere: of these, how many another reviewer has on screen.
-    waiting: pairs that wait for one more opinion, or that the reviewer has still to grade.
+    waiting: pairs that wait for one more opinion, or until the reviewer has graded their own items.
     """
 
     showings: list[CaseShowing]
@@ -124,7 +124,7 @@ def next_cases(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own = open_pairs(cursor, reviewer)
+        own = withheld_pairs(cursor, reviewer)
     pairs = _pairs(store)
     disputed = {pair_id(*pair): pair for pair in pairs if pair not in own}
     others = claimed_by_others(store, reviewer)
@@ -143,7 +143,7 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     """The pairs that the reviewer decided last, newest first, to be decided once more."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own = open_pairs(cursor, reviewer)
+        own = withheld_pairs(cursor, reviewer)
     decided = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
     pairs = [pair for pair in decided if pair not in own]
     reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
@@ -219,8 +219,10 @@ def _pairs(store: Store) -> list[Pair]:
 def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        if pair in open_pairs(cursor, reviewer):
-            raise RefusedError("You have still to grade this pair yourself. Decide it afterwards.")
+        if pair in withheld_pairs(cursor, reviewer):
+            raise RefusedError(
+                "This pair is among yours, and you have still items to grade. Decide it afterwards."
+            )
         found, guide = cases(cursor, [pair]), _guide(cursor)
     if not found:
         raise unjudged(*pair)

@@ -19,13 +19,20 @@ LAST_ITEMS = CLOSEST_DUPLICATE // 2
 """How many of the last items are listed while others are open; the browser holds fewer of the next ones."""
 
 
-def open_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Query and document of what somebody has still to answer, in paused rounds too."""
-    rounds = read_open_rounds(cursor)
-    left = upcoming_work(rounds, read_items(cursor, annotator, rounds)).left
-    return {(item.query_id, item.document_id) for item in left}
-
-
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Whether earlier answers may be shown: only where nothing is open to the annotator."""
-    return not open_pairs(cursor, annotator)
+    """Whether earlier answers may be shown: only where nothing is open, in paused rounds too."""
+    rounds = read_open_rounds(cursor)
+    return not upcoming_work(rounds, read_items(cursor, annotator, rounds)).left
+
+
+def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
+    """Query and document of all that was given to somebody, answered or not; none if answers may be shown."""
+    if may_see_own_answers(cursor, annotator):
+        return set()
+    return set(cursor.execute(_GIVEN, [annotator]).fetchall())
+
+
+_GIVEN = """
+SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind != 'practice'
+"""

@@ -137,5 +137,29 @@ def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Sto
     decide_pairs(store, {("query 0", "document 0.0"): 2})
     open_round(store, "again", ["lea"], overlap=1, duplicates=0, again=True)
     assert next_cases(store, "lea").showings == recent_cases(store, "lea") == []
-    with pytest.raises(RefusedError, match="still to grade this pair"):
+    with pytest.raises(RefusedError, match="still items to grade"):
         one_case(store, "lea", "query 0", "document 0.0")
+
+
+def test_adjudication_does_not_tell_a_reviewer_who_grades_which_pairs_come_again(tmp_path: Path) -> None:
+    """All that was given to them waits until nothing is open: what was left out told each of 4 repeats."""
+    store = new_project(tmp_path / "project.duckdb")
+    add_names(store, "ada", "ben")
+    add_names(store, "rita", role="reviewer")
+    add_pairs(store, grid(10, 4))
+    open_round(store, "first", ["ada", "ben", "rita"], overlap=3, duplicates=0.2)
+    grade_next(store, "ada", 60, grade=0)
+    grade_next(store, "ben", 60, grade=3)
+    grade_next(store, "rita", 20, grade=1)
+    graded = rows_of(
+        store,
+        """SELECT DISTINCT query_id, document_id FROM presentations JOIN presentation_states s
+           USING (presentation_id) WHERE annotator = 'rita' AND s.answered""",
+    )
+    for pair in graded:
+        with pytest.raises(RefusedError, match="still items to grade"):
+            one_case(store, "rita", *pair)
+    assert next_cases(store, "rita").showings == []
+    grade_next(store, "rita", 60, grade=1)
+    assert len(next_cases(store, "rita").showings) > 0
+    assert one_case(store, "rita", *graded[0]).opinions
