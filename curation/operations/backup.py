@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 
 from curation import __version__
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, RefusedError, StoreError
 from curation.operations.content import Rows, read_whole_file
 from curation.store import COMMAND_LINE, Store, note_event, utc_now
 from curation.store.files import refuse_name
@@ -72,7 +72,7 @@ def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
         with staged(target, private=True) as folder:
             new = folder / target.name
             store.copy_to(new)
-            rows = read_whole_file(new)
+            rows = _read(new, store.path)
             taken = Backup(target, store.path.name, taken_at, new.stat().st_size, sum_of(new), rows)
             _put_in_place(new, taken)
     except FileExistsError:
@@ -162,6 +162,16 @@ def _place(project: Path, target: Path, taken_at: datetime) -> Path:
     if target.exists() or sums_path(target).exists():
         raise _exists(target)
     return target
+
+
+def _read(copy: Path, project: Path) -> Rows:
+    """The rows of the copy, all of it read. What is wrong with it is wrong with the project."""
+    try:
+        return read_whole_file(copy)
+    except StoreError as error:
+        found = error.found.replace(str(copy), str(project))
+        way_out = "No backup was written. See what can be saved: `goldset doctor --repair NEW`."
+        raise StoreError(f"{found} {way_out}") from error
 
 
 def _exists(target: Path) -> RefusedError:

@@ -8,12 +8,13 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from curation.cli import main
-from curation.errors import InputError, RefusedError, StoreError, StoreVersionError
+from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
 from curation.operations.backup import back_up, sums_path
 from curation.operations.restore import restore
 from curation.store import Store, get_setting, open_store, put_setting
@@ -23,6 +24,7 @@ from tests.support.projects import new_project
 
 WRITER = """
 import sys
+from contextlib import suppress
 from pathlib import Path
 from curation.store import open_store, put_setting
 from curation.store.files import serve_alone
@@ -37,8 +39,9 @@ for number in range(100_000):
 FULL_DISK = """
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
-from curation.errors import CurationError
+from curation.errors import CurationError, CurationError
 from curation.operations.backup import back_up
 from curation.store import open_store, put_setting
 from curation.store.files import serve_alone
@@ -173,6 +176,25 @@ def test_a_backup_of_a_damaged_project_gets_no_name(store: Store, tmp_path: Path
     with pytest.raises(StoreError, match="damaged"):
         back_up(Store(store.path), tmp_path / "b.duckdb")
     assert not (tmp_path / "b.duckdb").exists()
+
+
+def test_a_backup_names_the_project_that_is_damaged_and_what_to_do(store: Store, tmp_path: Path) -> None:
+    """Not the copy in a hidden folder, which is gone by then."""
+    store.close()
+    whole = store.path.read_bytes()
+    refusals = []
+    for block in range(2, (len(whole) - 12_288) // 262_144, 4):
+        content = bytearray(whole)
+        content[12_288 + block * 262_144 + 5_000] ^= 4
+        store.path.write_bytes(content)
+        with suppress(CurationError):  # a block that is in no use
+            back_up(Store(store.path), tmp_path / f"{block}.duckdb")
+            continue
+        with pytest.raises(StoreError, match="damaged") as refused:
+            back_up(Store(store.path), tmp_path / f"{block}.duckdb")
+        assert ".new-" not in str(refused.value)
+        refusals.append(str(refused.value))
+    assert any(f"{store.path}: " in one and "goldset doctor --repair" in one for one in refusals)
 
 
 def test_restoring_makes_the_backup_the_project_and_keeps_the_former_one(
