@@ -1,11 +1,22 @@
-"""The record by which a module in `app.views` becomes a page of the navigation."""
+"""The record by which a module in `app.views` becomes a page, and the context of pages with jobs.
+
+A page with jobs starts one, follows its progress, stops it, and reads how it ended.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
-from curation.store import Annotator
+import streamlit as st
+
+from app import ui
+from app.acts import Acts, FormState
+from app.context import project_store
+from curation.errors import CurationError
+from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.step import written
+from curation.store import Annotator, Store
 
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
@@ -31,3 +42,132 @@ class AppPage(NamedTuple):
     show: Callable[[Annotator], None]
     shows_title: bool = True
     group: str = ""
+
+
+EVERY = 1.0
+"""Seconds between two reads of a running job's progress."""
+_STARTED = "job"
+
+
+class PageContext(NamedTuple):
+    """What a page of jobs needs: who is signed in, the last job of each kind, and the one that runs now.
+
+    after: the id of the job that ran last, '' before the first.
+    """
+
+    store: Store
+    annotator: Annotator
+    acts: Acts
+    jobs: Mapping[str, Job]
+    after: str
+    at_work: str | None
+
+    def start(self, kind: str, request: Any) -> None:
+        """Start a job and run the page again; a refusal is shown next to the form."""
+        parameters = request if isinstance(request, dict) else written(request)
+        by, after = self.annotator.name, self.after or None
+        self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))
+
+    def submit(self, label: str, kind: str) -> bool:
+        """The button of a form that starts a job of this kind; where it must fail, the reason is below it."""
+        reason = self.problem(kind)
+        asked = submit(label, kind, self.acts.form(_STARTED), self.after, reason is not None)
+        if reason is not None:
+            ui.quiet(reason)
+        return asked
+
+    def problem(self, kind: str, request: Any = None) -> str | None:
+        """Why no job of this kind can start now; None where one can. Without a request: whatever is meant."""
+        if self.at_work is not None:
+            return "A job is at work, and one runs at a time. This waits until it has ended."
+        parameters = request if request is None or isinstance(request, dict) else written(request)
+        return problem(self.store, kind, parameters)
+
+    def ending(self, kind: str) -> None:
+        """Show how the last job of this kind ended, unless it runs now."""
+        job = self.jobs.get(kind)
+        if job is not None and job.job_id != self.at_work:
+            _ending(job)
+
+
+def read_context(annotator: Annotator, kinds: Collection[str] = KINDS) -> PageContext:
+    """Read the jobs; shows the one that runs, if any and if this person may know of it, and follows it.
+
+    Who is no lead knows of their own jobs alone.
+
+    Parameters
+    ----------
+    kinds: of the jobs that the page shows.
+    """
+    acts, store = Acts(annotator), project_store()
+    jobs_of(store).prepare()
+    found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
+    with store.reading() as cursor:
+        own = None if annotator.role == "lead" else annotator.name
+        jobs, last = last_jobs(cursor, own), last_job(cursor)
+    jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
+    place = st.empty()  # with and without a job: what is below keeps its place and its state
+    if found is not None and found[0].kind in kinds and may_stop(found[0], annotator):
+        with place.container(border=True):
+            st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
+    return PageContext(
+        store, annotator, acts, jobs, last.job_id if last else "", found[0].job_id if found else None
+    )
+
+
+def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
+    """The button of a form, with a state of the project in its key: a click on an older page does nothing.
+
+    The page then says so, unless an act of this session made the state.
+    """
+    shown = (form.key, state)
+    asked = st.form_submit_button(label, type="primary", key=f"{name} {shown}", disabled=disabled)
+    before = st.session_state.get(f"state of {name}", shown)
+    st.session_state[f"state of {name}"] = shown
+    if before != shown and before[0] == form.key and st.session_state.get(f"{name} {before}"):
+        st.warning(
+            "Nothing was done by this click: the page was older than what was done meanwhile. "
+            "It is up to date now. Look at it, then ask again.",
+            icon=":material/update:",
+        )
+    return asked
+
+
+def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
+    found = jobs_of(store).at_work()
+    if found is None or found[0].job_id != job_id:
+        st.rerun()
+    job, (step, done, total) = found
+    doing = KINDS[job.kind].doing
+    words = f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}" if done else step
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
+        st.progress(min(1.0, done / total) if total else 0.0, text=text)
+        if may_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
+            _stop(store, annotator, job_id)
+    ui.quiet(
+        f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
+        "It goes on when you leave or reload the page."
+    )
+
+
+def _stop(store: Store, annotator: Annotator, job_id: str) -> None:
+    try:
+        jobs_of(store).stop(job_id, annotator.name)
+    except CurationError as error:
+        ui.problem(error)
+    else:
+        st.rerun()
+
+
+def _ending(job: Job) -> None:
+    if job.outcome == "done":
+        ui.sentences(f"{job.message}\n{job.started_by}, {job.started_at:%d %b %Y %H:%M} UTC")
+    elif job.outcome is None:
+        kind = KINDS[job.kind]
+        doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
+        st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
+    else:
+        text = "\n\n".join(map(ui.plain, str(job.message).splitlines()))
+        show = st.warning if job.outcome == "stopped" else st.error
+        show(text, icon=":material/error:")

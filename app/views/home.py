@@ -11,8 +11,7 @@ from app import ui
 from app.components.daily import daily_answers, interval
 from app.context import project_store
 from app.next_step import step_link
-from app.page import LEADS, AppPage
-from app.views.curate.jobs import look
+from app.page import LEADS, AppPage, read_context
 from curation.jobs import jobs_of
 from curation.operations.project_checks import look_at_backups
 from curation.path import PathFigures, PathStep, ProjectPath, path_of, read_figures, read_state
@@ -30,7 +29,7 @@ def show(annotator: Annotator) -> None:
     store = project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
     if found is not None:
-        look(annotator)
+        read_context(annotator)
     running = [found[0].job_id] if found else []
     with store.reading() as cursor:
         version = (str(store.path), set_fingerprint(cursor), utc_now().date().isoformat())

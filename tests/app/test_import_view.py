@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
 from app.acts import Acts
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.importing import file_step, verdict
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS
@@ -180,7 +180,7 @@ def test_uploads_are_private_and_one_a_person(project: Store) -> None:
 def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(project: Store) -> None:
     mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
     theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Dry run")
-    waiting = CurateContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
+    waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
     press(mine, "Import")
     assert "Your file b.csv is kept" in html(theirs.run())
     file = uploads.held_file(project.path, "mia")

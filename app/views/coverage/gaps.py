@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.page import PageContext, submit
 from app.views.coverage import measuring, region
-from app.views.curate.jobs import CurateContext, submit
 from curation.coverage.writing.progress import TaskCounts, tasks_of_clusters
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
@@ -19,7 +19,7 @@ KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus la
 COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
 
 
-def show(context: CurateContext, state: CoverageState) -> None:
+def show(context: PageContext, state: CoverageState) -> None:
     _figures(state)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -49,7 +49,7 @@ def _figures(state: CoverageState) -> None:
     )
 
 
-def _gaps(context: CurateContext, state: CoverageState) -> None:
+def _gaps(context: PageContext, state: CoverageState) -> None:
     if not state.gaps:
         st.info("Every region has a query.")
         return
@@ -72,7 +72,7 @@ def _gaps(context: CurateContext, state: CoverageState) -> None:
     ui.table(f"Regions without a query, {more}by {order}", COLUMNS, rows, words=True)
 
 
-def _open(context: CurateContext, state: CoverageState) -> None:
+def _open(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
     form = context.acts.form("writing tasks")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.page import PageContext
 from app.views.coverage import region
 from app.views.coverage.kept import kept_graph
-from app.views.curate.jobs import CurateContext
 from curation.coverage.writing.state import CoverageState
 from curation.errors import CurationError
 from curation.evaluation.coverage_report.page import coverage_page
@@ -18,7 +18,7 @@ from curation.evaluation.submitted import submitted_evaluations
 NO_RUN = "no run"
 
 
-def show(context: CurateContext, state: CoverageState) -> None:
+def show(context: PageContext, state: CoverageState) -> None:
     found = _chosen(context)
     system = None
     if found is not None:
@@ -45,7 +45,7 @@ def _link(number: int) -> str:
     return f"?of=Map&{region.LINKED}={number}"
 
 
-def _chosen(context: CurateContext) -> EvaluatedValues | None:
+def _chosen(context: PageContext) -> EvaluatedValues | None:
     """The evaluation whose results are drawn; those of sealed parts have none of single queries."""
     with context.store.reading() as cursor:
         listed = [one for one in submitted_evaluations(cursor, context.annotator) if not one.sealed]

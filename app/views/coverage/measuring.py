@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.coverage import CoverageRequest
 from curation.coverage.writing.state import CoverageState
 from curation.text import amount
@@ -15,7 +15,7 @@ KIND = "coverage"
 """The kind of job that measures."""
 
 
-def show(context: CurateContext, state: CoverageState | None) -> None:
+def show(context: PageContext, state: CoverageState | None) -> None:
     """Measure with the settings of the map in force, or others."""
     settings = state.map.parameters if state else {}
     given = settings.get("resolution") if settings.get("chosen") == "given" else None

@@ -6,10 +6,9 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import BUILD, LEADS, AppPage
+from app.page import BUILD, LEADS, AppPage, read_context
 from app.views.coverage import gaps, map_part, measuring, written
 from app.views.coverage.kept import kept_state
-from app.views.curate.jobs import look
 from curation.store import Annotator
 
 PARTS = ("Gaps", "Map", "Written")
@@ -17,7 +16,7 @@ PARTS = ("Gaps", "Map", "Written")
 
 def show(annotator: Annotator) -> None:
     ui.lead("Which regions of the corpus no query tests, and who writes queries for them.")
-    context = look(annotator, (measuring.KIND,))
+    context = read_context(annotator, (measuring.KIND,))
     state = kept_state(context.store)
     if state is None:
         st.info(

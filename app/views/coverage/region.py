@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.coverage.stored_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import open_tasks
@@ -22,7 +22,7 @@ LINKED = "region"
 
 
 def show(
-    context: CurateContext,
+    context: PageContext,
     state: CoverageState,
     results: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> None:
@@ -68,7 +68,7 @@ def _entities(state: CoverageState, number: int) -> None:
     ui.sentences(f"What it is about, the most central first: {listed(names, ENTITIES)}.")
 
 
-def _documents(context: CurateContext, state: CoverageState, number: int) -> None:
+def _documents(context: PageContext, state: CoverageState, number: int) -> None:
     ids = state.map.clusters[number].documents
     with context.store.reading() as cursor:
         titles = snapshot_titles(cursor, state.map.snapshot_id, ids[:DOCUMENTS])
@@ -94,7 +94,7 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
     ui.table(f"Queries{more}", ["Query", "Source", *results], rows, words=True)
 
 
-def _rename(context: CurateContext, state: CoverageState, number: int) -> None:
+def _rename(context: PageContext, state: CoverageState, number: int) -> None:
     form = context.acts.form("rename region")
     with st.form("rename"):
         name = st.text_input(
@@ -109,7 +109,7 @@ def _rename(context: CurateContext, state: CoverageState, number: int) -> None:
         context.acts.do(form, lambda: rename_cluster(store, number, name, by))
 
 
-def _write(context: CurateContext, number: int) -> None:
+def _write(context: PageContext, number: int) -> None:
     form = context.acts.form("write for region")
     if st.button("Write a query", key=f"write {number} {form.key}"):
         store, by = context.store, context.annotator.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.coverage.writing.progress import batches
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.written import coverage_queries
@@ -22,7 +22,7 @@ VERDICTS = {
 }
 
 
-def show(context: CurateContext, state: CoverageState) -> None:
+def show(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
         tasks, queries = batches(cursor), coverage_queries(cursor)
         checks = written_unanswerable(cursor)

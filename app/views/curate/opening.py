@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.views.curate.jobs import CurateContext, submit
+from app.page import PageContext, submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round, why_no_round
@@ -26,7 +26,7 @@ class OpenedHere(NamedTuple):
     opened: RoundOpened
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
         rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
@@ -43,9 +43,7 @@ def show(context: CurateContext) -> None:
             missing_step(context.store, context.annotator, "pool")
 
 
-def _form(
-    context: CurateContext, names: list[str], usual: list[str], rounds: int, reason: str | None
-) -> None:
+def _form(context: PageContext, names: list[str], usual: list[str], rounds: int, reason: str | None) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4")
         annotators = st.multiselect("Annotators", names, default=usual)
@@ -97,7 +95,7 @@ def _form(
         context.acts.do(form, lambda: OpenedHere(request, open_round(context.store, **request)))
 
 
-def _newest(context: CurateContext, name: str) -> None:
+def _newest(context: PageContext, name: str) -> None:
     status = round_status(context.store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
     ui.table(f"Round {name}: {amount(status.candidates, 'candidate')}", COLUMNS, rows)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import BUILD, LEADS, AppPage
+from app.page import BUILD, LEADS, AppPage, read_context
 from app.views.curate import opening, pool, queries, sample
-from app.views.curate.jobs import look
 from curation.store import Annotator
 
 STEPS = {
@@ -20,7 +19,7 @@ STEPS = {
 
 def show(annotator: Annotator) -> None:
     ui.lead("Which queries are judged, which documents for each, and who judges them.")
-    context = look(annotator)
+    context = read_context(annotator)
     step = st.segmented_control(
         "Step",
         list(STEPS),

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.next_step import missing_step
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.consensus.relevance import read_relevance
 from curation.door import withheld
 from curation.errors import RefusedError
@@ -25,7 +25,7 @@ SHOWN = 20
 """How many queries the table of hard negatives has; the command line has all."""
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         _form(context)
@@ -47,7 +47,7 @@ def show(context: CurateContext) -> None:
                     _negatives(hard_negatives(context.store))
 
 
-def _form(context: CurateContext) -> None:
+def _form(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
     form = Form(PoolRequest, offered={"systems": [*SYSTEMS, *runs]})

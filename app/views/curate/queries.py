@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.components.picker import PickerRow, picker
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.sampling.tags.request import TagsRequest
 from curation.sampling.tags.stored_tags import (
     FAILURE_MODES,
@@ -29,7 +29,7 @@ COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
 _CHOSEN = "chosen queries"
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     queries = tagged_queries(context.store)
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
@@ -67,7 +67,7 @@ def _stratum(query: TaggedQuery) -> str:
 
 
 def _chosen(
-    context: CurateContext, queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]
+    context: PageContext, queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]
 ) -> list[TaggedQuery]:
     """The queries in force that are chosen, whether the filter shows them or not."""
     untagged = (
@@ -95,7 +95,7 @@ def _chosen(
     return [query for query in queries if query.query_id in set(chosen)]
 
 
-def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
+def _correct(context: PageContext, chosen: Sequence[TaggedQuery]) -> None:
     form = context.acts.form("set tags")
     with st.form("tags"):
         left, right = st.columns(2)
@@ -112,9 +112,7 @@ def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
         ui.sentences(form.result)
 
 
-def _set_tags(
-    context: CurateContext, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]
-) -> str:
+def _set_tags(context: PageContext, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
     name = context.annotator.name
     done = set_tags(context.store, [query.query_id for query in chosen], add, remove, name, name)
     return (
@@ -127,7 +125,7 @@ def _some(queries: Sequence[TaggedQuery]) -> str:
     return amount(len(queries), "query", "queries")
 
 
-def _find(context: CurateContext) -> None:
+def _find(context: PageContext) -> None:
     form = Form(TagsRequest)
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
@@ -139,7 +137,7 @@ def _find(context: CurateContext) -> None:
         context.start("tags", form.request())
 
 
-def _write(context: CurateContext) -> None:
+def _write(context: PageContext) -> None:
     form = context.acts.form("write")
     with st.form("write"):
         st.markdown("**Write a query**")

@@ -10,7 +10,7 @@ from app import ui
 from app.components.drawing import drawing
 from app.components.forms import Form
 from app.next_step import missing_step
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart
@@ -43,7 +43,7 @@ class FormOptions(NamedTuple):
     strata: list[str]
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     sample = current_sample(context.store)
     options = _options(context, sample)
     left, right = st.columns([2, 3], gap="large")
@@ -59,14 +59,14 @@ def show(context: CurateContext) -> None:
         _current(context, sample)
 
 
-def _options(context: CurateContext, sample: StoredSample | None) -> FormOptions:
+def _options(context: PageContext, sample: StoredSample | None) -> FormOptions:
     with context.store.reading() as cursor:
         releases = [release.name for release in reversed(list_releases(cursor))]
         runs = [run.name for run in stored_runs(cursor)]
     return FormOptions(releases, runs, [stratum.name for stratum in sample.strata] if sample else [])
 
 
-def _draw(context: CurateContext, options: FormOptions, sample: StoredSample | None) -> None:
+def _draw(context: PageContext, options: FormOptions, sample: StoredSample | None) -> None:
     kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in TAGS)]
     runs = options.runs if options.releases else []
     releases = {"from_release": options.releases, "run": runs, "exclude_releases": options.releases}
@@ -89,7 +89,7 @@ def _draw(context: CurateContext, options: FormOptions, sample: StoredSample | N
         _replace(context, sample)
 
 
-def _ask(context: CurateContext, sample: StoredSample | None, request: DrawRequest) -> None:
+def _ask(context: PageContext, sample: StoredSample | None, request: DrawRequest) -> None:
     """Draw at once where nothing is replaced; otherwise ask first, if nothing is known against the draw."""
     problem = context.problem("sample", request)
     if problem is not None:
@@ -100,7 +100,7 @@ def _ask(context: CurateContext, sample: StoredSample | None, request: DrawReque
         st.session_state[_ASKED] = DrawAsked(sample.sample_id, context.after, request)
 
 
-def _replace(context: CurateContext, sample: StoredSample) -> None:
+def _replace(context: PageContext, sample: StoredSample) -> None:
     """Say what a new sample would replace, and draw it if that is wanted."""
     asked: DrawAsked | None = st.session_state.get(_ASKED)
     if asked is None or asked[:2] != (sample.sample_id, context.after):  # what it would replace has changed
@@ -123,7 +123,7 @@ def _replace(context: CurateContext, sample: StoredSample) -> None:
                 st.rerun()
 
 
-def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) -> None:
+def _top_up(context: PageContext, sample: StoredSample, options: FormOptions) -> None:
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
@@ -150,7 +150,7 @@ def _quotas(text: str, size: int | None) -> dict[str, int]:
     return read_quotas([line for line in text.splitlines() if line.strip()], size)
 
 
-def _current(context: CurateContext, sample: StoredSample | None) -> None:
+def _current(context: PageContext, sample: StoredSample | None) -> None:
     if sample is None:
         st.info("No sample is drawn yet. Queries that were imported or written are judged without one.")
         missing_step(context.store, context.annotator, "import")

@@ -6,8 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import RELEASE, AppPage
-from app.views.curate.jobs import CurateContext, look
+from app.page import RELEASE, AppPage, PageContext, read_context
 from app.views.evaluate import leaderboard, report, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM
@@ -20,7 +19,7 @@ from curation.store import Annotator, Store
 
 def show(annotator: Annotator) -> None:
     ui.lead("What systems reach on a release, with the size and the interval of each figure.")
-    context = look(annotator, (FORM,))
+    context = read_context(annotator, (FORM,))
     with context.store.reading() as cursor:
         releases = list_releases(cursor)
         found = submitted_evaluations(cursor, annotator)
@@ -56,7 +55,7 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
     )
 
 
-def _ending(context: CurateContext) -> None:
+def _ending(context: PageContext) -> None:
     """How this person's last job ended."""
     job = context.jobs.get(FORM)
     if job is None or job.job_id == context.at_work:

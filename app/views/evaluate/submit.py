@@ -8,7 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers, told
 from app.views.evaluate.uploads import (
     Uploaded,
@@ -43,7 +43,7 @@ class _Files(NamedTuple):
         return sum(one.file.size for one in (*self.runs, *self.answers))
 
 
-def show(context: CurateContext, chosen: ChosenPart) -> None:
+def show(context: PageContext, chosen: ChosenPart) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
     times = choose_times(form.key) if runs else []
@@ -130,7 +130,7 @@ def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str, is_lead: b
 
 
 def _evaluate(
-    context: CurateContext, asked: RunSubmission, files: _Files, chosen: ChosenPart
+    context: PageContext, asked: RunSubmission, files: _Files, chosen: ChosenPart
 ) -> Submitted | None:
     """Evaluate now, or start a job, which returns none yet."""
     _refuse_unready(asked, files, chosen)

@@ -12,8 +12,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
 from app.context import IMPORT_FROM
+from app.page import PageContext
 from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, hold_on_server, let_go
-from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError
 from curation.imports.kinds import FileKind
 from curation.text import amount
@@ -21,7 +21,7 @@ from curation.text import amount
 HERE, THERE = "From this computer", "On the server"
 
 
-def show(context: CurateContext, kind: FileKind) -> None:
+def show(context: PageContext, kind: FileKind) -> None:
     """Ask for a file; once there is one, the page is drawn with it."""
     folder = os.environ.get(IMPORT_FROM)
     where = HERE
@@ -36,7 +36,7 @@ def show(context: CurateContext, kind: FileKind) -> None:
         _upload(context, kind)
 
 
-def show_held(context: CurateContext, file: HeldFile) -> None:
+def show_held(context: PageContext, file: HeldFile) -> None:
     """Which file is looked at, and the way to another."""
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.html(
@@ -56,7 +56,7 @@ def size_of(size: int) -> str:
     return amount(size, "byte")
 
 
-def _upload(context: CurateContext, kind: FileKind) -> None:
+def _upload(context: PageContext, kind: FileKind) -> None:
     sent = st.file_uploader(
         f"{kind.title}: JSON lines, CSV, TSV or Parquet; also with gzip",
         max_upload_size=LARGEST,
@@ -80,7 +80,7 @@ def _free(file_id: str) -> None:
         session.uploaded_file_mgr.remove_file(session.session_id, file_id)
 
 
-def _choose_on_server(context: CurateContext, folder: Path) -> None:
+def _choose_on_server(context: PageContext, folder: Path) -> None:
     name = st.selectbox(
         "File", allowed_files(folder), index=None, placeholder="Choose a file", accept_new_options=True
     )

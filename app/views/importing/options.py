@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest
 from curation.imports.wording import LABELS
@@ -17,7 +17,7 @@ from curation.labeling.judgments.import_plan import TEXTS
 from curation.people.annotators import list_annotators
 from curation.sources.traffic.cleaning import POLICIES, CleaningRules
 
-Ask = Callable[[CurateContext, ImportRequest, FileLook, str], ImportRequest]
+Ask = Callable[[PageContext, ImportRequest, FileLook, str], ImportRequest]
 NO_ORDER = "no such dates"
 UNSAID = "not said"
 ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
@@ -29,13 +29,13 @@ EACH, COLUMNS, ONE, JUDGE = (
 )
 
 
-def ask_options(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def ask_options(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     """The request with what else its kind takes."""
     ask = _ASK.get(asked.what)
     return asked if ask is None else ask(context, asked, found, key)
 
 
-def _corpus(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     add = st.toggle(
         LABELS["--add"],
         key=f"add {key}",
@@ -44,7 +44,7 @@ def _corpus(context: CurateContext, asked: ImportRequest, found: FileLook, key: 
     return asked._replace(options={"add": add})
 
 
-def _traffic(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _traffic(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     usual = CleaningRules()
     order = None
     with st.expander("Dates and cleaning"):
@@ -79,7 +79,7 @@ def _order(key: str) -> str | None:
     return None if order == NO_ORDER else order
 
 
-def _runs(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _runs(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     usual = Path(asked.name).name.partition(".")[0]
     left, right = st.columns(2)
     name = left.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
@@ -90,7 +90,7 @@ def _runs(context: CurateContext, asked: ImportRequest, found: FileLook, key: st
     return asked._replace(options=options)
 
 
-def _judgments(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     fields = dict(asked.fields)
     options: dict[str, Any] = {}
     usual = EACH if fields.get("annotator") else COLUMNS if found.columns and not fields.get("grade") else ONE
@@ -120,7 +120,7 @@ def _judgments(context: CurateContext, asked: ImportRequest, found: FileLook, ke
     return asked._replace(fields=fields, options=options)
 
 
-def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dict[str, str]:
+def _people_of_columns(context: PageContext, found: FileLook, key: str) -> dict[str, str]:
     """Column → whose grades it has."""
     likely = [
         name for name in found.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
@@ -142,7 +142,7 @@ def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dic
     return whose
 
 
-def _decisions(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _decisions(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     reason = st.text_input(
         "Reason of decisions without one of their own", max_chars=500, key=f"usual reason {key}"
     )
@@ -150,7 +150,7 @@ def _decisions(context: CurateContext, asked: ImportRequest, found: FileLook, ke
     return asked._replace(options={"reason": reason, "every_pair": every})
 
 
-def _answers(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+def _answers(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     return asked._replace(options={"skip_unknown": _skip_unknown(key)})
 
 
@@ -162,7 +162,7 @@ def _skip_unknown(key: str) -> bool:
     )
 
 
-def _names(context: CurateContext) -> list[str]:
+def _names(context: PageContext) -> list[str]:
     with context.store.reading() as cursor:
         return [one.name for one in list_annotators(cursor)]
 

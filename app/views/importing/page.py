@@ -8,9 +8,8 @@ import streamlit as st
 
 from app import ui
 from app.next_step import step_link
-from app.page import LEADS, SET_UP, AppPage
+from app.page import LEADS, SET_UP, AppPage, PageContext, read_context
 from app.uploads import held_file
-from app.views.curate.jobs import CurateContext, look
 from app.views.importing import file_step, reading, verdict
 from curation.errors import CurationError
 from curation.imports.held import HeldKind, held_kinds
@@ -24,7 +23,7 @@ from curation.store import Annotator
 
 def show(annotator: Annotator) -> None:
     ui.lead("Look at a file first: nothing is imported before you have seen what it would do.")
-    context = look(annotator, (CHECK, IMPORT))
+    context = read_context(annotator, (CHECK, IMPORT))
     with context.store.reading() as cursor:
         holdings = held_kinds(cursor)
     file = held_file(context.store.path, annotator.name)
@@ -62,7 +61,7 @@ _IN_ADDRESS = "kind in the address"
 PAGE = AppPage(36, "Import", "import", LEADS, show, group=SET_UP)
 
 
-def _is_importing(context: CurateContext) -> bool:
+def _is_importing(context: PageContext) -> bool:
     """Whether an import is at work: one thing at a time."""
     job = context.jobs.get(IMPORT)
     return job is not None and job.job_id == context.at_work
@@ -116,7 +115,7 @@ def _hint(asked: ImportRequest, kind: FileKind) -> None:
         st.info(f"This looks like a file of another kind. Choose {title} above if it is one.")
 
 
-def _show_last(context: CurateContext) -> None:
+def _show_last(context: PageContext) -> None:
     """How the last import ended, and what comes next."""
     context.ending(IMPORT)
     job = context.jobs.get(IMPORT)

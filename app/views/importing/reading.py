@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import ui
+from app.page import PageContext
 from app.uploads import HeldFile
-from app.views.curate.jobs import CurateContext
 from app.views.importing.options import ask_options
 from curation.files.fields import FileField
 from curation.files.formats import FORMATS
@@ -58,9 +58,7 @@ def show_rows(found: FileLook) -> None:
         ui.table(f"The first {rows}, read as {read}", found.heads, found.rows)
 
 
-def ask_fields(
-    context: CurateContext, asked: ImportRequest, found: FileLook, kind: FileKind
-) -> ImportRequest:
+def ask_fields(context: PageContext, asked: ImportRequest, found: FileLook, kind: FileKind) -> ImportRequest:
     """The request with the fields that somebody picks, and with what else the kind takes."""
     asked = asked._replace(encoding=found.encoding)
     key = f"{kind.name} {asked.path}"

@@ -9,8 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 from app import ui
+from app.page import PageContext
 from app.uploads import HeldFile, hand_over
-from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError, InputError
 from curation.imports.importing import dry_run, refused
 from curation.imports.outcome import DryRun, ImportOutcome
@@ -25,7 +25,7 @@ SHOWN = 50
 FORM = "import a file"
 
 
-def ask(context: CurateContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
+def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
     """The buttons; returns the dry run of exactly this request, if there was one."""
     result = file.folder / f"{asked.key}.json"
     found = read_findings(result)
@@ -53,7 +53,7 @@ def ask(context: CurateContext, file: HeldFile, asked: ImportRequest) -> DryRun 
     return found
 
 
-def show(context: CurateContext, asked: ImportRequest, found: DryRun | None) -> None:
+def show(context: PageContext, asked: ImportRequest, found: DryRun | None) -> None:
     """What the dry run found."""
     job = context.jobs.get(CHECK)
     if found is None and job is not None and job.parameters["request"]["path"] == asked.path:
@@ -71,7 +71,7 @@ def show_unreadable(error: CurationError, asked: ImportRequest) -> None:
     _show_problems(refused(error, asked), asked)
 
 
-def _check(context: CurateContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
+def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
     by, store = context.annotator.name, context.store
     if is_quickly_read(file.path):
         write_findings(result, dry_run(store, asked, by))
@@ -80,7 +80,7 @@ def _check(context: CurateContext, file: HeldFile, asked: ImportRequest, result:
         jobs_of(store).start(CHECK, parameters, by, context.after or None)
 
 
-def _import(context: CurateContext, file: HeldFile, asked: ImportRequest) -> None:
+def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
     by, store = context.annotator.name, context.store
     if read_findings(file.folder / f"{asked.key}.json") is None:
         raise InputError("The file has changed since the dry run. Run it again.")

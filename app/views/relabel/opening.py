@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.relabel.kept import kept_problem
 from curation.jobs import jobs_of
 from curation.people.annotators import able_to_judge
@@ -21,7 +21,7 @@ KIND = "relabel"
 """The kind of job that opens a quarter."""
 
 
-def show(context: CurateContext, plan: ShownPlan) -> None:
+def show(context: PageContext, plan: ShownPlan) -> None:
     ui.heading("Open the round")
     context.ending(KIND)
     if plan.round is not None:

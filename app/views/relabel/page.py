@@ -6,8 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import LEADS, RELEASE, AppPage
-from app.views.curate.jobs import CurateContext, look
+from app.page import LEADS, RELEASE, AppPage, PageContext, read_context
 from app.views.relabel import due, opening, past_evaluations, plan, report
 from app.views.relabel.kept import kept_staleness
 from curation.relabeling.staleness.staleness import SetStaleness
@@ -19,7 +18,7 @@ JOBS = (plan.KIND, opening.KIND, past_evaluations.KIND)
 
 def show(annotator: Annotator) -> None:
     ui.lead("What of the set went stale, what is judged again this quarter, and what the new grades say.")
-    context = look(annotator, JOBS)
+    context = read_context(annotator, JOBS)
     found = kept_staleness(context.store)
     if not found.pairs:
         st.info(
@@ -42,7 +41,7 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(78, "Re-label", "relabel", LEADS, show, group=RELEASE)
 
 
-def _show(part: str, context: CurateContext, found: SetStaleness) -> None:
+def _show(part: str, context: PageContext, found: SetStaleness) -> None:
     if part == "Plan":
         plan.show(context)
     elif part == "Report":

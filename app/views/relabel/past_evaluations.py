@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
@@ -19,7 +19,7 @@ KIND = "past evaluations"
 PARTS = {"All that are not sealed": None, "All, with sealed ones": "all"}
 
 
-def show(context: CurateContext, plan_id: str) -> None:
+def show(context: PageContext, plan_id: str) -> None:
     """Compare for a plan; what comes of it is a section of its report."""
     ui.heading("Compare past evaluations")
     job = context.jobs.get(KIND)
@@ -52,7 +52,7 @@ def show(context: CurateContext, plan_id: str) -> None:
         context.acts.do(form, lambda: _start(context, asked, runs))
 
 
-def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedFile]) -> Job:
+def _start(context: PageContext, asked: dict[str, Any], runs: list[UploadedFile]) -> Job:
     problems = []
     if not runs:
         problems.append("There is no file yet: upload at least one run.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.relabel import opening
 from curation.errors import NotFoundError
 from curation.jobs import jobs_of
@@ -22,7 +22,7 @@ KIND = "plan re-labeling"
 """The kind of job that makes a plan."""
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     problem = planning_problem(context.store)
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -39,7 +39,7 @@ def show(context: CurateContext) -> None:
     _contents(plan)
 
 
-def _form(context: CurateContext, problem: str | None) -> None:
+def _form(context: PageContext, problem: str | None) -> None:
     form = context.acts.form(KIND)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * LEAST), round(100 * MOST), 15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.relabel import past_evaluations
 from app.views.relabel.kept import ShownDrift, kept_drift
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
@@ -15,7 +15,7 @@ OPEN = 2
 """Sections that are open when a report is shown."""
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         work = {one.quarter.name: one for one in reversed(read_work(cursor)) if one.round is not None}
     if not work:

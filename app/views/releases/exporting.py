@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases.downloads import ADDRESS, export_file
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
@@ -32,7 +32,7 @@ class _ExportChoice(NamedTuple):
     options: ExportOptions
 
 
-def show(context: CurateContext, release: ReleaseRow) -> None:
+def show(context: PageContext, release: ReleaseRow) -> None:
     found = show_release(context.store, release.name)
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -70,7 +70,7 @@ def _choose(found: ShownRelease, format: str) -> _ExportChoice:
     return _ExportChoice(format, parts, ExportOptions(unjudged, negatives, licence))
 
 
-def _ask(context: CurateContext, found: ShownRelease, chosen: _ExportChoice) -> None:
+def _ask(context: PageContext, found: ShownRelease, chosen: _ExportChoice) -> None:
     form = context.acts.form(KIND)
     sealed = [part for part in chosen.parts if part in found.sealed]
     reason = None
@@ -100,7 +100,7 @@ def _ask(context: CurateContext, found: ShownRelease, chosen: _ExportChoice) -> 
         context.acts.do(form, lambda: _start(context, request, bool(sealed)))
 
 
-def _start(context: CurateContext, request: Mapping[str, Any], is_sealed: bool) -> Job:
+def _start(context: PageContext, request: Mapping[str, Any], is_sealed: bool) -> Job:
     missing = is_sealed and request["reason"] is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
     before = _own(context, request["name"])
@@ -116,14 +116,14 @@ def _start(context: CurateContext, request: Mapping[str, Any], is_sealed: bool) 
     return job
 
 
-def _own(context: CurateContext, name: str) -> Job | None:
+def _own(context: PageContext, name: str) -> Job | None:
     """The last export of a release that this person asked for."""
     with context.store.reading() as cursor:
         asked = jobs_started(cursor, KIND, context.annotator.name)
     return next((job for job in reversed(asked) if job.parameters["name"] == name), None)
 
 
-def _result(context: CurateContext, release: ReleaseRow) -> None:
+def _result(context: PageContext, release: ReleaseRow) -> None:
     """How one's own last export of this release went, and its file."""
     job = _own(context, release.name)
     if job is None or job.job_id == context.at_work:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases import gate, preview
 from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
@@ -36,7 +36,7 @@ class _FreezeChoice(NamedTuple):
     seal: list[str]
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     _ending(context)
     try:
         found = _ready(context.store, state_of(context.store), st.session_state.get("keep changed", False))
@@ -56,7 +56,7 @@ def show(context: CurateContext) -> None:
         _freeze(context, found, chosen)
 
 
-def _ending(context: CurateContext) -> None:
+def _ending(context: PageContext) -> None:
     """How the last freeze went; what was frozen is a click away."""
     context.ending(KIND)
     job = context.jobs.get(KIND)
@@ -112,7 +112,7 @@ def _choose(found: Readiness) -> _FreezeChoice:
     return _FreezeChoice(disputed, changed, IDENTICAL if share else None, seal)
 
 
-def _freeze(context: CurateContext, found: Readiness, chosen: _FreezeChoice) -> None:
+def _freeze(context: PageContext, found: Readiness, chosen: _FreezeChoice) -> None:
     form = context.acts.form(KIND)
     problem = found.problem(chosen.disputed) or context.problem(KIND)
     with st.form(f"freeze {form.key}", border=False):
@@ -142,7 +142,7 @@ def _freeze(context: CurateContext, found: Readiness, chosen: _FreezeChoice) -> 
         context.acts.do(form, lambda: _start(context, request, found.gate.open))
 
 
-def _start(context: CurateContext, request: Mapping[str, Any], is_open: bool) -> Job:
+def _start(context: PageContext, request: Mapping[str, Any], is_open: bool) -> Job:
     """Start the job, unless something was not written."""
     problems = [] if request["name"] else ["The release has no name: give it one."]
     if not is_open and request["override"] is None:

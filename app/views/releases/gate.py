@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases.bars import measure
 from app.views.releases.rule import state_of
 from curation.agreement.gate import ALPHA, Demand, Gate, GateCheck, gate_now, read_demand, set_demand
@@ -30,7 +30,7 @@ SINGLE = "With one judge nobody knows the agreement. It is not demanded then, an
 FORM = "gate"
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     found = kept_gate(context.store)
     verdict(found)
     left, right = st.columns(2, gap="large")
@@ -82,7 +82,7 @@ def _told(check: GateCheck) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _change(context: CurateContext) -> None:
+def _change(context: PageContext) -> None:
     form = context.acts.form(FORM)
     with context.store.reading() as cursor:
         now = read_demand(cursor)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, RELEASE, AppPage
-from app.views.curate.jobs import look
+from app.page import LEADS, RELEASE, AppPage, read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
 from curation.jobs.result_files import remove_old_results
 from curation.store import Annotator
@@ -24,7 +23,7 @@ JOBS = (split.PREVIEWING, split.STORING, freezing.KIND, exporting.KIND)
 
 def show(annotator: Annotator) -> None:
     ui.lead("The frozen gold sets, and the way to the next one: rule, gate, split, freeze.")
-    context = look(annotator, JOBS)
+    context = read_context(annotator, JOBS)
     remove_old_results()
     name = st.session_state.pop(freezing.OPENED, None)
     if name is not None:

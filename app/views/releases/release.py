@@ -10,7 +10,7 @@ import streamlit as st
 from app import ui
 from app.components.markdown import html_of
 from app.next_step import missing_step
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases import difference, exporting, preview
 from app.views.releases.bars import part_stacks
 from curation.door import Opening, openings
@@ -34,7 +34,7 @@ LOOKS = [
 VIEWS = ("Summary", "Card", "Export", "Difference", "Who had what")
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
         releases = list_releases(cursor)
@@ -65,7 +65,7 @@ def show(context: CurateContext) -> None:
         ui.problem(error)
 
 
-def _view(context: CurateContext, view: str, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
+def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
     if view == "Card":
         _card(context.store, release)
     elif view == "Export":

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.agreement.report.fingerprint import read_fingerprint
 from curation.consensus.annotator_errors import AnnotatorErrors, errors
@@ -39,7 +39,7 @@ FORM = "consensus rule"
 KEPT = 8
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
         rule = read_rule(cursor)
@@ -105,7 +105,7 @@ def _wanted(rule: ConsensusRule) -> ConsensusRule:
     return wanted
 
 
-def _change(context: CurateContext, rule: ConsensusRule, wanted: ConsensusRule, effect: RuleEffect) -> None:
+def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, effect: RuleEffect) -> None:
     form = context.acts.form(FORM)
     if wanted != rule:
         if wanted.name != rule.name:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext
+from app.page import PageContext
 from app.views.releases import preview
 from app.views.releases.rule import state_of
 from app.views.releases.ties import SplitChoices, ask_options, ask_rules
@@ -39,7 +39,7 @@ class _Start(NamedTuple):
     key: str
 
 
-def show(context: CurateContext) -> None:
+def show(context: PageContext) -> None:
     state = _kept_state(context.store, state_of(context.store))
     shown = _previewed(context)
     job = context.jobs.get(PREVIEWING)
@@ -98,7 +98,7 @@ def _start(job: Job | None, state: SplitState) -> _Start:
 
 
 def _form(
-    context: CurateContext, start: _Start, shown: SplitPreview | None
+    context: PageContext, start: _Start, shown: SplitPreview | None
 ) -> tuple[dict[str, Any], list[str]]:
     """What is asked for, and what is wrong with it."""
     asked, key = start.request, start.key
@@ -177,7 +177,7 @@ def _choices(store: Store, shown: SplitPreview | None) -> SplitChoices:
 
 
 def _preview_button(
-    context: CurateContext, request: Mapping[str, Any], problems: Sequence[str], graded: int
+    context: PageContext, request: Mapping[str, Any], problems: Sequence[str], graded: int
 ) -> None:
     form = context.acts.form(PREVIEWING)
     reason = "\n".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request) or ""
@@ -189,7 +189,7 @@ def _preview_button(
         context.acts.do(form, lambda: _start_preview(context, request))
 
 
-def _start_preview(context: CurateContext, request: Mapping[str, Any]) -> None:
+def _start_preview(context: PageContext, request: Mapping[str, Any]) -> None:
     before = context.jobs.get(PREVIEWING)
     folder = new_result_folder()
     try:
@@ -202,7 +202,7 @@ def _start_preview(context: CurateContext, request: Mapping[str, Any]) -> None:
         remove_result(before.parameters["folder"])
 
 
-def _previewed(context: CurateContext) -> SplitPreview | None:
+def _previewed(context: PageContext) -> SplitPreview | None:
     """The last preview, if there is one that has not ended otherwise and is still there."""
     job = context.jobs.get(PREVIEWING)
     if job is None or job.job_id == context.at_work:
@@ -213,7 +213,7 @@ def _previewed(context: CurateContext) -> SplitPreview | None:
         return None
 
 
-def _ending(context: CurateContext, job: Job | None) -> None:
+def _ending(context: PageContext, job: Job | None) -> None:
     """Why there is no preview."""
     if job is not None and job.outcome not in (None, "done"):
         context.ending(PREVIEWING)
@@ -225,7 +225,7 @@ def _ending(context: CurateContext, job: Job | None) -> None:
 
 
 def _store_button(
-    context: CurateContext,
+    context: PageContext,
     shown: SplitPreview,
     previewed: dict[str, Any],
     request: dict[str, Any],
