@@ -43,7 +43,7 @@ PATIENCE = 10.0
 OURS = frozenset({"goldset", "curation.jobs.worker"})
 RETRY = 0.005
 LOG_LEFT = 8_192
-"""Bytes of a log that is left as it is when the file is let go: some fifteen grades. Whoever opens the file
+"""Bytes of a log that is left as it is when the file is let go: some fifteen grades. The next opening
 reads them again, 0.16 ms each, and a checkpoint takes 8 ms (`bench_checkpoints`)."""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"

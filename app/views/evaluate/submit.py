@@ -106,14 +106,14 @@ def _ask_repeated(chosen: ChosenPart) -> bool:
 
 
 def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str, is_lead: bool) -> RunSubmission:
-    """Why somebody looks, and whether only an improvement is shown; an evaluator has nothing else."""
+    """Why somebody looks, and whether only an improvement is shown, as it is to evaluators."""
     logged = f"{chosen.part} is sealed. This look is logged with your name, why, and its figures."
     if is_lead:
         ladder = st.toggle(
             "Only improvements (the Ladder)",
             key=f"ladder {chosen.key}",
-            help="The Ladder's measure is shown where it beats the best figure so far by more than noise, "
-            "and nothing else. So the part stays a test for longer.",
+            help="The Ladder's measure is shown only where it beats the best figure so far by more than "
+            "noise. So the part stays a test for longer.",
         )
         ui.quiet(
             f"{logged} There are figures of all queries and of kinds with ten or more, none of single "
@@ -122,8 +122,8 @@ def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str, is_lead: b
         asked = asked._replace(ladder=ladder, measures=[] if ladder else asked.measures)
     else:
         ui.quiet(
-            f"{logged} The figure of a run is shown where it beats the best one so far by more than noise, "
-            "and nothing else (the Ladder). Other figures are for leads."
+            f"{logged} The figure of a run is shown only where it beats the best one so far by more than "
+            "noise (the Ladder). Other figures are for leads."
         )
     reason = st.text_input("Why you look at a sealed part", max_chars=500, key=f"reason {key}")
     return asked._replace(reason=reason)

@@ -3,8 +3,8 @@
 DuckDB writes new data into free blocks. The blocks of metadata, which the state before and the one after
 share, it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops
 such a write between two pages. The header before then refers to a block with a wrong checksum, and the file
-opens no more. So these blocks are kept next to the file before each checkpoint, and put back by whoever opens
-it next if the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin
+opens no more. So these blocks are kept next to the file before each checkpoint, and put back by the next
+opening if the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin
 after the headers (DuckDB 2).
 """
 
