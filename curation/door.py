@@ -1,8 +1,8 @@
 """The door: whether a grade of a pair may be shown, by any command, page, report, export, job or route.
 
 A release seals parts, and a sealed grade is the same secret wherever it is kept: in the release, or in the
-votes, decisions, practice pairs and written answers of the project that goes on. A function that shows
-what people said of a pair asks a `Door`. It is shut for sealed queries until somebody says why they want them:
+votes, decisions, practice pairs and written answers of the project that goes on. A function that shows what
+people said of a pair asks a `Door`. It is shut for sealed queries until somebody says why they want them:
 `open_door` writes down who, when, for what and why before anything passes. Reviewers decide disputes, and
 must read them: `reviewers_door` opens for the pairs before them, and writes it down once a day.
 

@@ -1,8 +1,8 @@
 """Fast answers: how many of each annotator's answers came faster than a query and a document can be read.
 
 That is less than a third of the others' median time over texts as long, in three groups by length; and,
-no matter who else there is, less than a second. Whose median is below that second has a pace that no reader has,
-however easy the pairs are: 3,600 answers an hour.
+no matter who else there is, less than a second. Whose median is below that second has a pace that no reader
+has, however easy the pairs are: 3,600 answers an hour.
 """
 
 from __future__ import annotations

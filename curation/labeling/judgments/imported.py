@@ -6,8 +6,8 @@ app. Importing the same again changes nothing, and never overrides what the anno
 since. Of several files the one imported last counts, also where it repeats an earlier one.
 
 A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
-the corpus, unless the project knows that this annotator was shown another one: then the import names it, or is
-refused. What is stored already with the same grade stays as it is.
+the corpus, unless the project knows that this annotator was shown another one: then the import names it, or
+is refused. What is stored already with the same grade stays as it is.
 """
 
 from __future__ import annotations
