@@ -47,8 +47,8 @@ class Built(NamedTuple):
 
 
 MANY_DOCUMENTS = (
-    "asyncio builtins bz2 decimal email ftplib http imaplib importlib inspect io math os pathlib signal "
-    "tarfile threading time traceback xml"
+    "asyncio builtins bz2 collections decimal email fileinput ftplib http imaplib importlib inspect io math "
+    "os pathlib signal tarfile threading time traceback uuid xml"
 )
 """Modules with most text for each graded pair."""
 

@@ -2,16 +2,20 @@
 
 A file is a process's at a time. The longest start first, so that no process ends long before the others; a
 file's length is how many of its tests are slow. The browser's files share a process, but for the longest: a
-Chromium, the projects and the app that it looks at are started once, and it waits while others compute.
+Chromium, the projects and the app that it looks at are started once, and it waits while others compute. The
+embedding model is loaded by one process, too: to import what it needs takes seven seconds of processor time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
+
+from tests.support import ROOT
 
 FIRST = ("browser", "pipeline")
 """Folders of tests that are not in the list of slow ones."""
@@ -36,10 +40,12 @@ def file_of(nodeid: str) -> str:
     return nodeid.partition("::")[0]
 
 
-def scope_of(nodeid: str) -> str:
+@cache
+def scope_of(file: str) -> str:
     """What goes to one process as a whole."""
-    file = file_of(nodeid)
-    return BROWSER if file.startswith(BROWSER) and file != ALONE else file
+    if file.startswith(BROWSER):
+        return file if file == ALONE else BROWSER
+    return "dense" if "embedding_model" in (ROOT / file).read_text(encoding="utf-8") else file
 
 
 def scheduler(config: pytest.Config, log: Callable[..., None]) -> Any:
@@ -48,6 +54,6 @@ def scheduler(config: pytest.Config, log: Callable[..., None]) -> Any:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return scope_of(nodeid)
+            return scope_of(file_of(nodeid))
 
     return Scheduling(config, log)
