@@ -54,8 +54,6 @@ SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
 THIRDS = ("low", "middle", "high")
 FINEST = 60.0
-TRIED = (2.0, 25.0)
-"""The resolutions of the trial that the page shows; `benchmarks.coverage_trial` prints all."""
 NEAREST = (0, 5, 20, 50, 100)
 Scored = dict[str, dict[str, dict[str, float]]]
 
@@ -248,7 +246,6 @@ def _trial(found: CoverageCollection) -> str:
         + " | ".join(f"{mean:.3f} ± {half:.3f}" for mean, half in zip(row.means, row.halves, strict=True))
         + " |\n"
         for row in rows
-        if row.resolution in TRIED
     ]
     assert {row.order for row in rows} == {*ORDERS, "difference"}
     return head + "".join(body)
