@@ -341,6 +341,14 @@ def test_a_pool_of_one_document_does_not_tell_whether_it_is_relevant(planted: Se
     assert told == [[1, 0, 1, 0]] * 2
 
 
+def test_a_split_does_not_tell_how_many_documents_are_relevant(planted: SealedProject) -> None:
+    line = ["split", "--fresh", "--no-paraphrase", "--dev", "0.5", "--test", "0.5", "--seed", "5", "--json"]
+    found = json.loads(invoke(["--project", str(planted.store.path), *line]).output)
+    checks = {check["kind"]: check["compared"] for check in found["certificate"]["checks"]}
+    assert checks["near-duplicate document"] is None
+    assert None not in [count for kind, count in checks.items() if kind != "near-duplicate document"]
+
+
 @pytest.fixture
 def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The app's own routes, behind its guard."""

@@ -2,7 +2,8 @@
 
 A document that ties two queries is relevant to both. So where a release seals one of them, the tie is named
 and its documents are not. Which queries the closest documents across the parts are relevant to is not kept:
-where any query is sealed, they have no names.
+where any query is sealed, they have no names. How many pairs were compared is not said, either: it is a
+product of numbers of relevant documents, and splits by many seeds would tell that of each query.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def _tie(found: Edge | Crossing, closed: Collection[str]) -> Edge | Crossing:
 
 
 def _check(found: TieCheck) -> TieCheck:
-    return replace(found, highest=_closest(found.highest)) if found.kind == NEAR_DUPLICATE else found
+    if found.kind != NEAR_DUPLICATE:
+        return found
+    return replace(found, compared=None, highest=_closest(found.highest))
 
 
 def _closest(found: ClosestPair | None) -> ClosestPair | None:

@@ -66,6 +66,7 @@ class TieCheck:
         information only, or where a tie has no degrees.
     looked_for: whether a pair of this kind is a leak.
     compared: pairs across the parts: of texts; or of queries, documents and keys that could be shared.
+        None where a release seals how many documents are relevant.
     highest: the most similar pair that is not cut by name; None where no two have anything in common.
     told_apart: the most similar pair of queries that name different numbers or models, where the rules tell
         those apart.
@@ -75,7 +76,7 @@ class TieCheck:
     kind: str
     looked_for: bool
     threshold: float | None
-    compared: int
+    compared: int | None
     highest: ClosestPair | None
     told_apart: ClosestPair | None
     crossing: int

@@ -110,10 +110,8 @@ def _closest(check: TieCheck) -> str:
     assert pair is not None
     what = "relevant documents" if check.kind == NEAR_DUPLICATE else "queries"
     limit = f"{'threshold ' if check.looked_for else ''}{threshold_told(check)}"
-    return (
-        f"Closest {what} across the parts, by {check.kind}: {pair.similarity:.3f} ({limit}; "
-        f"{amount(check.compared, 'pair')} compared)."
-    )
+    compared = "" if check.compared is None else f"; {amount(check.compared, 'pair')} compared"
+    return f"Closest {what} across the parts, by {check.kind}: {pair.similarity:.3f} ({limit}{compared})."
 
 
 def _checks(certificate: Certificate) -> Section:
