@@ -150,15 +150,17 @@ def serve(
 
 @contextmanager
 def ending_as_interrupted() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, so that what is registered for the end of the process is done.
+    """SIGTERM and Ctrl-C end the block alike, so that what is registered for the end of the process is done.
 
     uvicorn answers the requests that it has, and raises the signal again for the handler before.
     """
-    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ends = (signal.SIGTERM, signal.SIGINT)
+    former = [signal.signal(number, signal.default_int_handler) for number in ends]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, former)
+        for number, handler in zip(ends, former, strict=True):
+            signal.signal(number, handler)
 
 
 def hosts(named: Sequence[str]) -> list[str]:

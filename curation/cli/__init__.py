@@ -20,13 +20,19 @@ from curation.text import printable
 ELSEWHERE = {"import": ["import_"], "restore": ["backup"], "coverage": ["coverage", "coverage_synthetic"]}
 """Commands that are not in the module of their name."""
 
+STOPPED = (
+    "Stopped. Nothing is half-written: this step is not in the project. Finished parts of long work, such as "
+    "embeddings and answers of a language model, are kept, and the same command goes on from there."
+)
+"""What somebody reads who pressed Ctrl+C."""
+
 SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
 
 
 def main() -> None:
-    """The `goldset` command: 0 done, 1 refused with a sentence on standard error, 2 usage, 143 terminated."""
-    former = signal.signal(signal.SIGTERM, _end)
+    """The `goldset` command: 0 done, 1 refused with a sentence, 2 usage, 130 interrupted, 143 terminated."""
+    former = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
     gc.set_threshold(*SELDOM)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -48,13 +54,15 @@ def main() -> None:
     finally:
         if store := sys.modules.get("curation.store"):
             store.close_all()
-        signal.signal(signal.SIGTERM, former)
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def add_commands(arguments: Sequence[str] = ()) -> None:
     """Import the modules of the command that the arguments name; all of them where they name none."""
     if "--version" in arguments:
         return
+    arguments = goldset.options_first(arguments)
     words = [word for word, last in zip(arguments, ["", *arguments], strict=False) if last != "--project"]
     name = next((word for word in words if not word.startswith("-")), "")
     names = [command for commands in goldset.STEPS.values() for command in commands]
@@ -72,6 +80,8 @@ def _is_of_the_database(error: Exception) -> bool:
 def _end(number: int, frame: FrameType | None) -> None:
     """End as an error does, so that what is half-written is removed; asked again, end at once."""
     signal.signal(number, signal.SIG_DFL)
+    if number == signal.SIGINT:
+        print(f"goldset: {STOPPED}", file=sys.stderr)
     sys.exit(128 + number)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, SealReason, command_group, project_store
+from curation.cli.goldset import By, Json, Limit, SealReason, command_group, project_store
 from curation.cli.import_.options import target
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -24,7 +25,7 @@ adjudication = command_group("adjudicate", "List disputed pairs and decide them.
 
 @adjudication.command("list")
 def adjudicate_list(
-    limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
+    limit: Limit = 20,
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
@@ -38,18 +39,17 @@ def adjudicate_list(
     \b
     Examples:
       goldset adjudicate list
-      goldset adjudicate list --limit 100 --json
+      goldset adjudicate list --limit 100
     """
     from curation.adjudication.disputes import list_disputes
     from curation.door import open_door
 
     store = project_store()
     found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, by))
-    shown = found[:limit]
-    result = {"total": len(found) + sealed, "shown": len(shown), "sealed": sealed, "disputes": shown}
+    result = {"total": len(found) + sealed, "sealed": sealed, "disputes": found}
 
     def show() -> None:
-        _show_disputes(shown, len(found) + sealed)
+        _show_disputes(found[:limit], len(found) + sealed)
         say_withheld(sealed)
 
     emit(as_json, result, show)
@@ -57,6 +57,7 @@ def adjudicate_list(
 
 @adjudication.command("decide")
 def adjudicate_decide(
+    context: typer.Context,
     query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
     document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
@@ -96,8 +97,9 @@ def adjudicate_decide(
         --grade-field final_rating --reason "Final rating of the campaign"
     """
     pair = _pair_or_file(query, document, grade, unjudgeable, file)
-    if dry_run and file is None:
-        raise typer.BadParameter("is for a file; give one with --file.", param_hint="--dry-run")
+    if file is None:
+        of_files = ("query_field", "document_field", "grade_field", "reason_field", "every_pair", "dry_run")
+        refuse_unused(context, "no file is read; name one with --file", *of_files)
     store = target(dry_run, as_json)
     if pair is not None:
         from curation.adjudication.adjudication import decide

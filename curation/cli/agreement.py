@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
 
 
-class Breakdown(StrEnum):
+class BreakdownBy(StrEnum):
     """What agreement can be broken down by."""
 
     TYPE = "type"
@@ -34,7 +34,7 @@ def agreement(
         typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
     ] = None,
     breakdown: Annotated[
-        Breakdown | None,
+        BreakdownBy | None,
         typer.Option(
             help="Also broken down by query type, grade boundary, annotator left out, pair of annotators or "
             "week.",
@@ -98,7 +98,7 @@ def agreement(
     emit(as_json, as_object(report, breakdown), lambda: _show_report(report, breakdown, page))
 
 
-def as_object(report: AgreementReport, breakdown: Breakdown | None) -> dict[str, Any]:
+def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
     """The report as one object; with a breakdown, of the parts only that."""
     result: dict[str, Any] = plain(report)
     between = result["between"]
@@ -114,7 +114,7 @@ def as_object(report: AgreementReport, breakdown: Breakdown | None) -> dict[str,
     return result | details
 
 
-def _show_report(report: AgreementReport, breakdown: Breakdown | None, page: Path | None) -> None:
+def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import findings
     from curation.agreement.report.sections import overview, parts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, SealReason, app, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def consensus(
+    context: typer.Context,
     rule: Annotated[
         str | None,
         typer.Option(
@@ -76,6 +78,8 @@ def consensus(
     from curation.door import SEALED, open_door
     from curation.labeling.rounds.rounds import find_round
 
+    if not pairs:
+        refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")
     store = project_store()
     with store.reading() as cursor:
         now = read_rule(cursor)

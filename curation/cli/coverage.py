@@ -20,7 +20,7 @@ from curation.cli.coverage_model import (
     model_extractor,
     refuse_without_model,
 )
-from curation.cli.goldset import Json, Seed, app, project_store
+from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.options import asks
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.coverage import CoverageRequest
@@ -57,7 +57,7 @@ MapModel = Annotated[
 def coverage_command(
     request: CoverageRequest,
     context: typer.Context,
-    limit: Annotated[int, typer.Option(min=0, help="Regions to list, largest first; 0: all.")] = 20,
+    limit: Limit = 20,
     extractor: ExtractorOption = ExtractorName.phrases,
     send: Send = False,
     calls: MostCalls = None,
@@ -104,7 +104,7 @@ def coverage_command(
 @coverage.command("gaps")
 def coverage_gaps(
     model: MapModel = None,
-    limit: Annotated[int, typer.Option(min=0, help="Gaps to list; 0: all.")] = 20,
+    limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
     """List the regions of the corpus without a query, with documents to write queries for.
@@ -115,14 +115,14 @@ def coverage_gaps(
     \b
     Examples:
       goldset coverage gaps
-      goldset coverage gaps --limit 0 --json
+      goldset coverage gaps --json
     """
     from curation.coverage.report import find_gaps
     from curation.retrieval.embeddings import DEFAULT_MODEL
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)
-    emit(as_json, {"gaps": gaps[: limit or None], "all_gaps": len(gaps)}, lambda: _show_gaps(gaps, limit))
+    emit(as_json, {"gaps": gaps}, lambda: _show_gaps(gaps, limit))
 
 
 @coverage.command("rename")
@@ -328,9 +328,7 @@ def _show(report: CoverageReport, limit: int) -> None:
         ],
     )
     shown = [cluster for cluster in report.clusters if cluster.is_region]
-    rows = [
-        (c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[: limit or None]
-    ]
+    rows = [(c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[:limit]]
     columns = ["region", "name", "documents", "entities", "queries", "searches"]
     table(f"The {len(rows):,} largest of {amount(len(shown), 'region')}", columns, rows)
     if report.traffic_counted is not None:
@@ -362,7 +360,7 @@ def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:
             gap.searches,
             ", ".join(gap.documents[:IDS_SHOWN]) + (", …" if len(gap.documents) > IDS_SHOWN else ""),
         )
-        for gap in gaps[: limit or None]
+        for gap in gaps[:limit]
     ]
     columns = ["region", "most central entities", "documents", "searches", "ids"]
     table(f"{len(rows):,} of {amount(len(gaps), 'region')} without a query", columns, rows)

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.app import Port, serve_project
 from curation.cli.goldset import Json, app
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def demo_command(
       goldset demo --corpus stdlib.jsonl
     """
     if corpus is not None:
+        others = ("port", "browser", "folder", "build_only", "as_json")
+        refuse_unused(context, "--corpus writes the corpus and does nothing else", *others)
         from curation.demo.stdlib_corpus import write_stdlib_corpus
 
         say(f"Wrote {write_stdlib_corpus(corpus).documents:,} documents to {corpus}.")
@@ -70,6 +73,8 @@ def _refuse_ignored_options(context: typer.Context, build_only: bool, as_json: b
     named = context.find_root().get_parameter_source("project")
     if named is not None and named.name == "COMMANDLINE":
         raise typer.BadParameter("the demo makes its own project; use --folder.", param_hint="--project")
+    if build_only:
+        refuse_unused(context, "--build-only serves nothing", "port", "browser")
     if as_json and not build_only:
         raise typer.BadParameter("prints what was built; add --build-only.", param_hint="--json")
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, app, project_store
+from curation.cli.goldset import By, Json, Limit, app, project_store
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.releases.diff.diff import Diff
-
-SHOWN = 20
 
 
 @app.command("diff")
@@ -25,7 +23,7 @@ def diff_releases(
         Path | None,
         typer.Option("--html", help="Write the comparison as one HTML file.", show_default="none"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")] = SHOWN,
+    limit: Limit = 20,
     reason: Annotated[
         str | None,
         typer.Option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_path
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say
 from curation.text import amount
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def doctor(
+    context: typer.Context,
     folder: Annotated[
         list[Path] | None, typer.Option(help="A folder in which exports are written; can be repeated.")
     ] = None,
@@ -48,7 +50,10 @@ def doctor(
     """
     from curation.operations.doctor import examine
 
-    if repair is not None:
+    if repair is None:
+        refuse_unused(context, "a backup is read for --repair only", "backup")
+    else:
+        refuse_unused(context, "--repair makes a new project and does nothing else", "folder", "clean")
         _repair(repair, backup or [], as_json)
         return
     found = examine(project_path(), folder or [], clean=clean)

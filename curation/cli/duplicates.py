@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
+from curation.cli.goldset import Json, Limit, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount
 
@@ -23,7 +23,7 @@ def duplicates(
     threshold: Annotated[
         float, typer.Option(help="Minimum similarity (Jaccard of word 3-shingles) of two documents.")
     ] = 0.8,
-    limit: Annotated[int, typer.Option(min=0, help="How many groups to list, largest first; 0: all.")] = 20,
+    limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
     """List identical and near-duplicate documents, in groups.
@@ -34,20 +34,13 @@ def duplicates(
     \b
     Examples:
       goldset duplicates
-      goldset duplicates --threshold 0.9 --limit 0 --json
+      goldset duplicates --threshold 0.9 --limit 0
     """
-    from dataclasses import replace
-
     from curation.splits.duplicates import corpus_duplicates
 
     with progress_bar() as progress:
         report = corpus_duplicates(project_store(), threshold, progress)
-    shown = replace(report, groups=report.groups[: limit or None])
-    emit(
-        as_json,
-        {**vars(shown), "all_groups": len(report.groups)},
-        lambda: _show_duplicates(report, shown.groups, threshold),
-    )
+    emit(as_json, report, lambda: _show_duplicates(report, report.groups[:limit], threshold))
 
 
 def _show_duplicates(report: DuplicateReport, shown: Sequence[DuplicateGroup], threshold: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object alone.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
+Limit = Annotated[
+    int,
+    typer.Option(
+        min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json has all."
+    ),
+]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
 SealReason = Annotated[
     str | None,
@@ -50,7 +58,10 @@ STEPS = {
 
 
 class Steps(TyperGroup):
-    """`goldset --help` has the commands by step."""
+    """`goldset --help` has the commands by step; options of `goldset` itself may be anywhere."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, options_first(args))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
         longest = max(len(name) for names in STEPS.values() for name in names)
@@ -71,8 +82,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
+QUIET = ("--quiet", "-q")
 DEFAULT_PROJECT = Path("data/goldset.duckdb")
 _project: ContextVar[Path] = ContextVar("project")
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def command_group(name: str, help: str) -> typer.Typer:
@@ -87,6 +100,11 @@ def project_path() -> Path:
     return _project.get()
 
 
+def is_quiet() -> bool:
+    """Whether nothing is to be said of progress."""
+    return _quiet.get()
+
+
 def project_store() -> Store:
     """The store of the project that the command line names."""
     from curation.arrow import without_pandas
@@ -94,6 +112,23 @@ def project_store() -> Store:
 
     without_pandas()
     return open_store(project_path())
+
+
+def options_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the options of `goldset` itself before the command."""
+    first: list[str] = []
+    others: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--":
+            return [*first, *others, argument, *rest]
+        if argument == "--project":
+            first += [argument, *rest[:1]]
+            del rest[:1]
+        else:
+            (first if argument in QUIET or argument.startswith("--project=") else others).append(argument)
+    return [*first, *others]
 
 
 def listed(names: str) -> list[str]:
@@ -112,6 +147,7 @@ def goldset(
     project: Annotated[
         Path, typer.Option(envvar="GOLDSET_PROJECT", help="The project's database file.")
     ] = DEFAULT_PROJECT,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Say nothing of the progress of long work.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -123,3 +159,4 @@ def goldset(
                → app → agreement → adjudicate → split → freeze → verify → export
     """
     _project.set(project)
+    _quiet.set(quiet)

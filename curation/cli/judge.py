@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, Seed, app, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def judge(
+    context: typer.Context,
     name: Annotated[
         str | None, typer.Argument(help="The judge's name; without one, the judges are listed.")
     ] = None,
@@ -60,6 +62,7 @@ def judge(
 
     store = project_store()
     if name is None:
+        refuse_unused(context, "judges are listed; name one", "release", "part", "reason", "by", "seed")
         with store.reading() as cursor:
             judges = list_judges(cursor)
         emit(as_json, {"judges": judges}, lambda: _show_judges(judges))

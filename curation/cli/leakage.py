@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
+from curation.cli.goldset import Json, Limit, command_group, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
 from curation.errors import refuse_problems
@@ -78,7 +79,7 @@ def leakage_sweep(
 
 @leakage.command("groups")
 def leakage_groups(
-    limit: Annotated[int, typer.Option(min=1, help="How many of the largest groups to show.")] = 5,
+    limit: Limit = 5,
     relevant_grade: RelevantGrade = None,
     no_paraphrase: NoParaphrase = False,
     no_shared: NoSharedDocuments = False,
@@ -103,7 +104,7 @@ def leakage_groups(
     rules = _rules(no_paraphrase, no_shared, same, numbers, model, cut)
     with progress_bar() as progress:
         inputs = project_inputs(project_store(), rules, relevant_grade, progress)
-        found = overview(inputs, rules, limit, progress=progress)
+        found = overview(inputs, rules, sys.maxsize if as_json else limit, progress=progress)
     emit(as_json, found, lambda: _show_groups(found, dict(inputs.queries)))
 
 

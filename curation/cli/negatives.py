@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import By, Json, SealReason, Seed, app, listed, project_store
+from curation.cli.goldset import By, Json, Limit, SealReason, Seed, app, listed, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount, percent
@@ -34,7 +35,7 @@ def negatives_command(
     threshold: Annotated[
         float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
     ] = 0.8,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of each table; --json has all.")] = 20,
+    limit: Limit = 20,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
@@ -53,6 +54,7 @@ def negatives_command(
       goldset negatives --threshold 0.7 --json
     """
     if context.invoked_subcommand is not None:
+        refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.door import open_door
     from curation.negatives.hard_negatives import hard_negatives
@@ -64,6 +66,7 @@ def negatives_command(
 
 @negatives.command("audit")
 def negatives_audit(
+    context: typer.Context,
     annotators: Annotated[
         str | None,
         typer.Option(help="Open a round for these annotators, separated by commas; without it: report."),
@@ -124,6 +127,8 @@ def negatives_audit(
     store = project_store()
     door = open_door(store, "audit assumed negatives", reason, by)
     if annotators is None:
+        opens = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
+        refuse_unused(context, "they are for opening an audit; add --annotators", *opens)
         report = audit_report(store, round, door)
         emit(as_json, report, lambda: _show_audit(report))
         return

@@ -115,6 +115,18 @@ def given_flags(context: typer.Context) -> dict[str, str]:
     }
 
 
+def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
+    """Refuse options that this call would ignore, all of them without names.
+
+    Raises
+    ------
+    InputError: with the options that were given, and why they would change nothing.
+    """
+    given = [flag for name, flag in given_flags(context).items() if not names or name in names]
+    if given:
+        raise InputError(f"{', '.join(given)} would change nothing: {why}.")
+
+
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

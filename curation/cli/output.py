@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from curation.text import counted, plain, printable
 if TYPE_CHECKING:
     from curation.step import Step, StepOutcome
 
+SECONDS = 30
+"""How often work that nobody watches says how far it is."""
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
 
@@ -120,11 +123,26 @@ def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
         say(withheld(count, what, plural) + ' --reason "why" names them, and is logged.')
 
 
+def progress_lines(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
+    """A listener that writes how far work is once every SECONDS, and nothing of shorter work."""
+    last = now()
+
+    def listen(step: str, done: int, total: int) -> None:
+        nonlocal last
+        if now() - last >= SECONDS:
+            last = now()
+            write(f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}")
+
+    return listen
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A listener for long work: a bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield silent
+    """A listener for long work: a bar on a terminal, a line now and then elsewhere, nothing with --quiet."""
+    from curation.cli.goldset import is_quiet
+
+    if is_quiet() or not sys.stderr.isatty():
+        yield silent if is_quiet() else progress_lines(lambda line: print(line, file=sys.stderr, flush=True))
         return
     from rich import progress as rich_progress
     from rich.console import Console

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import By, Json, Seed, command_group, listed, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import percent
@@ -24,6 +25,7 @@ Who = Annotated[str, typer.Option("--annotator", help="Name of the annotator.")]
 
 @practice.command("open")
 def practice_open(
+    context: typer.Context,
     name: Name,
     annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
     queries: Annotated[
@@ -64,6 +66,9 @@ def practice_open(
     """
     from curation.labeling.practice.opening import open_practice
 
+    if file is None:
+        fields = ("query_field", "document_field", "grade_field", "explanation_field")
+        refuse_unused(context, "no file is read; name one with --file", *fields)
     opened = open_practice(
         project_store(),
         name,

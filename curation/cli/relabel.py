@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Seed, command_group, listed, project_store
+from curation.cli.goldset import By, Json, Limit, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
@@ -31,7 +31,6 @@ Today = Annotated[
     datetime | None,
     typer.Option(formats=["%Y-%m-%d"], help="The day whose quarter it is.", show_default="the clock's"),
 ]
-Limit = Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")]
 
 
 @relabeling.command("status")

@@ -16,6 +16,7 @@ from curation.cli.goldset import (
     listed,
     project_store,
 )
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -38,6 +39,7 @@ Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]
 
 @rounds.command("open")
 def round_open(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of the round, such as pilot or 2026-q4.")],
     annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
     overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
@@ -85,6 +87,8 @@ def round_open(
     """
     from curation.labeling.rounds.rounds import open_round
 
+    if not pilot:
+        refuse_unused(context, "only a pilot has a number of queries; add --pilot", "queries")
     opened = open_round(
         project_store(),
         name,

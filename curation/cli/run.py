@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, ReleaseName, app, listed, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
 from curation.text import amount
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def run(
+    context: typer.Context,
     name: ReleaseName,
     out: Annotated[Path, typer.Option(help="Folder for the run files.")],
     systems: Annotated[
@@ -44,6 +46,8 @@ def run(
     """
     from curation.evaluation.baselines import write_baselines
 
+    if not {"dense", "hybrid"}.intersection(listed(systems)):
+        refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
     with progress_bar() as progress:
         written = write_baselines(
             project_store(),

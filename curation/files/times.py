@@ -307,6 +307,8 @@ class ImportedTimes:
 
 
 def _milliseconds(field: str | None, unit: str | None) -> int:
+    if unit is not None and field is None:
+        raise InputError("--duration-unit would change nothing: name the durations with --duration-field")
     if unit is not None and unit not in UNITS:
         raise InputError(f"--duration-unit {unit!r}: expected {' or '.join(UNITS)}")
     if field is None or unit is not None:
