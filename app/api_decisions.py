@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from app.api import Keyed, answered_for, json_of, log_refused, validated
 from app.context import image_hosts, project_store
-from curation.adjudication.adjudication import REVIEWERS
-from curation.adjudication.queue import (
+from curation.settling.adjudication import REVIEWERS, ReviewerSubmission, submit_decisions
+from curation.settling.queue import (
     CaseQueue,
     CaseShowing,
     next_cases,
@@ -24,7 +24,6 @@ from curation.adjudication.queue import (
     recent_cases,
     whole_case,
 )
-from curation.adjudication.submissions import ReviewerSubmission, submit_decisions
 
 MOST_CASES = 10
 MOST_HOLDING = 500

@@ -12,8 +12,8 @@ import streamlit as st
 from app.components.account import account
 from app.components.drawing import drawing
 from curation.errors import CurationError
-from curation.labeling.session.documents.elements import NAMES, Element, Fact, Node
-from curation.labeling.session.excerpts import Segment
+from curation.presentation.excerpts import Segment
+from curation.presentation.markup import NAMES, Element, Fact, Node
 from curation.reports.page import Section
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator

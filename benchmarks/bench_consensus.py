@@ -26,10 +26,9 @@ from curation.agreement.annotators.intra_annotator import (
     read_showings,
     self_consistency,
 )
-from curation.consensus.consensus import counted, settled
-from curation.consensus.rule import RULES, ConsensusRule
-from curation.consensus.votes import Votes, read_votes
 from curation.project import init_project
+from curation.settling.consensus import counted, settled
+from curation.settling.votes import RULES, ConsensusRule, Votes, read_votes
 from curation.store import Store
 
 PEOPLE, VOICES, DOCUMENTS, SHARE_TWICE = 25, 5, 100, 0.02

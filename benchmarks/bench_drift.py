@@ -21,14 +21,16 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from curation.agreement.annotators.agreement_with_others import agreement_with_others
-from curation.agreement.annotators.bias import annotator_bias
+from curation.agreement.annotators.bias import Differences, annotator_bias
 from curation.agreement.annotators.details import details_of
-from curation.agreement.annotators.differences import Differences
-from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers
-from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades
+from curation.agreement.annotators.fast_answers import (
+    AnswerTimes,
+    RoundGrades,
+    fast_answers,
+    favourite_grades,
+)
 from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
-from curation.agreement.annotators.signal import control_item_share
-from curation.agreement.annotators.signals import FEEDBACK
+from curation.agreement.annotators.signals import FEEDBACK, control_item_share
 from curation.agreement.between.grades import grades_of
 from curation.statistics.intervals import wilson
 

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-from curation.labeling.session.excerpts import mark, query_stems
+from curation.presentation.excerpts import mark, query_stems
 from curation.retrieval import Bm25
 from curation.similarity.shingles import Shingles, jaccard, word_shingles
 from curation.splits.certificate.certify import certify

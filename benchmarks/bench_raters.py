@@ -22,13 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from curation.agreement.annotators.agreement_with_others import agreement_with_others, reference_of
+from curation.agreement.annotators.bias import Comparable
 from curation.agreement.annotators.details import AnnotatorDetails, WorkRecords, work_details
-from curation.agreement.annotators.differences import Comparable
-from curation.agreement.annotators.fast_answers import AnswerTimes
-from curation.agreement.annotators.favourite_grade import RoundGrades
+from curation.agreement.annotators.fast_answers import AnswerTimes, RoundGrades
 from curation.agreement.annotators.intra_annotator import Repeats, Showings
-from curation.agreement.annotators.signal import Evidence, Look
-from curation.agreement.annotators.signals import AGREEMENT
+from curation.agreement.annotators.signals import AGREEMENT, Evidence, Look
 from curation.agreement.between.grades import grades_of
 from curation.statistics.intervals import wilson
 from curation.statistics.p_values import threshold

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.big_project import build, name_of
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store

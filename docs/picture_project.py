@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from curation.adjudication.adjudication import decide_many
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_queue
 from curation.coverage.coverage_map import MapSettings
@@ -29,8 +28,8 @@ from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
 from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import Showing, next_showings
@@ -42,6 +41,7 @@ from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
+from curation.settling.adjudication import decide_many
 from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines
 from curation.sources.traffic.traffic_import import import_traffic

@@ -31,8 +31,8 @@ from app.serve import routes
 from app.signin import current_user
 from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
-from curation.adjudication import claims
 from curation.releases.overview import show
+from curation.settling import queue as claims
 from curation.store import open_store
 from docs import make_commands
 from tests.support.command_line import invoke

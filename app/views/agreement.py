@@ -12,11 +12,15 @@ from app.next_step import missing_step
 from app.page import BUILD, REVIEWERS, AppPage
 from curation.agreement.annotators.details import annotator_details
 from curation.agreement.between.disagreement_sources import QueryShare
-from curation.agreement.report.fingerprint import read_fingerprint
-from curation.agreement.report.page import agreement_page, feedback_section
-from curation.agreement.report.report import agreement_report, not_checked, other_findings
-from curation.agreement.report.sections import QUERIES, Layers, layers
-from curation.agreement.report.verdict import Verdict, verdict_of
+from curation.agreement.report.report import (
+    Verdict,
+    agreement_report,
+    not_checked,
+    other_findings,
+    read_fingerprint,
+    verdict_of,
+)
+from curation.agreement.report.sections import QUERIES, Layers, agreement_page, feedback_section, layers
 from curation.labeling.rounds.rounds import list_rounds
 from curation.reports.page import Section
 from curation.store import Annotator, Store

@@ -21,8 +21,8 @@ from curation.coverage.writing.queue import (
 from curation.coverage.writing.written import UNANSWERABLE
 from curation.errors import CurationError
 from curation.guides.guide import current_guide
-from curation.labeling.session.documents.drawing import ReadDocument, draw
 from curation.people.annotators import JUDGING
+from curation.presentation.drawing import ReadDocument, draw
 from curation.store import Annotator
 from curation.text import isolated
 

@@ -14,16 +14,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.answers.matching import answer_tokens
-from curation.answers.settling import settle_query
+from curation.answers.rule import answer_tokens
+from curation.answers.tasks import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.files.lines import clean
-from curation.guides.guide import current_guide
-from curation.guides.template import PresentationTemplate
-from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
-from curation.labeling.session.documents.elements import Fact, Node
-from curation.labeling.session.excerpts import Segment
+from curation.guides.guide import PresentationTemplate, current_guide
 from curation.people.annotators import JUDGING, require_author
+from curation.presentation.drawing import NOBODY, ReadDocument, draw
+from curation.presentation.excerpts import Segment
+from curation.presentation.markup import Fact, Node
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION

@@ -15,9 +15,9 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.adjudication.adjudication import Decided
-    from curation.adjudication.decisions import ReviewerDecision
-    from curation.adjudication.disputes import Dispute
+    from curation.settling.adjudication import Decided
+    from curation.settling.decisions import ReviewerDecision
+    from curation.settling.disputes import Dispute
     from curation.store import Store
 
 adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
@@ -41,8 +41,8 @@ def adjudicate_list(
       goldset adjudicate list
       goldset adjudicate list --limit 100
     """
-    from curation.adjudication.disputes import list_disputes
     from curation.door import open_door
+    from curation.settling.disputes import list_disputes
 
     store = project_store()
     found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, by))
@@ -102,13 +102,13 @@ def adjudicate_decide(
         refuse_unused(context, "no file is read; name one with --file", *of_files)
     store = target(dry_run, as_json)
     if pair is not None:
-        from curation.adjudication.adjudication import decide
+        from curation.settling.adjudication import decide
 
         decision = decide(store, _query_id(store, pair[0]), pair[1], grade, reason, by)
         emit(as_json, decision, lambda: _show_decision(decision))
     elif file is not None:
-        from curation.adjudication.adjudication import decide_many
         from curation.files.fields import DecisionFields
+        from curation.settling.adjudication import decide_many
         from curation.sources.decisions import read_decision_lines
 
         fields = DecisionFields(query_field, document_field, grade_field, reason_field)
@@ -134,7 +134,7 @@ def adjudicate_send_back(
       goldset adjudicate send-back "usb hub" 1993197
       goldset adjudicate send-back q42 78503000 --by grace
     """
-    from curation.adjudication.second_opinions import ask_opinion
+    from curation.settling.decisions import ask_opinion
 
     store = project_store()
     asked = ask_opinion(store, _query_id(store, query), document, by)

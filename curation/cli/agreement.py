@@ -77,8 +77,8 @@ def agreement(
       goldset agreement --annotators ada,grace --boundary 2
     """
     from curation.agreement.annotators.details import annotator_details
-    from curation.agreement.report.page import agreement_page
     from curation.agreement.report.report import agreement_report
+    from curation.agreement.report.sections import agreement_page
     from curation.door import open_door
 
     details = breakdown is not None or page is not None or as_json
@@ -116,7 +116,7 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
 
 def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
-    from curation.agreement.report.report import findings
+    from curation.agreement.report.report import agreement_findings
     from curation.agreement.report.sections import overview, parts
     from curation.reports.terminal import show_sections
 
@@ -124,7 +124,7 @@ def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: P
     overall, within, consensus = overview(report)
     part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
     show_sections(filter(None, [overall, part, within, consensus]))
-    say("", *findings(report))
+    say("", *agreement_findings(report))
     if report.between.cannot_tell:
         say(cannot_tell(report.between))
     if report.consensus.disputed:

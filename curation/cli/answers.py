@@ -23,9 +23,9 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.answers.disputes import AnswerDisputes
+    from curation.answers.decisions import AnswerDisputes
     from curation.answers.opening import AnswerTaskOpened
-    from curation.answers.status import AnswerTaskStatus
+    from curation.answers.tasks import AnswerTaskStatus
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
 
@@ -91,7 +91,7 @@ def answers_status(name: TaskName, as_json: Json = False) -> None:
       goldset answers status faq
       goldset answers status faq --json
     """
-    from curation.answers.status import answer_task_status
+    from curation.answers.tasks import answer_task_status
 
     status = answer_task_status(project_store(), name)
     emit(as_json, status, lambda: _show_status(status))
@@ -161,7 +161,7 @@ def answers_disputes(
       goldset answers disputes
       goldset answers disputes --by rosa --json
     """
-    from curation.answers.disputes import answer_disputes
+    from curation.answers.decisions import answer_disputes
 
     found = answer_disputes(project_store(), by)
     emit(as_json, found, lambda: _show_disputes(found))
@@ -183,7 +183,7 @@ def answers_show(
     Examples:
       goldset answers show faq "who repairs kettles"
     """
-    from curation.answers.disputes import answer_case
+    from curation.answers.decisions import answer_case
     from curation.door import open_door
 
     store = project_store()

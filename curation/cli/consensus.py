@@ -14,9 +14,8 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.consensus.annotator_errors import AnnotatorErrors
-    from curation.consensus.consensus import ConsensusCounts, PairConsensus
     from curation.door import Door
+    from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, PairConsensus
 
 
 @app.command()
@@ -71,12 +70,10 @@ def consensus(
       goldset consensus --pairs --json
       goldset consensus --pairs --json --reason "Which labels does the new guide change?"
     """
-    from curation.consensus.annotator_errors import errors
-    from curation.consensus.consensus import counted, settled
-    from curation.consensus.rule import ConsensusRule, read_rule, set_rule
-    from curation.consensus.votes import read_votes
     from curation.door import SEALED, open_door
     from curation.labeling.rounds.rounds import find_round
+    from curation.settling.consensus import counted, errors, settled
+    from curation.settling.votes import ConsensusRule, read_rule, read_votes, set_rule
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")

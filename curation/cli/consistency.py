@@ -51,7 +51,7 @@ def consistency(
 
 
 def _show_consistency(shown: list[AnnotatorDetails], with_changes: bool) -> None:
-    from curation.agreement.report.page import feedback_section
+    from curation.agreement.report.sections import feedback_section
     from curation.reports.terminal import show_sections
 
     _show_details(shown)

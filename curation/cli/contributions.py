@@ -33,8 +33,8 @@ def contributions(
       goldset contributions --pool 3f9a
       goldset contributions --json
     """
-    from curation.consensus.relevance import read_relevance
     from curation.pooling.contributions import contributions as find
+    from curation.settling.consensus import read_relevance
 
     store = project_store()
     report = find(store, read_relevance(store), pool)

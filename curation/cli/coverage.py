@@ -29,8 +29,7 @@ from curation.text import amount, percent, plain
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport, Span
-    from curation.coverage.writing.progress import BatchProgress
-    from curation.coverage.writing.tasks import OpenedTasks
+    from curation.coverage.writing.tasks import BatchProgress, OpenedTasks
     from curation.coverage.writing.written import CoverageQuery
     from curation.evaluation.coverage_report.values import EvaluatedValues
     from curation.progress import Progress
@@ -184,7 +183,7 @@ def coverage_written(as_json: Json = False) -> None:
       goldset coverage written
       goldset coverage written --json
     """
-    from curation.coverage.writing.progress import batches
+    from curation.coverage.writing.tasks import batches
     from curation.coverage.writing.written import coverage_queries
     from curation.sampling.tags.answerable import written_unanswerable
 

@@ -12,8 +12,8 @@ from curation.errors import InputError
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.entities import Extractor
     from curation.coverage.language_model.answers import ModelSpending, ModelWork
+    from curation.coverage.phrases import Extractor
     from curation.store import Store
 
 
@@ -60,13 +60,13 @@ def model_extractor(
     None: answers are lacking and nothing may be sent; what would be sent is printed.
     """
     from curation.coverage.language_model.answers import Asking
-    from curation.coverage.language_model.endpoint import find_endpoint, model_name, prices_set
-    from curation.coverage.language_model.extractor import (
+    from curation.coverage.language_model.candidates import (
         LONGEST_TEXT,
         ModelExtractor,
         ask_about_documents,
         plan_documents,
     )
+    from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
 
     name = model_name()
     work, cut = plan_documents(store, name, prices_set())

@@ -49,7 +49,7 @@ def synthetic_write(
     """
     from curation.coverage.language_model.aims import WritingRequest, plan_writing
     from curation.coverage.language_model.answers import Asking
-    from curation.coverage.language_model.endpoint import find_endpoint, model_name, prices_set
+    from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
     from curation.coverage.language_model.writing import write_queries
     from curation.retrieval.embeddings import DEFAULT_MODEL
 

@@ -12,11 +12,9 @@ from curation.cli.output import emit, say, table
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.guides.difference import GuideDifference
-    from curation.guides.guide import Guide
+    from curation.guides.guide import FieldUse, Guide
     from curation.guides.questions import GuideQuestion
-    from curation.guides.template import FieldUse
-    from curation.guides.versions import GuideVersion
+    from curation.guides.versions import GuideDifference, GuideVersion
     from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.lifecycle import GuideChange
     from curation.store import Cursor
@@ -70,8 +68,7 @@ def guide_check(
     Examples:
       goldset guide check revised.md
     """
-    from curation.guides.guide import read_guide
-    from curation.guides.template import field_uses
+    from curation.guides.guide import field_uses, read_guide
 
     guide = read_guide(file)
     with project_store().reading() as cursor:
@@ -136,8 +133,8 @@ def guide_diff(
       goldset guide diff 3c1e9962
       goldset guide diff 3c1e9962 revised.md
     """
-    from curation.guides.difference import guide_difference
     from curation.guides.guide import current_guide
+    from curation.guides.versions import guide_difference
 
     store = project_store()
     with store.reading() as cursor:

@@ -145,12 +145,12 @@ def _show_coverage(found: JudgeAgreement) -> None:
 
 
 def _numbers(figure: Any) -> tuple[float | None, float | None, float | None]:
-    from curation.agreement.report.verdict import not_shown
+    from curation.agreement.report.report import not_shown
 
     return (None, None, None) if not_shown(figure) else (figure.value, figure.low, figure.high)
 
 
 def _note(figure: Any) -> str:
-    from curation.agreement.report.verdict import not_shown
+    from curation.agreement.report.report import not_shown
 
     return not_shown(figure) or figure.no_interval or ""

@@ -23,10 +23,10 @@ from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.progress.pilot import PilotReport
-    from curation.labeling.rounds.control_items import ControlItemResult
+    from curation.labeling.rounds.assignment import Spacing
+    from curation.labeling.rounds.layout import ControlItemResult
     from curation.labeling.rounds.lifecycle import RoundState
     from curation.labeling.rounds.opening import RoundOpened
-    from curation.labeling.rounds.spacing import Spacing
     from curation.labeling.rounds.status import RoundStatus
     from curation.labeling.transfers.extension import Extended
     from curation.labeling.transfers.reassignment import Reassigned

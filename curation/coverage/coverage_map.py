@@ -12,13 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from curation.coverage import CoverageRequest, matching, resolution
-from curation.coverage import graph as entity_graph
-from curation.coverage.clusters import Cluster, make_clusters
-from curation.coverage.entities import Entity, Extractor, find_entities
-from curation.coverage.graph import join_neighbours
+from curation.coverage import clusters as entity_graph
+from curation.coverage.clusters import Cluster, join_neighbours, make_clusters
 from curation.coverage.matching import EntityMatch, match_queries
 from curation.coverage.measures import Clusters
-from curation.coverage.phrases import PhraseExtractor
+from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
 from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
 from curation.errors import InputError
 from curation.progress import Progress, silent

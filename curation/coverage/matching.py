@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.graph import LEAST_COSINE, NEIGHBOURS, nearest
+from curation.coverage.clusters import LEAST_COSINE, NEIGHBOURS, nearest
 from curation.coverage.phrases import LONGEST
 from curation.retrieval.embeddings import Vectors
 from curation.words import words

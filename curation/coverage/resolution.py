@@ -31,8 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.coverage.clusters import partition
-from curation.coverage.graph import EntityGraph
+from curation.coverage.clusters import EntityGraph, partition
 from curation.progress import Progress, silent
 from curation.statistics.arrays import Floats, Ints
 from curation.text import digest

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from curation.coverage.clusters import Cluster
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.entities import Entity
 from curation.coverage.matching import EntityMatch
+from curation.coverage.phrases import Entity
 from curation.coverage.resolution import Partitions
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people.annotators import require_author

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.adjudication.adjudication import decide_many
 from curation.demo.second_quarter import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.errors import NotFoundError
@@ -28,6 +27,7 @@ from curation.progress import Progress, silent
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
+from curation.settling.adjudication import decide_many
 from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines
 from curation.sources.traffic.traffic_import import import_traffic

@@ -16,8 +16,7 @@ import numpy as np
 
 from curation.coverage.asked import clusters_at, match_asked
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.grid import QueryGrid, QueryShape, make_grid, query_shape
-from curation.coverage.measures import Clusters
+from curation.coverage.measures import Clusters, QueryGrid, QueryShape, make_grid, query_shape
 from curation.coverage.report import Span, span
 from curation.coverage.resolution import documents_of
 from curation.coverage.stored_map import map_in_force, read_map

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from curation.adjudication.adjudication import Decided, decide_many
 from curation.evaluation.judges.imported import JudgeImport, import_judge
 from curation.files.fields import DecisionFields, JudgmentFields, RunFields
 from curation.imports.outcome import ImportOutcome
@@ -13,6 +12,7 @@ from curation.imports.request import ImportRequest
 from curation.imports.texts import fields_used
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.progress import Progress
+from curation.settling.adjudication import Decided, decide_many
 from curation.sources.decisions import read_decision_lines
 from curation.sources.judgments import parse_grade_map
 from curation.sources.run_import import RunImport, import_run

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.guides.difference import GuideDifference, guide_difference
 from curation.guides.guide import Guide, current_guide
+from curation.guides.versions import GuideDifference, guide_difference
 from curation.labeling.rounds.lifecycle import open_states, other_scale
 from curation.store import Cursor, Store
 from curation.text import amount

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.candidates import choose_candidates, read_candidates
-from curation.labeling.session.excerpts import LONGEST, best_passage
 from curation.people.annotators import require_author
+from curation.presentation.excerpts import LONGEST, best_passage
 from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
 from curation.store.documents import documents_by_hash

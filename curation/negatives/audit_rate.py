@@ -25,13 +25,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
-from curation.consensus.consensus import PairConsensus, settled
-from curation.consensus.relevance import read_votes_on_scale
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import Drawn
 from curation.pooling.candidates import AUDIT
+from curation.settling.consensus import PairConsensus, read_votes_on_scale, settled
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Round, Store
 

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.consensus.relevance import read_votes_on_scale, relevance_of
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.pooling.relevance import Ranked, Relevance
+from curation.settling.consensus import read_votes_on_scale, relevance_of
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import Shingles, word_shingles
 from curation.sources.queries import active_queries

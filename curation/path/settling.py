@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.adjudication.second_opinions import awaited_opinions
 from curation.agreement.gate import GateCheck
-from curation.consensus.consensus import settled
-from curation.consensus.votes import read_votes
 from curation.path.step import Action, PathStep
+from curation.settling.consensus import settled
+from curation.settling.decisions import awaited_opinions
+from curation.settling.votes import read_votes
 from curation.sources.queries import active_queries
 from curation.store import Cursor, get_setting
 from curation.text import amount

@@ -1,4 +1,9 @@
-"""Annotators: names, roles and passwords.
+"""E-mail addresses: whose each is.
+
+Only ASCII letters are compared without regard to case. Unicode has letters whose lower case is an ASCII
+letter, such as the Kelvin sign: an address with one of them is another mailbox.
+
+Annotators: names, roles and passwords.
 
 Passwords are stored as argon2id hashes, a new one as a new revision. They are compared in Unicode's form NFC:
 keyboards differ in how they write an accented letter. Annotators known only from imported judgments have no
@@ -8,6 +13,7 @@ password and cannot sign in. Who signs in through an identity provider needs non
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
@@ -16,10 +22,54 @@ from typing import NamedTuple
 import argon2
 
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.people.emails import email_problems, insert_identity
 from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import amount
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+class EmailIdentity(NamedTuple):
+    """An address, its ASCII letters in lower case, and whose it is."""
+
+    email: str
+    annotator: str
+
+
+def insert_identity(cursor: Cursor, name: str, email: str) -> EmailIdentity:
+    """Give an address to an annotator who is known to exist.
+
+    Raises
+    ------
+    RefusedError: the address is another annotator's.
+    """
+    added = EmailIdentity(folded(email), name)
+    known = find_identity(cursor, email)
+    if known is not None and known != added:
+        raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
+    if known is None:
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [*added, utc_now()])
+    return added
+
+
+def find_identity(cursor: Cursor, email: str) -> EmailIdentity | None:
+    """Whose an address is, or None."""
+    sql = "SELECT email, annotator FROM identities WHERE email = ?"
+    return next(iter(fetch(cursor, EmailIdentity, sql, [folded(email)])), None)
+
+
+def email_problems(email: str) -> list[str]:
+    """What is wrong with an address, as sentences for an `InputError`."""
+    if _EMAIL.fullmatch(email) and email.isprintable():
+        return []
+    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
+
+
+def folded(email: str) -> str:
+    """An address as it is stored and compared."""
+    return email.strip().translate(_LOWER)
+
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")

@@ -7,8 +7,14 @@ it is taken away, sign-ins by it end.
 from __future__ import annotations
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
-from curation.people.annotators import require_author
-from curation.people.emails import EmailIdentity, email_problems, find_identity, folded, insert_identity
+from curation.people.annotators import (
+    EmailIdentity,
+    email_problems,
+    find_identity,
+    folded,
+    insert_identity,
+    require_author,
+)
 from curation.people.sign_ins import Visit, forget_sign_ins, open_sign_in
 from curation.store import COMMAND_LINE, Store, record_event
 

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.consensus.consensus import PairConsensus, settle_votes
-from curation.consensus.votes import Votes, read_votes
 from curation.door import shut_door
 from curation.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
 from curation.sampling.strata import BETWEEN
+from curation.settling.consensus import PairConsensus, settle_votes
+from curation.settling.votes import Votes, read_votes
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from curation.consensus.consensus import consensus
 from curation.guides.guide import current_guide
+from curation.settling.consensus import consensus
 from curation.sources.queries import active_queries
 from curation.splits.assignment.assignment import ALL
 from curation.splits.request import LARGEST_GROUP, AssignmentOptions

@@ -13,14 +13,14 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views import agreement
-from curation.adjudication.adjudication import decide
 from curation.agreement.annotators import bias as tendency
 from curation.agreement.annotators import intra_annotator as within
 from curation.agreement.between import breakdowns, grades
 from curation.agreement.between import disagreement_sources as origins
-from curation.agreement.report.fingerprint import TABLES, read_fingerprint
-from curation.consensus import consensus
+from curation.agreement.report.report import TABLES, read_fingerprint
 from curation.labeling.judgments.imported import import_judgments
+from curation.settling import consensus
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.store import Store, put_setting
 from tests.support.projects import new_project

@@ -9,7 +9,7 @@ from streamlit.testing.v1.element_tree import Button
 from app import context
 from app.views.answers import writing
 from curation.answers.decisions import AnswerRuling, decide_answers
-from curation.answers.status import answer_task_status
+from curation.answers.tasks import answer_task_status
 from curation.answers.writing import own_answers, writing_queue
 from curation.store import Store
 from curation.store.rows import Annotator

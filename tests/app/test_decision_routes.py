@@ -16,10 +16,10 @@ from app import api_decisions, context
 from app.context import project_store
 from app.front.guard import Guard
 from app.signin import current_user
-from curation.adjudication import claims
-from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.annotators import add_annotator
+from curation.settling import queue as claims
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store

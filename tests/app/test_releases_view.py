@@ -11,9 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from curation.adjudication.adjudication import decide
 from curation.agreement.gate import Demand, read_demand, set_demand
-from curation.consensus.rule import MEDIAN, read_rule
 from curation.door import openings
 from curation.jobs import jobs_of, last_job
 from curation.people.annotators import add_annotator
@@ -22,6 +20,8 @@ from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.stored import find_release
 from curation.releases.verify import opened as opened_release
+from curation.settling.adjudication import decide
+from curation.settling.votes import MEDIAN, read_rule
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store

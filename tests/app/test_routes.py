@@ -32,7 +32,7 @@ from app.signin import routes as signin
 from app.signin.account import end, password
 from app.signin.sessions import LASTS, Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
-from curation.agreement.report.fingerprint import read_fingerprint
+from curation.agreement.report.report import read_fingerprint
 from curation.errors import StoreBusyError
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.lifecycle import close_round, pause_round

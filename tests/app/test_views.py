@@ -13,10 +13,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
-from app.views.rounds import people
-from curation.adjudication.adjudication import decide
+from app.views.rounds import manage
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds import lifecycle
 from curation.labeling.rounds.lifecycle import close_round
@@ -26,6 +25,7 @@ from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
@@ -191,7 +191,7 @@ def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
     page.multiselect[0].set_value(["cleo"])
     page.checkbox[0].set_value(True)
     named(page, "Hand over").click()
-    shown = twice(page, people, "reassign", monkeypatch)
+    shown = twice(page, manage, "reassign", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "2 pairs of ben are with others now" in shown.success[0].value
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from curation.adjudication.adjudication import decide
-from curation.adjudication.disputes import dispute, disputes
-from curation.adjudication.second_opinions import awaited_opinions
 from curation.guides.questions import guide_questions
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.lifecycle import append_round_event, use_guide
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
+from curation.settling.adjudication import decide
+from curation.settling.decisions import awaited_opinions
+from curation.settling.disputes import dispute, disputes
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.accessibility import passes

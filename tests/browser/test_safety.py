@@ -19,13 +19,11 @@ from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
 from app.signin.sessions import Sessions
-from curation.adjudication.adjudication import decide, decide_many
-from curation.adjudication.second_opinions import ask_opinion
 from curation.errors import NotFoundError, RefusedError
 from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.questions import answer_question, ask_guide
 from curation.jobs import jobs_of
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.attempts import let_pass, practise_again
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
@@ -42,6 +40,8 @@ from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
 from curation.sampling.tags.stored_tags import set_tags, write_query
 from curation.sampling.top_up import top_up
+from curation.settling.adjudication import decide, decide_many
+from curation.settling.decisions import ask_opinion
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.coverage import graph as graph_module
-from curation.coverage.clusters import make_clusters, partition
-from curation.coverage.entities import Entity
-from curation.coverage.graph import EntityGraph, join_neighbours, nearest
+from curation.coverage import clusters as graph_module
+from curation.coverage.clusters import EntityGraph, join_neighbours, make_clusters, nearest, partition
+from curation.coverage.phrases import Entity
 from curation.coverage.resolution import (
     GraphDraw,
     Partitions,

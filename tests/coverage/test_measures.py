@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.coverage.grid import QueryShape, alignment, dispersion, make_grid, query_shape
 from curation.coverage.matching import EntityMatch, match_queries, named_entities
-from curation.coverage.measures import AskedText, Clusters, measure_coverage
+from curation.coverage.measures import (
+    AskedText,
+    Clusters,
+    QueryShape,
+    alignment,
+    dispersion,
+    make_grid,
+    measure_coverage,
+    query_shape,
+)
 from tests.support import examples
 
 CLUSTERS = st.frozensets(st.integers(0, 7), max_size=4)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.coverage.entities import NO_ENTITY, Entity, Extraction, Mention, entity_name, find_entities
 from curation.coverage.phrases import (
     LONGEST_DESCRIPTION,
     LONGEST_SENTENCE,
+    NO_ENTITY,
+    Entity,
+    Extraction,
+    Mention,
     PhraseExtractor,
+    entity_name,
+    find_entities,
     joining_words,
     phrases_of,
 )

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
-from curation.guides.guide import current_guide, read_guide
-from curation.guides.template import field_uses
+from curation.guides.guide import current_guide, field_uses, read_guide
 from curation.labeling.rounds.lifecycle import use_guide
 from curation.project import init_project
 from curation.sources.corpus import import_corpus

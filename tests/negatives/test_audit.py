@@ -14,19 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.adjudication.adjudication import decide
 from curation.agreement.report.report import agreement_report
-from curation.consensus.dawid_skene import Estimate, GradeArrays, estimate
-from curation.consensus.relevance import read_relevance
-from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, RefusedError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import Showing, next_showings
 from curation.labeling.session.submit import submit
-from curation.negatives.assumed import STRATA, AlikePair, assumed_negatives
-from curation.negatives.audit import draw_pairs, open_audit
+from curation.negatives.audit import STRATA, AlikePair, assumed_negatives, draw_pairs, open_audit
 from curation.negatives.audit_rate import MINIMUM_JUDGED, audit_report, measured_rate, rate_over
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
@@ -37,6 +32,10 @@ from curation.pooling.systems import SystemHits
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.retrieval import Hit
+from curation.settling.adjudication import decide
+from curation.settling.consensus import read_relevance
+from curation.settling.dawid_skene import Estimate, GradeArrays, estimate
+from curation.settling.votes import ConsensusRule, set_rule
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
@@ -251,7 +250,7 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     set_rule(pooled, ConsensusRule("dawid-skene"))
     open_audit(pooled, ["ada", "bo"], size=12, depth=20, overlap=2)
     answer(pooled, "ada")
-    monkeypatch.setattr("curation.consensus.consensus.estimate", estimated)
+    monkeypatch.setattr("curation.settling.consensus.estimate", estimated)
     contributions(pooled, read_relevance(pooled))
     hard_negatives(pooled)
     audit_report(pooled)

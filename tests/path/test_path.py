@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.adjudication.second_opinions import ask_opinion
 from curation.jobs.kinds import KINDS
 from curation.jobs.stored import begin, end
 from curation.labeling.rounds.lifecycle import close_round, pause_round
@@ -19,6 +18,7 @@ from curation.path.judging import OpenWork
 from curation.path.step import NAMES, named
 from curation.relabeling.plan.plan import make_plan
 from curation.sampling.sample import draw_sample
+from curation.settling.decisions import ask_opinion
 from curation.store import Store, utc_now
 from curation.text import percent
 from tests.support.evaluated_project import evaluated_project
@@ -121,7 +121,7 @@ def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
 
 
 def answer_some(store: Store, who: str, most: int, at: object) -> None:
-    from curation.labeling.judgments.submissions import Submission
+    from curation.labeling.judgments.judging import Submission
     from curation.labeling.session.showings import next_showings
     from curation.labeling.session.submit import submit
     from curation.text import digest
@@ -202,7 +202,7 @@ def test_a_release_leaves_evaluating_next(tmp_path: Path) -> None:
 
 
 def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> None:
-    from curation.adjudication.adjudication import decide
+    from curation.settling.adjudication import decide
     from tests.support.gold_project import DISPUTE
 
     store = frozen_project(tmp_path)

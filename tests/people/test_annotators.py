@@ -12,9 +12,9 @@ from curation.people.annotators import (
     add_imported,
     authenticate,
     change_password,
+    find_identity,
     require_role,
 )
-from curation.people.emails import find_identity
 from curation.people.identities import add_identity
 from curation.store import Store
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from curation.adjudication.disputes import disputes
 from curation.agreement.report.report import agreement_report
 from curation.cli.relabel import DUE
 from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
@@ -28,6 +27,7 @@ from curation.labeling.session.showings import next_showings
 from curation.people.annotators import authenticate, list_annotators
 from curation.releases.verify import opened, verify
 from curation.retrieval import embeddings
+from curation.settling.disputes import disputes
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
 from tests.support import ROOT

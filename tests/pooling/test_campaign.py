@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.consensus.relevance import read_relevance
 from curation.files.fields import CorpusFields, JudgmentFields, RunFields
 from curation.labeling.judgments.imported import import_judgments
 from curation.negatives.audit import open_audit
@@ -16,6 +15,7 @@ from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import contributions
 from curation.pooling.pool import build_pool
+from curation.settling.consensus import read_relevance
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries

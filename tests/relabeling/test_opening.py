@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.consensus.consensus import consensus
 from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round
@@ -19,6 +18,7 @@ from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
+from curation.settling.consensus import consensus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.store import Store

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.adjudication.adjudication import decide
 from curation.errors import CurationError, RefusedError, StoreError, StoreVersionError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import diff
@@ -23,6 +22,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.seal import open_sealed
 from curation.releases.stored import release_id_of, signed_row
 from curation.releases.verify import verify
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split

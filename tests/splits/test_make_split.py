@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from curation.cli.split import split as split_command
-from curation.consensus.consensus import settle_votes
 from curation.errors import InputError, RefusedError
 from curation.files.fields import CorpusFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.sampling.sample import draw_sample
+from curation.settling.consensus import settle_votes
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic

@@ -11,15 +11,13 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from app.navigation import all_pages
-from curation.adjudication.adjudication import decide
-from curation.adjudication.disputes import disputes
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer
 from curation.answers.writing import writing_queue as answering_queue
 from curation.coverage.clusters import Cluster
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.entities import Entity
 from curation.coverage.matching import EntityMatch
+from curation.coverage.phrases import Entity
 from curation.coverage.resolution import Partitions
 from curation.coverage.stored_map import write_map, write_texts
 from curation.coverage.writing.queue import write_task, writing_queue
@@ -28,8 +26,8 @@ from curation.files.lines import clean
 from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
@@ -37,6 +35,8 @@ from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
+from curation.settling.adjudication import decide
+from curation.settling.disputes import disputes
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.store import open_store
 from tests.support.command_line import invoke

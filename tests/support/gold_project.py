@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.export import export as export_release
 from curation.releases.freeze.freeze import freeze
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules

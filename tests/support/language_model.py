@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from curation.coverage.language_model.answers import Asking
-from curation.coverage.language_model.chat import Patience
-from curation.coverage.language_model.endpoint import find_endpoint
+from curation.coverage.language_model.chat import Patience, find_endpoint
 
 KEY = "sk-a-key-that-nobody-may-see"
 MODEL = "model-of-the-test"

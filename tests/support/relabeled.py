@@ -9,7 +9,7 @@ from pathlib import Path
 
 from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

@@ -10,14 +10,13 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.adjudication.adjudication import decide
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_queue
 from curation.evaluation.judges.imported import import_judge
 from curation.files.fields import JudgmentFields, TrafficFields
 from curation.guides.guide import read_guide
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import open_round
@@ -29,6 +28,7 @@ from curation.project import init_project
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries

@@ -16,9 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from curation.labeling.judgments.submissions import Submission
-from curation.labeling.session.history import history_page
-from curation.labeling.session.own_answers import LAST_ITEMS
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.session.history import LAST_ITEMS, history_page
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.operations.doctor import examine

@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 
 from curation.errors import CurationError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit

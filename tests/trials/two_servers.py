@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from curation.errors import StoreBusyError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.submit import submit
 from curation.operations.doctor import examine
 from curation.store import open_store

@@ -7,11 +7,23 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.answers.desk import joined
-from curation.answers.evidence import DOCUMENTS, POOL, RELEVANT
-from curation.answers.opening import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
+from curation.answers.opening import (
+    DOCUMENTS,
+    POOL,
+    RELEVANT,
+    AnswerTaskOpened,
+    AnswerTaskPlan,
+    open_answer_task,
+)
 from curation.answers.rule import BOUND, DECIDED, DISPUTED
-from curation.answers.status import FEWEST, AnswerTaskStatus, answer_task_status
-from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
+from curation.answers.tasks import (
+    FEWEST,
+    AnswerTaskStatus,
+    answer_task_status,
+    close_answer_task,
+    list_answer_tasks,
+    reopen_answer_task,
+)
 from curation.door import SEALED, withheld
 from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS

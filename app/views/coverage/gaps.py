@@ -7,9 +7,14 @@ import streamlit as st
 from app import ui
 from app.page import PageContext, submit
 from app.views.coverage import measuring, region
-from curation.coverage.writing.progress import TaskCounts, tasks_of_clusters
 from curation.coverage.writing.state import CoverageState
-from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
+from curation.coverage.writing.tasks import (
+    MOST_AT_ONCE,
+    OpenedTasks,
+    TaskCounts,
+    open_tasks,
+    tasks_of_clusters,
+)
 from curation.coverage.writing.written import GAP, UNANSWERABLE
 from curation.people.annotators import able_to_judge
 from curation.text import amount, percent

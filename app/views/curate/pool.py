@@ -8,7 +8,6 @@ from app import ui
 from app.components.forms import Form
 from app.next_step import missing_step
 from app.page import PageContext
-from curation.consensus.relevance import read_relevance
 from curation.door import withheld
 from curation.errors import RefusedError
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
@@ -16,6 +15,7 @@ from curation.pooling.contributions import Contributions, contributions
 from curation.pooling.pool import PoolReport, last_pool
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX
+from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
 from curation.text import amount
 

@@ -1,8 +1,11 @@
-"""Guide, editing: the draft in fields or as a whole text, with what annotators will read next to it."""
+"""Guide, starting: the text that a draft begins with, from the project, from goldset, or from a file.
+
+Guide, editing: the draft in fields or as a whole text, with what annotators will read next to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,13 +13,67 @@ from app import ui
 from app.acts import Acts
 from app.components.live import live
 from app.grading import guide_panel
-from app.views.guide import fields, starting
-from app.views.guide.editor import GUIDE, GuideEditor
-from curation.guides.drafts import GuideDraft, discard_draft, open_drafts, own_draft
-from curation.guides.fields import read_fields
-from curation.guides.front_matter import GuideProblem
-from curation.guides.guide import guide_problems, parse_guide
+from app.views.guide import fields
+from app.views.guide.editor import GUIDE, GuideEditor, replace_draft
+from curation.errors import InputError
+from curation.guides.drafts import (
+    LONGEST_SOURCE,
+    GuideDraft,
+    discard_draft,
+    open_drafts,
+    own_draft,
+    source_of,
+)
+from curation.guides.front_matter import GuideProblem, read_fields
+from curation.guides.guide import current_guide, guide_problems, parse_guide, shipped_guides
 from curation.store import Store
+
+FILE = "A file"
+
+
+def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
+    """Choose a text and begin; where there is a draft, it is replaced."""
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    sources: dict[str, Callable[[], str]] = {f"The guide in force: {guide.title}": lambda: source_of(guide)}
+    for one in others:
+        sources[f"The draft of {one.author}, {one.saved_at:%d %b %H:%M} UTC"] = _given(one.source)
+    for shipped in shipped_guides():
+        sources[f"Comes with goldset: {shipped.title}"] = _given(shipped.source)
+    form = acts.form(GUIDE)
+    name = st.selectbox("Begin with", [*sources, FILE], key=f"begin {form.key}", width=420)
+    uploaded = None
+    if name == FILE:
+        uploaded = st.file_uploader("Guide", type=["md", "markdown", "txt"], key=f"file {form.key}")
+    label = "Write the next guide" if editor is None else "Replace my draft"
+    if st.button(label, type="primary", disabled=name == FILE and uploaded is None, key=f"start {form.key}"):
+        source = _read(uploaded) if uploaded is not None else sources[name]
+        acts.do(form, lambda: _started(store, acts, source, editor))
+    if editor is not None:
+        ui.quiet("What you have written so far stays in the project's record.")
+
+
+def _given(source: str) -> Callable[[], str]:
+    return lambda: source
+
+
+def _started(store: Store, acts: Acts, source: Callable[[], str], editor: GuideEditor | None) -> None:
+    replace_draft(store, source(), acts.by, editor)
+
+
+def _read(uploaded: object) -> Callable[[], str]:
+    content = bytes(uploaded.getvalue())  # type: ignore[attr-defined]
+
+    def text() -> str:
+        if len(content) > 4 * LONGEST_SOURCE:
+            raise InputError(f"The file has {len(content):,} bytes. Expected a guide; choose another file.")
+        try:
+            return content.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+
+    return text
+
 
 FIELDS, TEXT = "Fields", "Whole text"
 AREA = "guide-editor"
@@ -29,7 +86,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     others = [one for one in drafts if one.author != acts.by]
     if editor is None or held is None:
         ui.quiet("Nothing changes for annotators while you write. A draft is put in force when it is ready.")
-        starting.show(store, acts, others, None)
+        start(store, acts, others, None)
         return
     if held.revision != editor.draft.revision:
         _elsewhere(editor, held)
@@ -60,7 +117,7 @@ def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideD
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button("Download", editor.source, "guide.md", "text/markdown", icon=":material/download:")
         with st.popover("Start again from", icon=":material/restart_alt:"):
-            starting.show(store, acts, others, editor)
+            start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
             ui.quiet("The draft goes from this page. Its text stays in the project's record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE).key}"):

@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.guide import differing
 from app.views.guide.editor import GUIDE, GuideEditor
+from app.views.guide.versions import show_difference
 from curation.guides.guide import Guide, guide_problems, parse_guide
 from curation.labeling.guide_change import GuideEffects, guide_effects
 from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in_force
@@ -29,7 +29,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         ui.heading("What changes")
-        differing.show(effects.difference)
+        show_difference(effects.difference)
     with right:
         ui.heading("What it means")
         ui.sentences("\n".join(effects.sentences))

@@ -1,4 +1,7 @@
-"""People, changing: one account's role, password and addresses, and whether it is active."""
+"""People, changing: one account's role, password and addresses, and whether it is active.
+
+People, adding: a form for somebody new, who signs in by a password, an address, or both.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from app import ui
 from app.acts import Acts
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
-from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
+from curation.labeling.transfers.reassignment import AccountChange, change_role, deactivate_annotator
 from curation.people.accounts import Account, activate, end_sign_ins
-from curation.people.annotators import ROLES, SHORTEST_PASSWORD, set_password
+from curation.people.annotators import ROLES, SHORTEST_PASSWORD, add_annotator, set_password
 from curation.people.identities import add_identity, remove_identity
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
@@ -170,3 +173,37 @@ def _activate(store: Store, acts: Acts, chosen: Account) -> None:
 def _told(changed: AccountChange, sentence: str) -> str:
     returned: Sequence[str] = [one.sentence for one in changed.returned]
     return "\n".join([sentence, *returned])
+
+
+MEANING = {
+    "annotator": "grades documents",
+    "reviewer": "grades, and settles disagreements",
+    "lead": "all of this, and the project itself",
+    "evaluator": "scores systems, and sees nothing of labeling",
+}
+
+
+def add_somebody(store: Store, acts: Acts) -> None:
+    ui.heading("Add somebody")
+    with st.form(f"add {acts.form(PEOPLE).key}"):
+        name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.")
+        role = st.selectbox(
+            "Role", ROLES, format_func=lambda role: f"{role}: {MEANING[role]}", key="new role"
+        )
+        password = ""
+        if auth_settings().passwords:
+            password = st.text_input(
+                "Password",
+                type="password",
+                autocomplete="new-password",
+                help=f"At least {SHORTEST_PASSWORD} characters. They can change it.",
+            )
+        email = st.text_input("E-mail address", help="For sign-in through an identity provider.")
+        asked = st.form_submit_button("Add", type="primary")
+
+    def deed() -> str:
+        added = add_annotator(store, name.strip(), role, password or None, email.strip() or None, acts.by)
+        return f"{added.name} is here as {added.role}."
+
+    if asked:
+        act(acts, deed)

@@ -8,9 +8,9 @@ from app import ui
 from app.acts import Acts
 from app.context import project_store
 from app.page import LEADS, SET_UP, AppPage
-from app.views.people import adding, changing, practising
+from app.views.people import changing, practising
 from app.views.people.changing import PEOPLE
-from curation.labeling.progress.workload import Workload, workloads
+from curation.labeling.progress.forecast import Workload, workloads
 from curation.people.accounts import Account, list_accounts
 from curation.store import Annotator
 
@@ -38,7 +38,7 @@ def show(annotator: Annotator) -> None:
             practising.show(store, acts, chosen)
             changing.end(store, acts, chosen, load.open if load else 0)
     with right:
-        adding.show(store, acts)
+        changing.add_somebody(store, acts)
 
 
 PAGE = AppPage(35, "People", "people", LEADS, show, group=SET_UP)

@@ -9,10 +9,9 @@ import streamlit as st
 from app import ui
 from app.page import PageContext
 from app.views.releases.bars import StackRow, stacks
-from curation.agreement.report.fingerprint import read_fingerprint
-from curation.consensus.annotator_errors import AnnotatorErrors, errors
-from curation.consensus.consensus import ConsensusCounts
-from curation.consensus.rule import (
+from curation.agreement.report.report import read_fingerprint
+from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, RuleEffect, errors, rule_effect
+from curation.settling.votes import (
     DAWID_SKENE,
     MAJORITY,
     MEDIAN,
@@ -20,11 +19,11 @@ from curation.consensus.rule import (
     RULES,
     TOLD,
     ConsensusRule,
+    Votes,
     read_rule,
+    read_votes,
     set_rule,
 )
-from curation.consensus.rule_effect import RuleEffect, rule_effect
-from curation.consensus.votes import Votes, read_votes
 from curation.store import Store
 from curation.text import amount
 

@@ -1,20 +1,124 @@
-"""Rounds, Manage: pause, resume, close and reopen a round; below, transfers of work.
+"""Rounds, transfers: hand somebody's untouched work to others, or let others join and share it.
+
+Rounds, Manage: pause, resume, close and reopen a round; below, transfers of work.
 
 These four need a second click: the first button says what will happen, the second one does it.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NamedTuple
+
 import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.rounds import people
-from app.views.rounds.people import MANAGE, Managed
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
 from curation.labeling.rounds.rounds import asked_from
 from curation.labeling.rounds.status import RoundStatus
-from curation.store import Store
+from curation.labeling.transfers.extension import extend_round
+from curation.labeling.transfers.reassignment import reassign
+from curation.people.annotators import able_to_judge
+from curation.store import Store, utc_now
+from curation.text import amount
+
+SOMEBODY = "Choose somebody"
+MANAGE = "manage"
+"""The form state that all forms of this part share: each act brings new fields and buttons."""
+
+
+class Managed(NamedTuple):
+    """The last act of this session: the round, when, and what was done."""
+
+    round: str
+    at: datetime
+    said: str
+
+    @classmethod
+    def now(cls, name: str, said: str) -> Managed:
+        return cls(name, utc_now(), said)
+
+
+def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:
+    with store.reading() as cursor:
+        able = [one.name for one in able_to_judge(cursor) if one.role == "annotator"]
+    inside = [one.annotator for one in status.annotators]
+    outside = [name for name in able if name not in inside]
+    if status.kind != "pilot":
+        _hand_over(store, status, acts, outside)
+    _extend(store, status, acts, outside)
+
+
+def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
+    ui.heading("Extend")
+    labeling = status.kind == "labeling"
+    ui.quiet(
+        "Who joins has the pairs that everybody has."
+        if status.kind == "pilot"
+        else "Who joins takes untouched work of those who have most before them, until it is even."
+    )
+    if not (outside or labeling):
+        ui.quiet("Every annotator is in this round.")
+        return
+    given = sum(one.presentations for one in status.annotators)
+    form = acts.form(MANAGE)
+    place = f"{form.key} {status.round} {given}"
+    with st.form(f"extend {place}", width=640):
+        joining = st.multiselect(
+            "Who joins",
+            outside,
+            placeholder=SOMEBODY if outside else "every annotator is in it",
+            disabled=not outside,
+        )
+        new = labeling and st.checkbox("Add the candidates that no round has shown yet")
+        asked = st.form_submit_button("Extend", type="primary", key=f"extend button {place}")
+    if not asked:
+        return
+    if not (joining or new):
+        st.error("Say who joins, or tick the box.", icon=":material/error:")
+        return
+
+    def deed() -> Managed:
+        done = extend_round(store, status.round, joining, new, acts.by)
+        stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
+        added = amount(done.candidates, "candidate")
+        said = f"{added} added; {amount(done.moved, 'pair is', 'pairs are')} with those who joined.{stays}"
+        return Managed.now(status.round, said)
+
+    acts.do(form, deed)
+
+
+def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
+    people = [one.annotator for one in status.annotators if one.answered < one.presentations]
+    if not people:
+        return
+    ui.heading("Hand somebody's untouched work to others")
+    from_ = st.selectbox(
+        "Whose work", people, index=None, width=320, key=f"from {status.round}", placeholder=SOMEBODY
+    )
+    if from_ is None:
+        return
+    inside = [one.annotator for one in status.annotators if one.annotator != from_]
+    form = acts.form(MANAGE)
+    with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
+        to = st.multiselect("To", [*inside, *outside], default=inside)
+        sure = st.checkbox(f"{ui.plain(from_)} loses what they have not touched; the others get it for good")
+        asked = st.form_submit_button("Hand over", type="primary")
+    if not asked:
+        return
+    if not sure or not to:
+        st.error("Say to whom, and tick the box.", icon=":material/error:")
+        return
+
+    def deed() -> Managed:
+        moved = reassign(store, status.round, from_, to, acts.by)
+        stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
+        pairs = amount(moved.moved, f"pair of {from_} is", f"pairs of {from_} are")
+        return Managed.now(status.round, f"{pairs} with others now.{stays}")
+
+    acts.do(form, deed)
+
 
 ACTIONS = {
     "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
@@ -45,7 +149,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
             ui.quiet(_asked(asked_from(cursor, status.round)))
-        people.show(store, status, acts)
+        show_people(store, status, acts)
 
 
 def _asked(ask_from: int) -> str:

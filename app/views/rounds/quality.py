@@ -1,22 +1,112 @@
-"""Rounds, quality: annotator signals, agreement so far, blind items, and the results of a pilot."""
+"""Rounds, what blind items and a pilot say: distances of duplicates, control items, grade boundaries.
+
+Rounds, quality: annotator signals, agreement so far, blind items, and the results of a pilot.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.rounds import blind
-from app.views.rounds.blind import figure_row
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.annotators.signal import FALSE_ROUNDS
-from curation.agreement.annotators.signals import DURING_ROUND
+from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
 from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
-from curation.agreement.report.report import AgreementReport
-from curation.agreement.report.verdict import not_shown
+from curation.agreement.report.report import AgreementReport, not_shown
+from curation.door import withheld
+from curation.labeling.progress.pilot import pilot_report
+from curation.labeling.rounds.assignment import NAMES
+from curation.labeling.rounds.layout import MINIMUM_ANSWERED
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.text import listed, percent
+from curation.text import decimal, ends, listed, percent
+
+
+def figure_row(
+    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
+) -> tuple[object, ...]:
+    """A figure with its interval, or why there is none, as `figures` shows it."""
+    if why or value is None:
+        return (label, "–", "–", "", n, why or "")
+    return (label, decimal(value), ends(low, high), ui.IntervalCell(value, low, high), n, "")
+
+
+def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A table of rows of `figure_row`; the reasons have a column where there are any.
+
+    Parameters
+    ----------
+    columns: what the row is about, the figure, and what n counts.
+    """
+    label, value, n = columns
+    shown = [label, value, "95 % interval", "From 0 to 1", n, "Why no figure"]
+    if not any(row[-1] for row in rows):
+        shown, rows = shown[:-1], [row[:-1] for row in rows]
+    ui.table(caption, shown, rows)
+
+
+def duplicates(status: RoundStatus) -> None:
+    """How far apart the two showings of blind duplicates are."""
+    apart = status.spacing
+    if not apart.duplicates:
+        return
+    ui.heading("Blind duplicates")
+    measured = {"Presentations": apart.distances, "Hours": apart.hours}
+    shown = [
+        (what, *(ui.NumberCell(values.get(name), 1) for name in NAMES)) for what, values in measured.items()
+    ]
+    ui.table(
+        "How far apart the two showings are",
+        ["Measured in", "Least", "Quarter", "Median", "Three quarters", "Most"],
+        shown,
+    )
+    ui.quiet(
+        f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
+        "on another day."
+    )
+
+
+def control_items(status: RoundStatus) -> None:
+    """How annotators do on control items."""
+    if not status.known:
+        return
+    rows: list[tuple[object, ...]] = [
+        figure_row(
+            one.annotator,
+            one.share,
+            one.low,
+            one.high,
+            one.answered,
+            f"too few: {one.answered} of {MINIMUM_ANSWERED}" if one.too_few else None,
+        )
+        for one in status.known
+    ]
+    ui.heading("Control items")
+    figures("As decided before", ["Annotator", "As decided", "Answered"], rows)
+
+
+def pilot(store: Store, name: str) -> None:
+    """Where on the scale annotators differ."""
+    report = pilot_report(store, name)
+    ui.heading("What the pilot shows")
+    rows = [
+        figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
+        for one in report.boundaries
+    ]
+    figures("On different sides of a boundary", ["Boundary", "Share", "Comparisons"], rows)
+    spreads = [
+        (one.query, one.title, " ".join(map(str, one.grades)), "; ".join(one.notes)) for one in report.spreads
+    ]
+    if spreads:
+        ui.table(
+            f"Largest differences, {len(spreads):,} of {report.differing:,}",
+            ["Query", "Document", "Grades", "Notes"],
+            spreads,
+            words=True,
+        )
+    ui.sentences(withheld(report.sealed))
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -24,11 +114,11 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         found = round_quality(store, status.round)
     _worth_a_look(found)
     if status.kind == "pilot":
-        blind.pilot(store, status.round)
+        pilot(store, status.round)
     if status.kind != "practice":
         _agreement(found.report)
-    blind.duplicates(status)
-    blind.control_items(status)
+    duplicates(status)
+    control_items(status)
 
 
 def _worth_a_look(found: RoundQuality) -> None:
@@ -62,4 +152,4 @@ def _agreement(report: AgreementReport) -> None:
     for one in report.within:
         why = one.undefined or (f"too few: {one.n} of {MINIMUM_REPEATS}" if one.too_few else None)
         rows.append(figure_row(f"{one.annotator}, same again", one.identical, one.low, one.high, one.n, why))
-    blind.figures("Between and within annotators", ["Figure", "Value", "n"], rows)
+    figures("Between and within annotators", ["Figure", "Value", "n"], rows)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.annotators.differences import MINIMUM_GRADES
-from curation.agreement.annotators.favourite_grade import one_grade_p, others_of, tallied
+from curation.agreement.annotators.bias import MINIMUM_GRADES
+from curation.agreement.annotators.fast_answers import one_grade_p, others_of, tallied
 from curation.agreement.between.grades import Grades
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled

@@ -11,14 +11,22 @@ from curation.agreement.annotators.agreement_with_others import (
     agreement_with_others,
     reference_of,
 )
-from curation.agreement.annotators.bias import AnnotatorBias, annotator_bias
-from curation.agreement.annotators.differences import Comparable, differences_of, read_comparable
-from curation.agreement.annotators.fast_answers import AnswerTimes, FastAnswers, fast_answers, read_times
-from curation.agreement.annotators.favourite_grade import (
+from curation.agreement.annotators.bias import (
+    AnnotatorBias,
+    Comparable,
+    annotator_bias,
+    differences_of,
+    read_comparable,
+)
+from curation.agreement.annotators.fast_answers import (
+    AnswerTimes,
+    FastAnswers,
     FavouriteGrade,
     RoundGrades,
+    fast_answers,
     favourite_grades,
     read_given,
+    read_times,
 )
 from curation.agreement.annotators.intra_annotator import (
     IntraAgreement,
@@ -30,16 +38,16 @@ from curation.agreement.annotators.intra_annotator import (
     read_showings,
     self_consistency,
 )
-from curation.agreement.annotators.signal import (
+from curation.agreement.annotators.signals import (
     ControlItemShare,
     Evidence,
     Finding,
     control_item_share,
+    feedback,
 )
-from curation.agreement.annotators.signals import feedback
 from curation.agreement.between.grades import Grades, read_grades
 from curation.guides.guide import current_guide, guide_by_hash
-from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
+from curation.labeling.rounds.layout import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.store import Cursor, Store
 

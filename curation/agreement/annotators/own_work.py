@@ -21,10 +21,10 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
-from curation.consensus.consensus import PairConsensus, settled
-from curation.consensus.votes import Votes, read_votes
 from curation.door import shut_door
 from curation.labeling.session.showings import pace
+from curation.settling.consensus import PairConsensus, settled
+from curation.settling.votes import Votes, read_votes
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION

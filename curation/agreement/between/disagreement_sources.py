@@ -1,4 +1,9 @@
-"""Where the disagreement comes from: which queries, and which lines of the guide.
+"""Which grades are taken for which: the confusion table of all doubly judged pairs.
+
+Nobody knows the true grade here, so the table has no true side: it is symmetric, and a row says what the
+others said where one annotator gave this grade. The table of two annotators in order is in `annotator_pairs`.
+
+Where the disagreement comes from: which queries, and which lines of the guide.
 
 The whole is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
 distance, so a 0 against a 3 weighs as much as it does in alpha. It is a sum, and can be shared out: over
@@ -23,6 +28,43 @@ from curation.agreement.between.inter_annotator import Basis
 from curation.door import Door
 from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor, fetch
+
+
+@dataclass(frozen=True)
+class GradeConfusion:
+    """How grades met.
+
+    Attributes
+    ----------
+    pairs: pairs of grades of one unit, by the two grades: [row][column] and [column][row] are the same count.
+    coincidences: the same with each grade counting alike (Krippendorff): a row sums to the grade's count.
+    shares: where one annotator gave the row's grade, how often another gave the column's; None for a grade
+        that nobody gave.
+    """
+
+    scale: tuple[int, ...]
+    pairs: tuple[tuple[int, ...], ...]
+    coincidences: tuple[tuple[float, ...], ...]
+    shares: tuple[tuple[float, ...] | None, ...]
+
+
+def confusion(basis: Basis, scale: Sequence[int]) -> GradeConfusion:
+    """The confusion table of doubly judged pairs; counts in the order of the scale."""
+    met = meetings(basis.counts, np.zeros(len(basis.counts), dtype=np.int64), 1)
+    both = np.rint(met.meetings[0]).astype(np.int64)
+    both[np.diag_indices(len(scale))] //= 2
+    coincidences = met.coincidences[0]
+    given = coincidences.sum(axis=1)
+    return GradeConfusion(
+        scale=tuple(scale),
+        pairs=tuple(tuple(row) for row in both.tolist()),
+        coincidences=tuple(tuple(row) for row in coincidences.tolist()),
+        shares=tuple(
+            tuple((row / total).tolist()) if total else None
+            for row, total in zip(coincidences, given, strict=True)
+        ),
+    )
+
 
 NO_REASON = "no reason given"
 SHOWN = 10

@@ -14,7 +14,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.agreement.report.verdict import not_shown
+from curation.agreement.report.report import not_shown
 from curation.door import withheld
 from curation.text import amount, decimal, ends, percent
 

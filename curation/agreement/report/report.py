@@ -1,9 +1,25 @@
-"""The agreement report: between annotators, within each, and the consensus, with sentences for people."""
+"""The verdict: what ordinal alpha says about the labels, in a word and a sentence.
+
+Agreement is near chance where the whole interval is below 0.2, or holds 0 and ends below what allows
+tentative conclusions: then the grades may as well have been drawn. Without an interval, or with one that
+holds 0 and reaches beyond that, nothing is said: of professional raters a quarter would be near chance on two
+queries by the figure alone. Nobody is accused: of two people nobody can say whose the disagreement is, and it
+may be the guide that is unclear.
+
+The report fingerprint: a short text that changes whenever a figure of a report could.
+
+What reports read is appended and never changed, so a few counts and latest times tell one state from another
+without reading it; the settings, which do change, are hashed whole. It takes some milliseconds for a million
+judgments, and sees what another process wrote.
+
+The agreement report: between annotators, within each, and the consensus, with sentences for people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace, read_paces
@@ -16,10 +32,11 @@ from curation.agreement.annotators.intra_annotator import (
 )
 from curation.agreement.between.annotator_pairs import Cohen, cohen
 from curation.agreement.between.breakdowns import Breakdown, breakdown
-from curation.agreement.between.confusion import GradeConfusion, confusion
 from curation.agreement.between.disagreement_sources import (
     DisagreementSources,
+    GradeConfusion,
     Words,
+    confusion,
     disagreement_sources,
     read_words,
 )
@@ -32,21 +49,136 @@ from curation.agreement.between.grades import (
     value_counts,
 )
 from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    AgreementFigure,
+    Alpha,
     InterAgreement,
+    RawAgreement,
     basis_of,
     inter_agreement,
 )
-from curation.agreement.report.verdict import not_shown, verdict_of
-from curation.consensus.consensus import ConsensusCounts, counted
-from curation.consensus.votes import read_votes
 from curation.door import Door, door_or_shut
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
+from curation.settling.consensus import ConsensusCounts, counted
+from curation.settling.votes import read_votes
 from curation.statistics.intervals import RESAMPLES
-from curation.store import Cursor, Store
-from curation.text import amount, listed, percent
+from curation.store import Cursor, Store, all_settings
+from curation.text import amount, decimal, digest, ends, listed, percent
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+
+SLIGHT = 0.2
+"""Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
+
+State = Literal["reliable", "tentative", "undecided", "too low", "near chance", "no interval", "no figure"]
+
+
+class Verdict(NamedTuple):
+    """What ordinal alpha says: a state, and a sentence with the figure and what it rests on.
+
+    `figure` is alpha as it is shown, a dash where it is not.
+    """
+
+    state: State
+    sentence: str
+    figure: str = "–"
+
+
+def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
+    """Why a figure is not shown to people, or None when it is."""
+    if figure.undefined:
+        return f"undefined: {figure.undefined}"
+    if figure.too_few:
+        return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
+    return None
+
+
+def near_chance(alpha: Alpha) -> bool:
+    """Whether the agreement is close to that of grades drawn at random; False where that is unknown."""
+    if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
+        return False
+    return alpha.high < SLIGHT or alpha.low <= 0
+
+
+def chance_unknown(alpha: Alpha) -> str | None:
+    """Why nothing can be said about chance, or None where something can."""
+    why = not_shown(alpha) or alpha.no_interval
+    if why or alpha.low is None or alpha.high is None:
+        return why or "no interval"
+    if alpha.low <= 0 and alpha.high >= TENTATIVE:
+        return f"the interval of ordinal alpha, {ends(alpha.low, alpha.high)}, allows chance and more"
+    return None
+
+
+def verdict_of(result: InterAgreement) -> Verdict:
+    """The verdict on what annotators said."""
+    alpha = result.ordinal
+    why = not_shown(alpha)
+    if why or alpha.alpha is None:
+        return Verdict("no figure", f"Agreement between annotators has no figure: {why}.")
+    if alpha.low is None or alpha.high is None:
+        found = (
+            f"Ordinal alpha is {decimal(alpha.alpha)} on {amount(alpha.units, 'pair')}; {alpha.no_interval}."
+        )
+        return Verdict("no interval", found, decimal(alpha.alpha, 2))
+    state, words = _judged(alpha, alpha.low, alpha.high)
+    doubt = result.doubts.get("ordinal")
+    return Verdict(
+        state,
+        f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {ends(alpha.low, alpha.high)}) on "
+        f"{amount(alpha.units, 'pair')} of {amount(result.queries, 'query', 'queries')}: {words}."
+        f"{f' But {doubt}.' if doubt else ''}",
+        decimal(alpha.alpha, 2),
+    )
+
+
+_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
+
+
+def _judged(alpha: Alpha, low: float, high: float) -> tuple[State, str]:
+    if near_chance(alpha):
+        how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
+        return "near chance", f"near chance, {how}. {_LOOK_FIRST}"
+    if low >= RELIABLE:
+        return "reliable", f"reliable, the whole interval is above {RELIABLE}"
+    if low >= TENTATIVE:
+        return "tentative", f"good enough for tentative conclusions, the whole interval is above {TENTATIVE}"
+    if high < TENTATIVE:
+        words = f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
+        return "too low", words
+    words = f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
+    return "undecided", words
+
+
+TABLES = {
+    "judgment_events": "submitted_at",
+    "presentations": None,
+    "withdrawals": None,
+    "rounds": "opened_at",
+    "round_events": "happened_at",
+    "known_answers": None,
+    "adjudications": "decided_at",
+    "guide_questions": None,
+    "queries": None,
+    "query_tags": None,
+    "sample_queries": None,
+    "releases": None,
+}
+"""The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
+
+
+def read_fingerprint(cursor: Cursor) -> str:
+    """The same text for the same state of all that agreement reports read."""
+    states = []
+    for table, time in TABLES.items():
+        latest = f"max({time})" if time else "NULL"
+        states.append(cursor.execute(f"SELECT count(*), {latest} FROM {table}").fetchall()[0])  # noqa: S608
+    settings = (f"{name}={value}" for name, value in all_settings(cursor))
+    return digest(*(str(row) for row in states), *settings)
 
 
 @dataclass(frozen=True)
@@ -146,7 +278,7 @@ def agreement_report(
     )
 
 
-def findings(report: AgreementReport) -> list[str]:
+def agreement_findings(report: AgreementReport) -> list[str]:
     """What could not be checked, then what the figures say, a sentence each."""
     why, verdict = not_shown(report.between.ordinal), verdict_of(report.between).sentence
     first = [f"Not checked: agreement between annotators is not known, {why}."] if why else []

@@ -1,5 +1,9 @@
 """The report in sections: heading, plain sentence, charts and tables, alike on the page, in the app and in a
 terminal, which shows the figures of a chart as a table.
+
+The agreement report as one HTML file. The same report gives the same bytes.
+
+The page has one section of its own: feedback for each annotator.
 """
 
 from __future__ import annotations
@@ -11,19 +15,26 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from curation.agreement.annotators.details import AnnotatorDetails
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS, IntraAgreement
+from curation.agreement.annotators.signals import FALSE_SHARE
 from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
-from curation.agreement.between.confusion import GradeConfusion
-from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
+from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.between.inter_annotator import Alpha, AnyFigure
 from curation.agreement.report import findings
-from curation.agreement.report.report import AgreementReport, Details
-from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
+from curation.agreement.report.report import (
+    RELIABLE,
+    TENTATIVE,
+    AgreementReport,
+    Details,
+    agreement_findings,
+    not_shown,
+)
 from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
-from curation.reports.page import Section, Table
+from curation.reports.page import Section, Table, html_page
 from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
@@ -372,3 +383,31 @@ def _consensus(report: AgreementReport) -> Section:
 
 def _pairs(number: int) -> str:
     return amount(number, "pair")
+
+
+def feedback_section(people: Sequence[AnnotatorDetails]) -> Section:
+    """Everybody's feedback, by name."""
+    rows = tuple((one.annotator, row.about, row.sentence) for one in people for row in one.feedback)
+    table = Table(
+        "Questions to look at together, no verdicts", ("Annotator", "About", "What"), rows, words=True
+    )
+    return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
+
+
+def _sentence(people: Sequence[AnnotatorDetails]) -> str:
+    if not people:
+        return "Nobody has items here."
+    named = sum(bool(one.feedback) for one in people)
+    if named:
+        found = f"There is something to discuss with {named:,} of {amount(len(people), 'annotator')}."
+    else:
+        found = f"No findings about the work of {amount(len(people), 'annotator')}."
+    most = percent(FALSE_SHARE)
+    return f"{found} Where nothing is the matter, at most {most} of people are named all the same."
+
+
+def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:
+    """A whole HTML page about a report, asked for with details, and about everybody's own work."""
+    title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
+    remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
+    return html_page(title, agreement_findings(report), [*sections(report), feedback_section(people)], remark)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from curation.coverage.coverage_map import CoverageMap
 from curation.coverage.language_model.answers import CHARACTERS, ModelCall
 from curation.coverage.language_model.candidates import QueryAim, candidates_call, verification_call
-from curation.coverage.language_model.endpoint import TokenPrices
+from curation.coverage.language_model.chat import TokenPrices
 from curation.coverage.language_model.judged_share import check_share
 from curation.coverage.report import CoverageGap, find_gaps
 from curation.coverage.stored_map import map_in_force, read_map
-from curation.coverage.writing.styles import STYLES, QueryStyle
+from curation.coverage.writing.checks import STYLES, QueryStyle
 from curation.coverage.writing.written import coverage_queries
 from curation.errors import refuse_problems
 from curation.progress import Progress, silent

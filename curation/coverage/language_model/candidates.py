@@ -1,4 +1,9 @@
-"""Candidates: queries that a model proposes for a document, and which of them may be taken.
+"""Entities by a language model: names with descriptions that need no context, document by document.
+
+The extractor reads stored answers and sends nothing: `ask_about_documents` sends, where somebody asks for it.
+So a map is made from the same answers however often, and only once every document has been asked about.
+
+Candidates: queries that a model proposes for a document, and which of them may be taken.
 
 A model's candidates are refused for what people are warned of: phrases copied from the document, queries that
 the project nearly has, and another length than the style's; and for personal data. A second call says whether
@@ -7,18 +12,152 @@ the document answers a candidate. It must quote the passage, and the quote must 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from curation.coverage.language_model.answers import ModelCall
-from curation.coverage.language_model.extractor import shown_document
-from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt, read_object
-from curation.coverage.writing.checks import alike_queries, copied_phrases
-from curation.coverage.writing.styles import QueryStyle
+from curation.coverage.language_model.answers import (
+    Asking,
+    MalformedAnswerError,
+    ModelCall,
+    ModelSpending,
+    ModelWork,
+    ask,
+    load_prompt,
+    plan_calls,
+    read_answers,
+    read_object,
+)
+from curation.coverage.language_model.chat import TokenPrices
+from curation.coverage.phrases import Extraction, Mention, entity_name, shortened
+from curation.coverage.writing.checks import QueryStyle, alike_queries, copied_phrases
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
 from curation.sources.redaction.personal_data import redact
-from curation.store import Document, Query
-from curation.text import normalise_query
+from curation.store import Document, Query, Store
+from curation.store.documents import current_corpus
+from curation.text import amount, normalise_query
 from curation.words import words
+
+NAME = "llm"
+PROMPT = "entities"
+MOST = 12
+"""Entities of a document."""
+LONGEST_NAME = 6
+"""Words of a name."""
+LONGEST_TEXT = 12_000
+"""Characters of a document that are sent."""
+
+
+class ModelExtractor:
+    """Finds the entities that a language model has named; see `coverage.entities.Extractor`."""
+
+    name = NAME
+
+    def __init__(self, store: Store, model: str) -> None:
+        self._store = store
+        self._model = model
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """See `Extractor.settings`."""
+        return {
+            "longest_name": LONGEST_NAME,
+            "longest_text": LONGEST_TEXT,
+            "model": self._model,
+            "most": MOST,
+            "prompt": load_prompt(PROMPT).prompt_hash,
+        }
+
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+        """See `Extractor.extract`.
+
+        Raises
+        ------
+        RefusedError: documents that the model has not been asked about.
+        """
+        calls = [document_call(document, self._model) for document in documents]
+        with self._store.reading() as cursor:
+            known = read_answers(cursor, calls)
+        waiting = sum(known.is_open(call) for call in calls)
+        if waiting:
+            raise RefusedError(
+                f"The language model has not read {waiting:,} of {amount(len(calls), 'document')} yet. "
+                "Its answers "
+                "so far are kept. Ask it for the others: `goldset coverage --extractor llm --send`."
+            )
+        answers = [known.answer(call) for call in calls]
+        unread = {
+            document.document_id: known.why_not(call) or ""
+            for document, call, answer in zip(documents, calls, answers, strict=True)
+            if answer is None
+        }
+        return Extraction([[] if answer is None else read_mentions(answer) for answer in answers], unread)
+
+
+def document_call(document: Document, model: str) -> ModelCall:
+    """The call that asks for a document's entities; documents of one text are one call."""
+    return ModelCall(model, load_prompt(PROMPT), shown_document(document))
+
+
+def shown_document(document: Document) -> dict[str, str]:
+    """What a model gets of a document."""
+    return {"title": document.title, "text": document.body[:LONGEST_TEXT]}
+
+
+class DocumentWork(NamedTuple):
+    """What asking about a corpus would send; `cut`: characters of long documents that it leaves out."""
+
+    work: ModelWork
+    cut: int
+
+
+def plan_documents(store: Store, model: str, prices: TokenPrices | None = None) -> DocumentWork:
+    """What asking about the documents of the corpus would send. Nothing is sent.
+
+    Raises
+    ------
+    RefusedError: there is no corpus.
+    """
+    with store.reading() as cursor:
+        documents = current_corpus(cursor)
+    calls = [document_call(document, model) for document in documents]
+    cut = sum(max(0, len(document.body) - LONGEST_TEXT) for document in documents)
+    return DocumentWork(plan_calls(store, calls, prices), cut)
+
+
+def ask_about_documents(store: Store, asking: Asking, progress: Progress = silent) -> ModelSpending:
+    """Send the documents that the model has not read yet to the endpoint.
+
+    Raises
+    ------
+    RefusedError: there is no corpus, or the endpoint takes no such call.
+    """
+    with store.reading() as cursor:
+        documents = current_corpus(cursor)
+    calls = [document_call(document, asking.endpoint.model) for document in documents]
+    return ask(store, calls, read_mentions, asking, progress)
+
+
+def read_mentions(answer: str) -> list[Mention]:
+    """The entities in an answer, the most important first; names that are none or too long are passed over.
+
+    Raises
+    ------
+    MalformedAnswerError: it is not of the form that the prompt asks for.
+    """
+    listed = read_object(answer).get("entities")
+    if not isinstance(listed, list):
+        raise MalformedAnswerError("an answer without a list of entities")
+    found: dict[str, Mention] = {}
+    for item in listed:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            raise MalformedAnswerError("an entity without a name")
+        name, description = entity_name(item["name"]), item.get("description")
+        if name and name.count(" ") < LONGEST_NAME and name not in found and len(found) < MOST:
+            told = shortened(" ".join(description.split())) if isinstance(description, str) else ""
+            found[name] = Mention(name, told, 1 / (1 + len(found)))
+    return list(found.values())
+
 
 WRITE, VERIFY = "queries", "answerable"
 """Names of the two prompts."""

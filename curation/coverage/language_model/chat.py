@@ -1,4 +1,13 @@
-"""One chat with a language model: asked over HTTP, and again where that can help, within stated bounds.
+"""The endpoint of a language model: where it is, which model, and the key, from the environment alone.
+
+    GOLDSET_LLM_URL     such as https://host/v1; /chat/completions is added where it is missing
+    GOLDSET_LLM_MODEL   the model's name, as the endpoint knows it
+    GOLDSET_LLM_KEY     sent as a bearer token; without it none is sent
+    GOLDSET_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
+
+A project stores the model's name with what the model answered, and neither address nor key.
+
+One chat with a language model: asked over HTTP, and again where that can help, within stated bounds.
 
     timed out, not reached, HTTP 408, 425, 429, 5xx  asked again, `Patience.attempts` times in all; the wait
                                                      doubles, or is what Retry-After says
@@ -12,6 +21,7 @@ Nothing that the endpoint says is passed on before the key is taken out of it.
 from __future__ import annotations
 
 import json
+import os
 import ssl
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -24,10 +34,118 @@ from threading import Event
 from time import monotonic
 from typing import IO, Any, Literal, NamedTuple
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from curation.coverage.language_model.endpoint import KEY, URL, ModelEndpoint
-from curation.errors import RefusedError
+from pydantic import SecretStr
+
+from curation.errors import InputError, RefusedError, refuse_problems
+
+URL, MODEL, KEY, PRICES = "GOLDSET_LLM_URL", "GOLDSET_LLM_MODEL", "GOLDSET_LLM_KEY", "GOLDSET_LLM_PRICES"
+ROUTE = "/chat/completions"
+WAY_OUT = f"{URL} is an address such as https://host/v1, {MODEL} the model's name there."
+
+
+class TokenPrices(NamedTuple):
+    """Prices of a million tokens, in the currency of the person who set them."""
+
+    read: float
+    written: float
+
+
+class ModelEndpoint(NamedTuple):
+    """Where a model is asked; the key shows in no text of this.
+
+    Attributes
+    ----------
+    url: of the route that takes a chat.
+    prices: None where nobody set them.
+    """
+
+    url: str
+    model: str
+    key: SecretStr
+    prices: TokenPrices | None = None
+
+    def without_key(self, text: str) -> str:
+        """The text with the key left out, which an endpoint may have repeated."""
+        key = self.key.get_secret_value()
+        return text.replace(key, "[key]") if key else text
+
+
+def model_name(environment: Mapping[str, str] | None = None) -> str:
+    """The model that the environment names.
+
+    Raises
+    ------
+    InputError: it names none.
+    """
+    found = _value(environment, MODEL)
+    if not found:
+        raise InputError(f"{MODEL} is not set; expected the name of a language model.", way_out=WAY_OUT)
+    return found
+
+
+def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | None:
+    """The prices that the environment names.
+
+    Raises
+    ------
+    InputError: they are not two numbers from 0 on.
+    """
+    given = _value(environment, PRICES)
+    if not given:
+        return None
+    try:
+        read, written = (float(part) for part in given.split(","))
+    except ValueError:
+        read, written = -1.0, -1.0
+    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+        raise InputError(
+            f"{PRICES} is {given!r}; expected two prices of a million tokens, such as 0.15,0.60."
+        )
+    return TokenPrices(read, written)
+
+
+def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint:
+    """The endpoint that the environment names.
+
+    Raises
+    ------
+    InputError: the address or the model is missing, or one of the values cannot be used; the key is not
+        repeated.
+    """
+    url, key = _value(environment, URL), _value(environment, KEY)
+    problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
+    if url:
+        problems += _of_address(url)
+    if not key.isascii() or not key.isprintable() or " " in key:
+        problems.append(f"{KEY} holds characters that no key has: spaces, line breaks or accents.")
+    refuse_problems(problems, way_out=WAY_OUT)
+    route = url.rstrip("/")
+    route = route if route.endswith(ROUTE) else route + ROUTE
+    return ModelEndpoint(route, model_name(environment), SecretStr(key), prices_set(environment))
+
+
+def _of_address(url: str) -> list[str]:
+    """What is wrong with an address; it is not repeated where it may hold a key."""
+    try:
+        parts = urlsplit(url)
+        found = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return [f"{URL} is no address; expected one such as https://host/v1."]
+    if not found or not url.isascii() or not url.isprintable() or " " in url:
+        return [f"{URL} is no address of http or https; expected one such as https://host/v1."]
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        return [
+            f"{URL} has a name, a password or parameters in it; expected the address alone, the key in {KEY}."
+        ]
+    return []
+
+
+def _value(environment: Mapping[str, str] | None, name: str) -> str:
+    return (os.environ if environment is None else environment).get(name, "").strip()
+
 
 LARGEST = 4_000_000
 """Bytes of an answer."""

@@ -37,6 +37,7 @@ from curation.coverage.language_model.answers import (
     ModelSpending,
     add_spending,
     ask,
+    load_prompt,
     read_answers,
 )
 from curation.coverage.language_model.candidates import (
@@ -52,7 +53,6 @@ from curation.coverage.language_model.candidates import (
     why_refused,
 )
 from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
-from curation.coverage.language_model.prompts import load_prompt
 from curation.coverage.matching import EntityMatch
 from curation.coverage.report import CoverageGap
 from curation.coverage.stored_map import write_texts

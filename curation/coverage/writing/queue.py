@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.coverage.stored_map import ClusterTopic, documents_of_cluster, read_topic
-from curation.coverage.writing.checks import TextWarnings, check_text
-from curation.coverage.writing.styles import STYLES, QueryStyle
+from curation.coverage.writing.checks import STYLES, QueryStyle, TextWarnings, check_text
 from curation.coverage.writing.tasks import documents_left, documents_taken, task_id_of
 from curation.coverage.writing.written import QueryOrigin, add_coverage_query, propose_origins
 from curation.errors import InputError, NotFoundError, RefusedError

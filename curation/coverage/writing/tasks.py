@@ -4,6 +4,8 @@ Tasks go to the gaps in the order of searches × documents, one each before any 
 open or written from earlier batches count. Tasks for unanswerable queries go to all regions likewise: their
 queries ask for what is next to a region and absent from the corpus. The documents of a region come in an
 order by seed, each once for either kind.
+
+How far query writing is: batch by batch, writer by writer, and for each region of the map in force.
 """
 
 from __future__ import annotations
@@ -11,16 +13,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 from curation.coverage.stored_map import map_in_force
+from curation.coverage.writing.checks import draw_styles
 from curation.coverage.writing.state import CoverageState, read_state
-from curation.coverage.writing.styles import draw_styles
 from curation.coverage.writing.written import GAP, PURPOSES
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
-from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.text import amount, digest, seeded
@@ -278,3 +281,48 @@ def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Seque
             "style": list(styles),
         },
     )
+
+
+class TaskCounts(NamedTuple):
+    """Tasks by what became of them."""
+
+    open: int
+    written: int
+    passed: int
+
+
+class BatchProgress(NamedTuple):
+    """A batch of query-writing tasks and one writer's part of it."""
+
+    batch_id: str
+    kind: str
+    seed: int
+    author: str
+    opened_at: datetime
+    writer: str
+    open: int
+    written: int
+    passed: int
+
+
+_COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
+              count(*) FILTER (outcome = 'passed')"""
+_FROM = (
+    """writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"""
+)
+
+
+def batches(cursor: Cursor) -> list[BatchProgress]:
+    """Each writer's part of each batch, the newest batch first."""
+    sql = f"""
+        SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
+        GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer
+        ORDER BY b.rowid DESC, t.writer
+    """  # noqa: S608  texts from above
+    return fetch(cursor, BatchProgress, sql)
+
+
+def tasks_of_clusters(cursor: Cursor, map_id: str) -> dict[int, TaskCounts]:
+    """Number of a cluster of a map → its tasks of both kinds; clusters without any are absent."""
+    sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
+    return {number: TaskCounts(*counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

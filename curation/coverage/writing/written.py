@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from curation.coverage.writing.styles import STYLES
+from curation.coverage.writing.checks import STYLES
 from curation.errors import InputError
 from curation.sources.query_import import add_query
 from curation.store import Cursor, Query, append, fetch, record_event, utc_now

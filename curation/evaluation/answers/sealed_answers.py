@@ -18,7 +18,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.answers.matching import normalised_answer
+from curation.answers.rule import normalised_answer
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.sealed.disclosure import (

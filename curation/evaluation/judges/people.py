@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from curation.agreement.between.grades import Grades, Types, grades_of, read_grades, read_types
-from curation.consensus.consensus import consensus
 from curation.door import sealed_parts, sealed_queries
 from curation.evaluation.inputs.release import parts_of, scale_of
 from curation.guides.guide import current_guide
 from curation.releases.seal import open_sealed
 from curation.releases.stored import Table
 from curation.releases.verify import Opened, opened
+from curation.settling.consensus import consensus
 from curation.store import COMMAND_LINE, Cursor, Store
 
 PairKey = tuple[str, str]

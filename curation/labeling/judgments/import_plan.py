@@ -9,9 +9,14 @@ from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.guides.guide import Guide
-from curation.labeling.judgments.events import JudgmentEvent
-from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import (
+    JudgingContext,
+    JudgmentEvent,
+    PresentationState,
+    Submission,
+    UsedKey,
+    judge,
+)
 from curation.sources.judgments import ImportedJudgment, JudgmentKey
 from curation.store import Presentation, Query
 from curation.text import digest

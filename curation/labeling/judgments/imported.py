@@ -22,8 +22,8 @@ from curation.errors import InputError
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
-from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
+from curation.labeling.judgments.judging import append_events
 from curation.labeling.rounds.opening import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent

@@ -7,8 +7,7 @@ from curation.errors import InputError, RefusedError
 from curation.labeling.practice.opening import draw
 from curation.labeling.practice.status import PracticeStatus, practice_statuses, shows_sealed
 from curation.labeling.rounds.assignment import Candidate, order
-from curation.labeling.rounds.control_items import ControlItem
-from curation.labeling.rounds.layout import presentations_of
+from curation.labeling.rounds.layout import ControlItem, presentations_of
 from curation.labeling.rounds.lifecycle import append_round_event, round_state
 from curation.labeling.rounds.rounds import round_parameters
 from curation.people.annotators import require_annotators, require_author

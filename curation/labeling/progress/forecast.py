@@ -1,4 +1,6 @@
-"""Pace and forecast: how fast annotators answer, and when a round will be done at that pace.
+"""Workloads: what each person has judged and still has to judge, over all rounds.
+
+Pace and forecast: how fast annotators answer, and when a round will be done at that pace.
 
 Pace has two figures: the median seconds an item is on screen, and answers per hour of work, where work is the
 time between answers that follow within ten minutes. The forecast is by calendar days instead, nights and
@@ -19,8 +21,32 @@ import numpy as np
 
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
-from curation.store import Store, utc_now
+from curation.store import Cursor, Store, fetch, utc_now
 from curation.text import amount
+
+
+class Workload(NamedTuple):
+    """Of one annotator: answers that count as judgments, and open items of rounds that are not closed."""
+
+    annotator: str
+    answered: int
+    open: int
+
+
+def workloads(cursor: Cursor) -> dict[str, Workload]:
+    """The workload of everybody who has any, by name; imported judgments are answers, too."""
+    return {one.annotator: one for one in fetch(cursor, Workload, _WORKLOADS)}
+
+
+_WORKLOADS = """
+SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
+       count(*) FILTER (NOT coalesce(s.answered, false) AND NOT r.closed)
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+GROUP BY p.annotator
+"""
+
 
 BREAK = timedelta(minutes=10)
 """A longer pause between two answers does not count as work."""

@@ -15,8 +15,15 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.guides.drafts import end_draft
-from curation.guides.guide import Guide, current_guide, guide_by_hash, read_guide, store_guide
-from curation.guides.template import field_uses, unused_fields
+from curation.guides.guide import (
+    Guide,
+    current_guide,
+    field_uses,
+    guide_by_hash,
+    read_guide,
+    store_guide,
+    unused_fields,
+)
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author

@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from curation.errors import RefusedError
-from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.assignment import assign, quantiles
 from curation.labeling.rounds.candidates import Chosen
-from curation.labeling.rounds.control_items import (
+from curation.labeling.rounds.layout import (
     ControlItem,
     ControlItemPool,
+    LaidOut,
+    RoundLayout,
+    lay_out,
     practised,
     read_control_items,
     write_control_items,
 )
-from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
-from curation.labeling.rounds.spacing import quantiles
 from curation.people.annotators import JUDGING, require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, get_setting, record_event, utc_now
 from curation.store.retry import write_if_unchanged

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
+from curation.labeling.rounds.assignment import Spacing, spacing
+from curation.labeling.rounds.layout import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round
-from curation.labeling.rounds.spacing import Spacing, spacing
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.store import Store, fetch
 

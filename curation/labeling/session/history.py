@@ -1,4 +1,14 @@
-"""The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
+"""Own answers: whether somebody may see what they answered earlier.
+
+Blind duplicates, control items and re-labels ask for a pair again. Who sees their old answer can copy it, and
+a list that hides only the answers of the pairs concerned tells which pairs will come again. So it is all or
+nothing: while anything is open to somebody, no earlier answer of theirs is shown, whatever the item on screen
+is. They may still find their last items and answer these again. None of the last ones is a repeat of another,
+or of what comes next, because the two showings of a pair are at least `CLOSEST_DUPLICATE` apart.
+
+Practice is left out, because its expected grades are shown and nothing in it is asked twice.
+
+The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
 
 While something is open to the annotator, the last items are listed without their answers, so that neither the
 list nor its length says which item is a repeat (`own_answers`). Afterwards all are, of each pair the newest.
@@ -10,11 +20,35 @@ from typing import NamedTuple
 
 from curation.errors import RefusedError
 from curation.guides.guide import guide_by_hash
-from curation.labeling.session.documents.drawing import NOBODY
-from curation.labeling.session.own_answers import LAST_ITEMS, may_see_own_answers
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
+from curation.labeling.rounds.upcoming import read_items, read_open_rounds, upcoming_work
 from curation.labeling.session.showings import Answered, read_answered
+from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
+
+LAST_ITEMS = CLOSEST_DUPLICATE // 2
+"""How many of the last items are listed while others are open; the browser holds fewer of the next ones."""
+
+
+def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
+    """Whether earlier answers may be shown: only where nothing is open, in paused rounds too."""
+    rounds = read_open_rounds(cursor)
+    return not upcoming_work(rounds, read_items(cursor, annotator, rounds)).left
+
+
+def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
+    """Query and document of all that was given to somebody, answered or not; none if answers may be shown."""
+    if may_see_own_answers(cursor, annotator):
+        return set()
+    return set(cursor.execute(_GIVEN, [annotator]).fetchall())
+
+
+_GIVEN = """
+SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind != 'practice'
+"""
+
 
 SHOWN = 20
 """Answers of a page."""

@@ -6,25 +6,25 @@ leaves the server.
 
 Open items are those of rounds that are neither paused nor closed, less what was reassigned. A practice round
 that is unfinished or not passed comes before everything else.
+
+What an annotator has put off: it comes back after all else, and can be taken up before.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
-from curation.guides.guide import guide_by_hash
-from curation.guides.template import PresentationTemplate
+from curation.guides.guide import PresentationTemplate, guide_by_hash
 from curation.labeling.judgments.query_answers import ASKED_IN
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
-from curation.labeling.session.cache import SessionCache, session_cache
-from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
-from curation.labeling.session.documents.elements import Fact, Node
-from curation.labeling.session.excerpts import LONGEST, Segment
-from curation.labeling.session.matched_passages import Span, matched_passages
-from curation.labeling.session.recent import recent
+from curation.labeling.session.cache import SessionCache, Span, matched_passages, recent, session_cache
+from curation.presentation.drawing import NOBODY, ReadDocument, draw
+from curation.presentation.excerpts import LONGEST, Segment
+from curation.presentation.markup import Fact, Node
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 from curation.text import percent
@@ -370,3 +370,30 @@ WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported'
 ORDER BY s.written DESC
 LIMIT 1
 """  # noqa: S608
+
+
+MOST_LISTED = 50
+
+
+def put_off_items(store: Store, annotator: str) -> list[QueueItem]:
+    """The open items that the annotator has put off, in the order in which they were."""
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        return work_of(cursor, cache).put_off
+
+
+def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[Showing]:
+    """Those that were put off first, 50 at most.
+
+    One that is taken up is answered before the others of its query, so it asks about the query only where it
+    is the last that is left.
+    """
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        work = work_of(cursor, cache)
+        items = work.put_off[:MOST_LISTED]
+        found = read_showings(cursor, cache, work, items, work.open)
+    left = Counter((item.round_id, item.query_id) for item in work.open)
+    alone = [left[item.round_id, item.query_id] == 1 for item in items]
+    shown = [one.drawn(image_hosts) for one in found]
+    return [one._replace(asks=one.asks and last) for one, last in zip(shown, alone, strict=True)]

@@ -14,9 +14,17 @@ from typing import Any
 import duckdb
 
 from curation.guides.guide import guide_by_hash
-from curation.labeling.judgments.events import JudgmentEvent, append_events
-from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
-from curation.labeling.judgments.submissions import ANSWERED, Outcome, Submission
+from curation.labeling.judgments.judging import (
+    ANSWERED,
+    JudgingContext,
+    JudgmentEvent,
+    Outcome,
+    PresentationState,
+    Submission,
+    UsedKey,
+    append_events,
+    judge,
+)
 from curation.labeling.rounds.upcoming import GUIDES_HAD
 from curation.labeling.session.cache import SessionCache, session_cache
 from curation.store import Cursor, Store

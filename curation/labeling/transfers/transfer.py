@@ -18,17 +18,18 @@ from typing import Any, NamedTuple
 
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate
 from curation.labeling.rounds.candidates import Chosen, choose_candidates, read_candidates
-from curation.labeling.rounds.control_items import (
+from curation.labeling.rounds.layout import (
     ControlItemPool,
+    LaidOut,
+    RoundLayout,
+    lay_out,
     practised,
     read_control_items,
     write_control_items,
 )
-from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, refuse_closed, round_state
-from curation.labeling.rounds.members import members
 from curation.labeling.rounds.opening import project_fingerprint, refuse_who_cannot_judge
-from curation.labeling.rounds.rounds import round_parameters
+from curation.labeling.rounds.rounds import members, round_parameters
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, fetch, record_event, utc_now
 from curation.store.retry import write_if_unchanged

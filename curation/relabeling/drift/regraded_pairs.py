@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from curation.consensus.consensus import settle
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.judged_pairs import JudgedPair, Pair, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
+from curation.settling.consensus import settle
 from curation.store import Cursor
 
 NOT_WHOLE = "not judged by everybody who was asked"

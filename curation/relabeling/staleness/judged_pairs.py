@@ -12,9 +12,9 @@ from collections.abc import Collection
 from datetime import date, datetime
 from typing import NamedTuple
 
-from curation.consensus.consensus import PairConsensus, consensus
-from curation.consensus.votes import counted_decisions_view
 from curation.relabeling.quarters import Quarter
+from curation.settling.consensus import PairConsensus, consensus
+from curation.settling.votes import counted_decisions_view
 from curation.sources.queries import active_queries
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.consensus.consensus import PairConsensus
 from curation.relabeling.quarters import REVISIT, Quarter
 from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, UNKNOWN, JudgedPair
+from curation.settling.consensus import PairConsensus
 
 WEIGHTS: Mapping[str, float] = {
     "document": 0.30,

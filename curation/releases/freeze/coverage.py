@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 from curation.coverage.asked import matches_of
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.grid import QueryShape, Tertiles, make_grid, query_shape
-from curation.coverage.measures import Clusters
+from curation.coverage.measures import Clusters, QueryShape, Tertiles, make_grid, query_shape
 from curation.coverage.stored_map import IN_FORCE, map_in_force, read_map
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent

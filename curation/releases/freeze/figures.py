@@ -12,11 +12,9 @@ from curation.agreement.annotators.intra_annotator import IntraAgreement, Repeat
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
 from curation.agreement.gate import Demand, Gate, gate_of
-from curation.consensus.annotator_errors import AnnotatorErrors, errors
-from curation.consensus.consensus import ConsensusCounts
-from curation.consensus.rule import MAJORITY
-from curation.consensus.votes import Votes
 from curation.releases.stored import NO_NUMBER, Table, rounded
+from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, errors
+from curation.settling.votes import MAJORITY, Votes
 from curation.text import canonical_json
 
 AGREEMENT_SEED = 0

@@ -13,11 +13,11 @@ from curation.agreement.annotators.agreement_with_others import (
     agreement_with_others,
     reference_of,
 )
+from curation.agreement.annotators.bias import differences_of
 from curation.agreement.annotators.details import annotator_details, work_details
-from curation.agreement.annotators.differences import differences_of
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.gate import gate_now
-from curation.agreement.report.report import agreement_report, findings
+from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
@@ -125,5 +125,5 @@ def test_a_rater_at_chance_is_named_in_feedback_report_and_warned_of_before_a_fr
     assert "60 pairs of 12 queries" in said_of_dora.sentence
     report = agreement_report(store)
     assert report.uninformative == ("dora", "emil")
-    assert "Without dora, emil" in findings(report)[0]
+    assert "Without dora, emil" in agreement_findings(report)[0]
     assert not gate_now(store).open

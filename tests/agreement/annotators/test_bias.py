@@ -7,15 +7,20 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from curation.agreement.annotators.bias import ONE_TIME, annotator_bias
+from curation.agreement.annotators.bias import (
+    ONE_TIME,
+    Differences,
+    annotator_bias,
+    differences_of,
+    read_comparable,
+)
 from curation.agreement.annotators.details import annotator_details, details_of
-from curation.agreement.annotators.differences import Differences, differences_of, read_comparable
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
-from curation.agreement.annotators.signal import control_item_share
+from curation.agreement.annotators.signals import control_item_share
 from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import parts
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from curation.agreement.annotators.early_warnings import FEWEST_REPEATS, early_warnings, look_at_round
-from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS, AnswerTimes
-from curation.agreement.annotators.favourite_grade import RoundGrades
+from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS, AnswerTimes, RoundGrades
 from curation.agreement.annotators.intra_annotator import Showings
-from curation.agreement.annotators.signal import FALSE_ROUNDS, Finding, Raised
+from curation.agreement.annotators.signals import FALSE_ROUNDS, Finding, Raised
+from curation.agreement.report.quality import FEWEST_REPEATS, early_warnings, look_at_round
 from curation.store import Store
 from tests.support import examples
 

@@ -16,7 +16,7 @@ from curation.agreement.annotators.intra_annotator import (
     self_consistency,
     weighted_kappa,
 )
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.store import Store

@@ -8,7 +8,6 @@ from itertools import count
 
 import pytest
 
-from curation.adjudication.adjudication import decide
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.own_work import (
     BLOCK,
@@ -18,11 +17,12 @@ from curation.agreement.annotators.own_work import (
     my_differences,
     my_work,
 )
-from curation.consensus.rule import MAJORITY
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.opening import write_round
 from curation.labeling.session.submit import submit
+from curation.settling.adjudication import decide
+from curation.settling.votes import MAJORITY
 from curation.store import Cursor, Store, append, require_setting, utc_now
 from curation.text import digest
 from tests.support.projects import built_once, turn_clock_back

@@ -13,7 +13,7 @@ from scipy.stats import binomtest, false_discovery_control, ttest_1samp
 from curation.agreement.annotators.bias import AnnotatorBias
 from curation.agreement.annotators.details import details_of
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
-from curation.agreement.annotators.signal import FALSE_SHARE, control_item_share
+from curation.agreement.annotators.signals import FALSE_SHARE, control_item_share
 from curation.statistics.p_values import mean_p, sign_p, threshold
 
 NOTHING = control_item_share(0, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import bench_drift, bench_raters
-from curation.agreement.annotators.signal import FALSE_SHARE
+from curation.agreement.annotators.signals import FALSE_SHARE
 
 RUNS = 60
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 
 from curation.agreement.between.breakdowns import basis_of
-from curation.agreement.between.confusion import confusion
 from curation.agreement.between.disagreement_sources import (
     NO_REASON,
     SHOWN,
@@ -17,6 +16,7 @@ from curation.agreement.between.disagreement_sources import (
     PairRemark,
     Unjudged,
     Words,
+    confusion,
     disagreement_sources,
 )
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts

@@ -11,10 +11,16 @@ import pytest
 
 from curation.agreement.annotators.details import AnnotatorDetails, details_of
 from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
-from curation.agreement.annotators.signal import control_item_share
-from curation.agreement.report.page import agreement_page, feedback_section
+from curation.agreement.annotators.signals import control_item_share
 from curation.agreement.report.report import agreement_report
-from curation.agreement.report.sections import layers, overview, parts, sections
+from curation.agreement.report.sections import (
+    agreement_page,
+    feedback_section,
+    layers,
+    overview,
+    parts,
+    sections,
+)
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store

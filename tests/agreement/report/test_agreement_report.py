@@ -8,12 +8,12 @@ import pytest
 
 from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, Repeats, intra_agreement
 from curation.agreement.between.inter_annotator import NO_UNITS
-from curation.agreement.report.report import agreement_report, findings
+from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.cli.agreement import as_object
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
@@ -126,7 +126,7 @@ def test_an_empty_project_has_figures_with_reasons(store: Store) -> None:
     report = agreement_report(store)
     assert report.between.ordinal.undefined == NO_UNITS
     assert report.within == ()
-    assert len(findings(report)) == 3
+    assert len(agreement_findings(report)) == 3
 
 
 def test_an_unknown_round_is_named_with_those_there_are(store: Store) -> None:

@@ -13,9 +13,8 @@ from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPa
 from curation.agreement.between.grades import grades_of
 from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.agreement.report.quality import round_quality
-from curation.agreement.report.report import agreement_report, findings
-from curation.agreement.report.verdict import near_chance, verdict_of
-from curation.labeling.judgments.submissions import Submission
+from curation.agreement.report.report import agreement_findings, agreement_report, near_chance, verdict_of
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
@@ -90,7 +89,7 @@ def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_
     assert abouts(scripted) == {(None, "near chance"), ("anna", "pace"), ("ben", "pace")}
     assert {one.about for one in found.not_checked} == {"agreement", "change"}
     assert found.conclusion == "3 findings in 7 checks; 4 could not be made."
-    said = findings(agreement_report(scripted, "first"))
+    said = agreement_findings(agreement_report(scripted, "first"))
     assert said[0].startswith("Not checked: consistency")
     assert "near chance, grades drawn at random would agree about as well" in said[1]
     assert [one.partition(":")[0] for one in said[2:4]] == ["anna", "ben"]

@@ -19,11 +19,14 @@ from curation.coverage.language_model.answers import (
     MALFORMED,
     NOT_ASKED,
     REFUSED,
+    MalformedAnswerError,
     ModelCall,
+    ModelPrompt,
     ModelSpending,
     ask,
     plan_calls,
     read_answers,
+    read_object,
 )
 from curation.coverage.language_model.chat import (
     FAILED,
@@ -33,10 +36,11 @@ from curation.coverage.language_model.chat import (
     REJECTED,
     TIMED_OUT,
     Patience,
+    TokenPrices,
     chat,
+    find_endpoint,
+    prices_set,
 )
-from curation.coverage.language_model.endpoint import TokenPrices, find_endpoint, prices_set
-from curation.coverage.language_model.prompts import MalformedAnswerError, ModelPrompt, read_object
 from curation.errors import InputError, RefusedError
 from curation.store import Store
 from tests.support.language_model import KEY, MODEL, QUICK, Fault, ServedModel, completion, model

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from curation.coverage.coverage_map import MapSettings
-from curation.coverage.entities import Entity, find_entities
-from curation.coverage.language_model.answers import MALFORMED, REFUSED
-from curation.coverage.language_model.extractor import (
+from curation.coverage.language_model.answers import MALFORMED, REFUSED, MalformedAnswerError, load_prompt
+from curation.coverage.language_model.candidates import (
     MOST,
     ModelExtractor,
     ask_about_documents,
@@ -18,7 +17,7 @@ from curation.coverage.language_model.extractor import (
     plan_documents,
     read_mentions,
 )
-from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
+from curation.coverage.phrases import Entity, find_entities
 from curation.coverage.report import find_coverage
 from curation.errors import RefusedError
 from curation.store import Document, Store

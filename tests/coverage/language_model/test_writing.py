@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from curation.coverage.language_model.aims import TRIES, WritingRequest, plan_writing
+from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.candidates import (
     ALIKE,
     COPIED,
@@ -22,9 +23,8 @@ from curation.coverage.language_model.candidates import (
     read_check,
     why_refused,
 )
-from curation.coverage.language_model.endpoint import TokenPrices
+from curation.coverage.language_model.chat import TokenPrices
 from curation.coverage.language_model.judged_share import draw_queries, judged_origins
-from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,
@@ -38,7 +38,7 @@ from curation.coverage.language_model.writing import (
     write_queries,
 )
 from curation.coverage.report import find_coverage
-from curation.coverage.writing.styles import STYLES
+from curation.coverage.writing.checks import STYLES
 from curation.coverage.writing.written import ORIGIN
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator

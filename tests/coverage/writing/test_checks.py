@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from curation.coverage.writing.checks import alike_queries, check_text, copied_phrases
-from curation.coverage.writing.styles import STYLES
+from curation.coverage.writing.checks import STYLES, alike_queries, check_text, copied_phrases
 from curation.store import Query
 
 TITLE = "Green tea"

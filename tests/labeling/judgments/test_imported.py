@@ -9,7 +9,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings, previous_answered

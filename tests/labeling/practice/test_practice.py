@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.attempts import let_pass, practise_again
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.practice.status import feedback

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import AnnotatorWork, forecast, pace, read_work
 from curation.labeling.progress.remarks import query_answer_counts, remarks
 from curation.labeling.rounds.rounds import open_round

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.progress.pilot import boundaries, pilot_report
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings

@@ -8,7 +8,7 @@ import pytest
 
 from curation.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide, read_guide
-from curation.labeling.judgments.submissions import KEPT_LATE, Outcome, Submission
+from curation.labeling.judgments.judging import KEPT_LATE, Outcome, Submission
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status

@@ -12,14 +12,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.labeling.judgments.events import JudgmentEvent
-from curation.labeling.judgments.submissions import Outcome, Submission
+from curation.labeling.judgments.judging import JudgmentEvent, Outcome, Submission
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session import cache as caches
-from curation.labeling.session.cache import session_cache
-from curation.labeling.session.recent import Answer, Recent, recent
+from curation.labeling.session.cache import Answer, Recent, recent, session_cache
 from curation.labeling.session.showings import Queue, next_showings, previous_answered
 from curation.labeling.session.submit import submit
 from curation.store import Store, append_rows, utc_now

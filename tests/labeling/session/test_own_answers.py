@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from curation.adjudication.queue import next_cases, one_case, recent_cases
 from curation.agreement.annotators.intra_annotator import read_repeats, read_showings
 from curation.errors import RefusedError
-from curation.labeling.judgments.submissions import Submission
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.history import HistoryFilter, HistoryPage, history_page
-from curation.labeling.session.put_off import put_off_showings
-from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings
 from curation.labeling.session.submit import submit
+from curation.settling.queue import next_cases, one_case, recent_cases
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
 

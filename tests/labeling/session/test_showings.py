@@ -6,18 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 from curation.guides.questions import ask_guide, guide_questions
+from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import read_work
 from curation.labeling.progress.remarks import remarks
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
 from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
-from curation.labeling.session.history import HistoryFilter, history_page
-from curation.labeling.session.own_answers import LAST_ITEMS
-from curation.labeling.session.put_off import put_off_showings
-from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
+from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
 from curation.sampling.tags.answerable import answered_no, unanswerable

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import NotFoundError
-from curation.labeling.judgments.submissions import Outcome, Submission
+from curation.labeling.judgments.judging import Outcome, Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings, previous_answered, whole_document

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.consensus.consensus import PairConsensus
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.relabeling.plan.choice import (
@@ -26,6 +25,7 @@ from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.staleness.judged_pairs import JudgedPair
 from curation.sampling.sample import draw_sample
+from curation.settling.consensus import PairConsensus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from curation.text import digest

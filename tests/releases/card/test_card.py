@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.identities import add_identity
 from curation.releases.card.card import Card
@@ -17,6 +16,7 @@ from curation.releases.freeze.judgments import without_names
 from curation.releases.verify import Opened, opened
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.stored_tags import set_tags
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import active_queries

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.adjudication.adjudication import decide
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import Diff, compared, diff
@@ -19,6 +18,7 @@ from curation.releases.diff.page import diff_page, diff_sections, findings
 from curation.releases.freeze.freeze import freeze
 from curation.releases.stored import ReleaseRow
 from curation.releases.verify import Opened
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, utc_now

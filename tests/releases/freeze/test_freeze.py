@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from curation.adjudication.adjudication import decide
 from curation.agreement.gate import Demand, set_demand
-from curation.consensus.consensus import consensus
-from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
@@ -25,6 +22,9 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
 from curation.releases.verify import opened, verify
 from curation.sampling.sample import draw_sample
+from curation.settling.adjudication import decide
+from curation.settling.consensus import consensus
+from curation.settling.votes import ConsensusRule, set_rule
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic

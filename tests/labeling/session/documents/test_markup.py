@@ -9,10 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.guides.template import PresentationTemplate
-from curation.labeling.session.documents.drawing import DrawnDocument, ReadDocument, draw
-from curation.labeling.session.documents.elements import ATTRIBUTES, NAMES, Element, Node
-from curation.labeling.session.documents.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
+from curation.guides.guide import PresentationTemplate
+from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.presentation.markup import (
+    ATTRIBUTES,
+    LONGEST_MARKDOWN,
+    MOST_SIGNS,
+    MOST_TAGS,
+    NAMES,
+    Element,
+    Node,
+)
 from tests.support import examples
 from tests.support.drawn import below, outline
 

@@ -1,1 +1,0 @@
-"""Adjudication: disputed pairs, the reviewer's decisions, and second opinions."""

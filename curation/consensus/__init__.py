@@ -1,1 +1,0 @@
-"""Consensus: the rule by which judgments become one grade for each pair."""

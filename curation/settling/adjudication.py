@@ -1,0 +1,346 @@
+"""Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
+
+A decision is appended with the next revision, and with the version of the document that was read. The latest
+one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
+names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
+
+What a reviewer's screen submits: decisions, requests for one more opinion, questions about the guide.
+
+Each has a key by which the screen knows what became of it, and is done by the function that the command
+calls. None is done twice: a decision that comes again is known by the revision that its reviewer saw, a pair
+waits for one opinion at a time, and the same question is stored once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.door import reviewers_door
+from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.files.values import whole_number
+from curation.guides.guide import Guide, current_guide
+from curation.guides.questions import ask_guide
+from curation.people.annotators import require_author
+from curation.settling.consensus import PairConsensus, settled
+from curation.settling.decisions import (
+    Pair,
+    ReviewerDecision,
+    Ruling,
+    append_decisions,
+    ask_opinion,
+    current_decisions,
+    decision_at,
+    judged_versions,
+)
+from curation.settling.disputes import unjudged
+from curation.settling.votes import Votes, read_votes
+from curation.sources.decisions import DecisionLine
+from curation.sources.queries import KnownQueries, QueryColumn
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
+from curation.text import LONGEST_NOTE
+
+REVIEWERS = ("reviewer", "lead")
+BUSY = "Others kept deciding pairs while the file was read. Nothing was decided; try again."
+
+UNJUDGED = "nobody has judged the pair"
+UNDISPUTED = "not disputed"
+DECIDED = "decided already"
+NO_GRADE = "no grade in the file"
+REPEATED = "the same decision again"
+
+
+class OvertakenError(RefusedError):
+    """The pair was decided since the reviewer saw it; `decision` is the one that they have not seen."""
+
+    def __init__(self, decision: ReviewerDecision) -> None:
+        super().__init__(overtaken(decision))
+        self.decision = decision
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How many decisions were written; left_out counts the others by reason."""
+
+    decided: int
+    left_out: dict[str, int]
+
+
+def decide(
+    store: Store,
+    query_id: str,
+    document_id: str,
+    grade: int | None,
+    reason: str,
+    reviewer: str = COMMAND_LINE,
+    seen_revision: int | None = None,
+    content_hash: str | None = None,
+) -> ReviewerDecision:
+    """Decide a judged pair; the same decision once more changes nothing, nor does one that comes again late.
+
+    Parameters
+    ----------
+    grade: a grade of the guide's scale, or None: no grade can be given.
+    reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+    seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
+    content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
+
+    Raises
+    ------
+    InputError: the grade is not on the scale, or the reason is missing or too long.
+    NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
+    RefusedError: it is not the reviewer's to decide.
+    OvertakenError: the pair was decided since the reviewer saw it.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        problems = list(_check(grade, reason, current_guide(cursor)))
+        refuse_problems(problems)
+        if not _judged(cursor, (query_id, document_id)):
+            raise unjudged(query_id, document_id)
+    pair = (query_id, document_id)
+    with store.transaction(appends=True) as cursor:
+        read = content_hash or judged_versions(cursor, [pair]).get(pair)
+        ruling = Ruling(*pair, grade, reason.strip(), read)
+        current = current_decisions(cursor, [pair])
+        before = current.get(ruling.pair)
+        if before is not None and ruling.repeats(before, reviewer):
+            return before
+        if before is not None and seen_revision not in (None, before.revision + 1):
+            once = decision_at(cursor, pair, seen_revision)
+            if once is not None and ruling.repeats(once, reviewer):
+                return once
+            raise OvertakenError(before)
+        decision = append_decisions(cursor, [ruling], current, reviewer)[0]
+        detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
+        record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
+    return decision
+
+
+def decide_many(
+    store: Store,
+    proposals: Sequence[DecisionLine],
+    reviewer: str = COMMAND_LINE,
+    every_pair: bool = False,
+    source: Path | None = None,
+) -> Decided:
+    """Decide the disputed pairs among the proposals, in one transaction.
+
+    Parameters
+    ----------
+    every_pair: decide all judged pairs, also those agreed on or decided before.
+    source: the file that the proposals come from.
+
+    Raises
+    ------
+    InputError: grades that are not on the scale, missing reasons, two decisions for one pair, a text that
+        several queries share; all at once.
+    NotFoundError: the reviewer is unknown.
+    RefusedError: it is not the reviewer's to decide, or others kept deciding meanwhile.
+    """
+
+    def read(cursor: Cursor) -> _DecisionInputs:
+        require_author(cursor, reviewer, *REVIEWERS)
+        return _read(cursor)
+
+    def plan(found: _DecisionInputs) -> _DecisionPlan:
+        left_out: Counter[str] = Counter()
+        field = proposals[0].query_field if proposals else None
+        rulings, problems = _rulings(proposals, found.guide, QueryColumn(found.queries, field), left_out)
+        refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
+        chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
+        return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out)))
+
+    def write(cursor: Cursor, planned: _DecisionPlan) -> None:
+        append_decisions(cursor, planned.rulings, planned.current, reviewer)
+        detail = {"source": source.name if source else None, **asdict(planned.decided)}
+        record_event(cursor, "adjudicate from a file", detail, reviewer)
+
+    return write_if_unchanged(
+        store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+    ).decided
+
+
+def overtaken(decision: ReviewerDecision) -> str:
+    """The sentence for a reviewer who had a pair on screen when somebody else decided it."""
+    what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
+    return (
+        f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
+        "Your decision was not saved. Look at the pair again, and decide once more if you disagree."
+    )
+
+
+class _DecisionInputs(NamedTuple):
+    """What the decisions of a file are planned from."""
+
+    guide: Guide
+    queries: KnownQueries
+    votes: Votes
+    current: dict[Pair, ReviewerDecision]
+    versions: dict[Pair, str]
+
+
+class _DecisionPlan(NamedTuple):
+    """The rulings to be written, the decisions before them, and the counts."""
+
+    rulings: list[Ruling]
+    current: dict[Pair, ReviewerDecision]
+    decided: Decided
+
+
+def _read(cursor: Cursor) -> _DecisionInputs:
+    guide, queries = current_guide(cursor), KnownQueries.read(cursor)
+    decisions, versions = current_decisions(cursor), judged_versions(cursor)
+    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions)
+
+
+def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
+    """What planned decisions rest on. Judgments may change: they do not affect a decision."""
+    count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
+    return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
+
+
+def _chosen(
+    rulings: Sequence[Ruling], found: _DecisionInputs, reviewer: str, every_pair: bool, left_out: Counter[str]
+) -> list[Ruling]:
+    """The rulings that are to be written; counts the others by reason."""
+    hows = {pair[:2]: pair for pair in settled(found.votes).pairs}
+    chosen = []
+    for proposed in rulings:
+        ruling = proposed._replace(content_hash=found.versions.get(proposed.pair))
+        before = found.current.get(ruling.pair)
+        why = _why_not(hows.get(ruling.pair), every_pair)
+        if before is not None and ruling.repeats(before, reviewer):
+            why = why or REPEATED
+        if why:
+            left_out[why] += 1
+        else:
+            chosen.append(ruling)
+    return chosen
+
+
+def _judged(cursor: Cursor, pair: Pair) -> bool:
+    sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+    return cursor.execute(sql, list(pair)).fetchone() is not None
+
+
+def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
+    if grade is not None and guide.outside(grade):
+        yield guide.outside(grade)
+    if not reason.strip():
+        yield "a decision needs a reason"
+    if len(reason) > LONGEST_NOTE:
+        yield f"a reason has at most {LONGEST_NOTE:,} characters, this one has {len(reason):,}"
+
+
+def _rulings(
+    proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
+) -> tuple[list[Ruling], list[str]]:
+    """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
+    first: dict[Pair, tuple[int, Ruling]] = {}
+    problems = []
+    for item in proposals:
+        try:
+            ruling = _ruling(item, guide, queries)
+        except InputError as error:
+            problems += [f"line {item.line}: {problem}" for problem in error.problems]
+            continue
+        if isinstance(ruling, str):
+            left_out[ruling] += 1
+            continue
+        line, other = first.setdefault(ruling.pair, (item.line, ruling))
+        if other is not ruling:
+            left_out[REPEATED] += 1
+        if other != ruling:
+            problems.append(f"line {item.line}: decides a pair of line {line} again, and differently")
+    return [ruling for _, ruling in first.values()], problems
+
+
+def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
+    """The ruling in a line, or why there is none to make."""
+    if not item.grade:
+        return NO_GRADE
+    grade = whole_number(item.grade)
+    if grade is None:
+        raise InputError(f"grade {item.grade!r} is not a whole number")
+    problems = list(_check(grade, item.reason, guide))
+    refuse_problems(problems)
+    query = queries.find(item.query, item.line)
+    return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
+
+
+def _why_not(pair: PairConsensus | None, every_pair: bool) -> str:
+    """Why a pair is not to be decided; '' when it is."""
+    if pair is None or not pair.judgments:
+        return UNJUDGED
+    if every_pair or pair.how == "disputed":
+        return ""
+    return DECIDED if pair.how == "adjudicated" else UNDISPUTED
+
+
+class ReviewerSubmission(NamedTuple):
+    """One action of a reviewer on a pair.
+
+    Attributes
+    ----------
+    kind: 'decide', 'opinion' (ask for one more) or 'unclear' (what the guide leaves open here).
+    revision: decide: how many decisions the pair had when the reviewer saw it.
+    grade: decide: a grade of the scale, or None for "no grade can be given".
+    words: decide: the reason; unclear: the question.
+    content_hash: decide: the version of the document that the reviewer read.
+    """
+
+    query_id: str
+    document_id: str
+    kind: str
+    client_key: str
+    revision: int = 0
+    grade: int | None = None
+    words: str = ""
+    content_hash: str | None = None
+
+
+class ReviewerOutcome(NamedTuple):
+    """What became of it: 'saved', also when it came again; 'stale' (decided since it was on screen) and
+    'refused', of which `message` says why.
+    """
+
+    client_key: str
+    status: str
+    message: str = ""
+
+
+def submit_decisions(
+    store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]
+) -> list[ReviewerOutcome]:
+    """Do what a reviewer submitted, in order; each is answered on its own."""
+    return [_outcome(store, reviewer, one) for one in submissions]
+
+
+def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOutcome:
+    try:
+        _do(store, reviewer, one)
+    except OvertakenError as error:
+        reviewers_door(store, reviewer, [one.query_id])  # the answer says what was decided
+        if error.decision.reviewer == reviewer:
+            said = "You decided that pair in another tab or window; the decision made there counts."
+            return ReviewerOutcome(one.client_key, "stale", said)
+        return ReviewerOutcome(one.client_key, "stale", error.found)
+    except (InputError, NotFoundError, RefusedError) as error:
+        return ReviewerOutcome(one.client_key, "refused", error.found)
+    return ReviewerOutcome(one.client_key, "saved")
+
+
+def _do(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
+    pair = (one.query_id, one.document_id)
+    if one.kind == "decide":
+        decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash)
+    elif one.kind == "opinion":
+        ask_opinion(store, *pair, reviewer)
+    elif one.kind == "unclear":
+        ask_guide(store, *pair, one.words, reviewer)
+    else:
+        raise InputError(f"Unknown action {one.kind!r}; expected decide, opinion or unclear.")

@@ -1,0 +1,322 @@
+"""Decisions of reviewers as they are stored: appended with the next revision; the latest one counts.
+
+Second opinions: a disputed pair goes back to an annotator who has not judged it.
+
+A request makes one more presentation in the round that showed the pair, for the member with the smallest
+number of open items
+who never had the pair with this text. It comes after their open items and looks like any other. The reviewer
+does not learn who judges, nor the annotator why. The dispute is not listed until the opinion is in, or the
+round is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.errors import NotFoundError, RefusedError
+from curation.labeling.practice.status import practice_statuses
+from curation.labeling.rounds.assignment import Candidate, Slot
+from curation.labeling.rounds.layout import presentations_of
+from curation.labeling.rounds.rounds import members
+from curation.people.annotators import able_to_judge, require_author
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
+from curation.store.documents import title_last_shown
+from curation.text import digest
+
+Pair = tuple[str, str]
+
+
+class ReviewerDecision(NamedTuple):
+    """A reviewer's decision; grade is None for "no grade can be given".
+
+    Attributes
+    ----------
+    content_hash: the version of the document that was read; None where older decisions do not say.
+    guide_hash: the guide in force; None where older decisions do not say.
+    """
+
+    query_id: str
+    document_id: str
+    revision: int
+    grade: int | None
+    reason: str
+    reviewer: str
+    decided_at: datetime
+    content_hash: str | None = None
+    guide_hash: str | None = None
+
+
+class Ruling(NamedTuple):
+    """A decision that is to be written; `content_hash` is the version that was read, None the judged one."""
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    reason: str
+    content_hash: str | None = None
+
+    @property
+    def pair(self) -> Pair:
+        return (self.query_id, self.document_id)
+
+    def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
+        """Whether the same reviewer has made the same decision on the same version of the document."""
+        said = (decision.grade, decision.reason, decision.reviewer)
+        same_text = decision.content_hash in (None, self.content_hash)
+        return same_text and said == (self.grade, self.reason, reviewer)
+
+
+class DecidedPair(NamedTuple):
+    """A current decision with the query's text and the document's title."""
+
+    decision: ReviewerDecision
+    query: str
+    title: str
+
+
+def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The current decision of every decided pair, or of those among `pairs`."""
+    return _decisions(cursor, "current_adjudications", pairs)
+
+
+def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The decision that counts of every pair that has one, or of those among `pairs`: not always the newest,
+    where an older text of the document came back.
+    """
+    return _decisions(cursor, "counted_adjudications", pairs)
+
+
+def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
+    columns = ", ".join(ReviewerDecision._fields)
+    sql = f"SELECT {columns} FROM {view}"  # noqa: S608
+    if pairs is None:
+        rows = fetch(cursor, ReviewerDecision, sql)
+    else:
+        rows = fetch(cursor, ReviewerDecision, sql + _AMONG, _ids(pairs))
+    return {(row.query_id, row.document_id): row for row in rows}
+
+
+def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
+    """The decision on a pair that had this revision, if there was one."""
+    columns = ", ".join(ReviewerDecision._fields)
+    sql = f"SELECT {columns} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
+    found = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
+    return found[0] if found else None
+
+
+def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
+    """The version of the document by which each judged pair is read: in force, or else judged last."""
+    sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
+    found = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
+    return {(row[0], row[1]): row[2] for row in found.fetchall()}
+
+
+def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
+    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]
+
+
+def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[DecidedPair]:
+    """The reviewer's own current decisions, newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
+    return [DecidedPair(ReviewerDecision(*row[:-2]), *row[-2:]) for row in rows]
+
+
+def append_decisions(
+    cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
+) -> list[ReviewerDecision]:
+    """Write rulings, each with the revision after the pair's current decision."""
+    now, guide_hash = utc_now(), get_setting(cursor, "guide")
+    decisions = []
+    for ruling in rulings:
+        before = current.get(ruling.pair)
+        revision = 0 if before is None else before.revision + 1
+        decisions.append(
+            ReviewerDecision(
+                *ruling.pair,
+                revision,
+                ruling.grade,
+                ruling.reason,
+                reviewer,
+                now,
+                ruling.content_hash,
+                guide_hash,
+            )
+        )
+    append_rows(cursor, "adjudications", decisions, _TYPES)
+    return decisions
+
+
+_AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
+
+_RECENT = f"""
+    SELECT a.query_id, a.document_id, a.revision, a.grade, a.reason, a.reviewer, a.decided_at,
+           a.content_hash, a.guide_hash, coalesce(q.text, a.query_id),
+           {title_last_shown("a")}
+    FROM current_adjudications a LEFT JOIN queries q USING (query_id)
+    WHERE a.reviewer = ?
+    ORDER BY a.written DESC LIMIT ?
+"""  # noqa: S608
+
+_TYPES = pa.schema(
+    {
+        "query_id": pa.string(),
+        "document_id": pa.string(),
+        "revision": pa.int32(),
+        "grade": pa.int32(),
+        "reason": pa.string(),
+        "reviewer": pa.string(),
+        "decided_at": pa.timestamp("us"),
+        "content_hash": pa.string(),
+        "guide_hash": pa.string(),
+    }
+)
+
+
+class OpinionRequest(NamedTuple):
+    """A pair that waits for one more opinion, and the round that brings it."""
+
+    query_id: str
+    document_id: str
+    round: str
+    asked_at: datetime
+
+
+class _Round(NamedTuple):
+    """A round that showed the pair."""
+
+    round_id: str
+    name: str
+    kind: str
+    closed: bool
+
+
+def ask_opinion(
+    store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
+) -> OpinionRequest:
+    """Ask for one more opinion on a judged pair; nothing happens if it waits for one already.
+
+    Parameters
+    ----------
+    reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+
+    Raises
+    ------
+    NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
+    RefusedError: it is not the reviewer's to ask, the pair is decided, no round that shows it is open, or
+        nobody is left who has not had it.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, "reviewer", "lead")
+    with store.transaction(appends=True) as cursor:
+        pair = (query_id, document_id)
+        if not cursor.execute(_JUDGED, list(pair)).fetchall():
+            raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query_id!r}.")
+        before = awaited_opinions(cursor).get(pair)
+        if before is not None:
+            return before
+        if cursor.execute(_DECIDED, list(pair)).fetchall():
+            raise RefusedError("This pair is decided, and a decision counts whatever is judged later.")
+        found, version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
+        who = _whom(cursor, found, pair, version, reviewer)
+        asked = OpinionRequest(*pair, found.name, utc_now())
+        _write(cursor, asked, found, who, version, reviewer)
+    return asked
+
+
+def awaited_opinions(cursor: Cursor) -> dict[Pair, OpinionRequest]:
+    """The pairs that wait for an opinion that was requested and may still come."""
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, OpinionRequest, _AWAITED)}
+
+
+def _open_round(cursor: Cursor, pair: Pair) -> _Round:
+    """The newest open round that shows the pair for judging."""
+    rounds = [_Round(*row[:4]) for row in cursor.execute(_ROUNDS, list(pair)).fetchall()]
+    usable = [found for found in rounds if not found.closed and found.kind != "imported"]
+    if usable:
+        return usable[0]
+    closed = [found.name for found in rounds if found.closed]
+    if closed:
+        raise RefusedError(
+            f"{closed[0]} is closed: nobody would be shown the pair. Decide it, or let the lead reopen the "
+            "round."
+        )
+    raise RefusedError(
+        "The pair was judged elsewhere and imported: no round of this project shows it. Decide it, or let "
+        "the lead open a round over it."
+    )
+
+
+def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str) -> str:
+    """The member of the round with least open items who never had the pair with this text."""
+    had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
+    practising = {one.annotator for one in practice_statuses(cursor) if one.open}
+    judging = {one.name for one in able_to_judge(cursor)}
+    able = judging - had - practising - {reviewer}
+    left = [who for who in members(cursor, found.round_id) if who in able]
+    if not left:
+        raise RefusedError(
+            f"Nobody is left in {found.name} who could judge this pair without having had it before. Decide "
+            "it, or let the lead add somebody to the round."
+        )
+    loads = dict(cursor.execute(_LOADS).fetchall())
+    return min(left, key=lambda who: (loads.get(who, 0), digest("opinion", *pair, who)))
+
+
+def _write(
+    cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, version: str, reviewer: str
+) -> None:
+    start = cursor.execute(_START, [found.round_id, who]).fetchall()[0][0]
+    candidate = Candidate(asked.query_id, asked.document_id, version)
+    rows = presentations_of(found.round_id, who, [Slot(candidate, again=False)], start)
+    append_rows(cursor, "presentations", rows)
+    cursor.execute(
+        "INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)",
+        [rows[0].presentation_id, asked.query_id, asked.document_id, reviewer, asked.asked_at],
+    )
+    detail = {"query_id": asked.query_id, "document_id": asked.document_id, "round": asked.round}
+    record_event(cursor, "ask for one more opinion", detail, reviewer)
+
+
+_JUDGED = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+_DECIDED = "SELECT 1 FROM counted_adjudications WHERE query_id = ? AND document_id = ?"
+
+_AWAITED = """
+SELECT o.query_id, o.document_id, r.name, o.asked_at
+FROM opinion_requests o
+JOIN live_presentations p USING (presentation_id)
+JOIN round_states r USING (round_id)
+LEFT JOIN judged_versions v ON v.query_id = o.query_id AND v.document_id = o.document_id
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE NOT r.closed AND NOT coalesce(s.answered, false)
+  AND p.content_hash = coalesce(v.content_hash, p.content_hash)
+ORDER BY o.rowid
+"""
+
+_ROUNDS = """
+SELECT DISTINCT r.round_id, r.name, r.kind, r.closed, r.sequence
+FROM live_presentations p JOIN round_states r USING (round_id)
+WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', 'imported') AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+ORDER BY r.sequence DESC
+"""
+
+_HAD = """
+SELECT DISTINCT annotator FROM live_presentations
+WHERE query_id = ? AND document_id = ? AND content_hash = ?
+"""
+
+_LOADS = """
+SELECT p.annotator, count(*)
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE NOT r.closed AND NOT coalesce(s.answered, false) GROUP BY p.annotator
+"""
+
+_START = "SELECT coalesce(max(position) + 1, 0) FROM presentations WHERE round_id = ? AND annotator = ?"

@@ -1,0 +1,253 @@
+"""Disputes: the pairs on which annotators disagree, as a reviewer reads them.
+
+A reviewer sees the grades and notes of a pair but never who gave them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import NamedTuple
+
+from curation.door import Door, door_or_shut
+from curation.errors import NotFoundError
+from curation.presentation.drawing import ReadDocument
+from curation.settling.consensus import dispute_weight, settled
+from curation.settling.decisions import (
+    Pair,
+    ReviewerDecision,
+    awaited_opinions,
+    counted_decisions,
+    current_decisions,
+)
+from curation.settling.votes import read_votes
+from curation.store import Cursor, Store
+from curation.store.documents import VERSION
+from curation.text import digest
+
+
+class Opinion(NamedTuple):
+    """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`.
+
+    other_text: it is about another version of the document than the one that the reviewer reads.
+    """
+
+    grade: int | None
+    reason: str | None
+    note: str | None
+    other_text: bool = False
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A pair on which annotators disagree, or which was decided.
+
+    Attributes
+    ----------
+    grades: ascending, one per annotator who gave one.
+    spread: highest grade less lowest.
+    distinct: number of different grades.
+    opinions: grades and cannot-tells with their notes, ordered by what they say.
+    decision: the one that counts, else the newest, if any; with `decision_outdated` it does not count.
+    decisions: how many there were.
+    content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
+    changed: nobody judged the version that the corpus has now.
+    older: judgments of older versions, which do not count besides those of the version in force.
+    weight: what a decision would change: the disagreement between the grades times the traffic of the query
+        (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
+    """
+
+    query_id: str
+    document_id: str
+    query: str
+    title: str
+    grades: tuple[int, ...]
+    cannot_tell: int
+    spread: int
+    distinct: int
+    opinions: tuple[Opinion, ...]
+    decision: ReviewerDecision | None
+    weight: float = 0.0
+    content_hash: str | None = None
+    changed: bool = False
+    older: int = 0
+    decision_outdated: bool = False
+    decisions: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
+
+    dispute: Dispute
+    information_need: str | None
+    body: str
+    url: str | None
+    published: str | None
+    metadata: str
+
+    @property
+    def document(self) -> ReadDocument:
+        """What is drawn of the document."""
+        return ReadDocument(self.dispute.title, self.body, self.url, self.published, self.metadata)
+
+    @property
+    def revision(self) -> int:
+        """How many decisions the pair has had: what `decide` takes as `seen_revision`."""
+        return self.dispute.decisions
+
+
+def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
+    """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
+
+    A pair that waits for one more opinion is left out. Sealed pairs are among them: a function that shows
+    these asks a door (`list_disputes`, `queue`).
+    """
+    wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
+    with store.reading() as cursor:
+        votes, waiting = read_votes(cursor), awaited_opinions(cursor)
+    pairs = [
+        (pair.query_id, pair.document_id)
+        for pair in settled(votes).pairs
+        if pair.how in wanted and not (pair.how == "disputed" and pair[:2] in waiting)
+    ]
+    with store.reading() as cursor:
+        described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
+    return sorted(
+        _weighed(described, traffic),
+        key=lambda item: (-item.weight, -item.spread, digest(item.query_id, item.document_id)),
+    )
+
+
+class ListedDisputes(NamedTuple):
+    """Disputes that may be shown; `sealed` more are of parts that a release seals."""
+
+    shown: list[Dispute]
+    sealed: int
+
+
+def list_disputes(store: Store, include_settled: bool = False, door: Door | None = None) -> ListedDisputes:
+    """The disputes as `disputes` finds them; without a door, those that a release seals are counted only."""
+    found = disputes(store, include_settled)
+    with store.reading() as cursor:
+        door = door_or_shut(cursor, door)
+    shown = [one for one in found if door.shows(one.query_id)]
+    return ListedDisputes(shown, len(found) - len(shown))
+
+
+def dispute(store: Store, query_id: str, document_id: str) -> Case:
+    """A judged pair, disputed or not, with what a reviewer needs to read.
+
+    Raises
+    ------
+    NotFoundError: nobody has judged the pair.
+    """
+    with store.reading() as cursor:
+        found = cases(cursor, [(query_id, document_id)])
+    if not found:
+        raise unjudged(query_id, document_id)
+    return found[0]
+
+
+def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
+    """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
+    described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
+    found = []
+    for item in (described[pair] for pair in pairs if pair in described):
+        if item.opinions or item.decision:
+            row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
+            found.append(Case(item, *(row or (None, "", None, None, "{}"))))
+    return found
+
+
+def about_versions(item: Dispute) -> list[str]:
+    """What a reviewer must know about the versions of the document that were judged, a sentence each."""
+    sentences = []
+    if item.changed:
+        sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
+    if item.older:
+        sentences.append(f"Not shown: judgments of an older text, which do not count: {item.older:,}.")
+    return sentences
+
+
+def unjudged(query: str, document_id: str) -> NotFoundError:
+    """The error for a pair that nobody has judged."""
+    return NotFoundError(
+        f"Nobody has judged the document {document_id!r} for the query {query!r}.",
+        command="`goldset adjudicate list` shows the pairs that wait for a decision.",
+    )
+
+
+def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
+    known = [traffic[item.query_id] for item in described if item.query_id in traffic]
+    usual = median(known) if known else 1
+    return [
+        replace(item, weight=dispute_weight(Counter(item.grades), traffic.get(item.query_id, usual)))
+        for item in described
+    ]
+
+
+def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
+    if not pairs:
+        return []
+    newest, counted = current_decisions(cursor, pairs), counted_decisions(cursor, pairs)
+    described = []
+    parameters = list(map(list, zip(*pairs, strict=True)))
+    for query_id, document_id, query, title, content_hash, in_force, older, said in cursor.execute(
+        _DESCRIPTION, parameters
+    ).fetchall():
+        opinions = tuple(Opinion(*opinion) for opinion in said or ())
+        last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
+        grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
+        described.append(
+            Dispute(
+                query_id=query_id,
+                document_id=document_id,
+                query=query,
+                title=title,
+                grades=grades,
+                cannot_tell=len(opinions) - len(grades),
+                spread=max(grades) - min(grades) if grades else 0,
+                distinct=len(set(grades)),
+                opinions=opinions,
+                decision=counts or last,
+                content_hash=content_hash,
+                changed=not in_force,
+                older=older,
+                decision_outdated=last is not None and counts is None,
+                decisions=last.revision + 1 if last else 0,
+            )
+        )
+    return described
+
+
+_READING = f"""
+    SELECT q.information_need, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
+    FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
+    WHERE q.query_id = ?
+"""  # noqa: S608
+
+_TRAFFIC = """
+    SELECT query_id, traffic FROM sample_queries
+    WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
+"""
+
+_DESCRIPTION = f"""
+    WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
+    SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
+           coalesce(v.in_force, true),
+           (SELECT count(*) FROM eligible_judgments e
+            WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
+           said
+    FROM wanted w
+    LEFT JOIN queries q USING (query_id)
+    LEFT JOIN judged_versions v USING (query_id, document_id)
+    LEFT JOIN {VERSION}
+    LEFT JOIN (
+        SELECT query_id, document_id,
+               list((j.grade, j.reason, j.note, NOT j.same_text) ORDER BY j.grade, j.reason, j.note) AS said
+        FROM counted_judgments j JOIN wanted USING (query_id, document_id) GROUP BY query_id, document_id)
+        USING (query_id, document_id)
+"""  # noqa: S608

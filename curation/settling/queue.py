@@ -1,0 +1,267 @@
+"""Claims: which reviewer of a project has which pairs before them, so that two do not decide the same one.
+
+A claim is held in the memory of the process that serves the project, and ends by itself. It spares work and
+guards nothing: what guards a decision is the revision that its reviewer saw.
+
+The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
+
+A reviewer reads the grades and notes of a pair but never who gave them; `ShownOpinion` has no place for it.
+Sealed pairs are among them, as nobody could decide what they cannot read: the log of the seal gets a line a
+day for the reviewer who had some on screen (`door`).
+The pairs come in the order of `disputes`. What another reviewer has on screen just now is left out, and
+comes later if they do not decide it (`claims`). What the reviewer has still to grade comes after that: its
+opinions would not leave them blind.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from curation.door import reviewers_door
+from curation.errors import RefusedError
+from curation.guides.guide import Guide, guide_by_hash
+from curation.labeling.session.history import withheld_pairs
+from curation.people.annotators import require_author
+from curation.presentation.drawing import NOBODY, draw
+from curation.presentation.excerpts import Segment
+from curation.presentation.markup import Fact, Node
+from curation.settling.adjudication import REVIEWERS
+from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
+from curation.settling.disputes import Case, about_versions, cases, disputes, unjudged
+from curation.store import Cursor, Store, require_setting
+from curation.text import digest
+
+HELD = 600.0
+"""Seconds for which a pair is with a reviewer after they last did something with it on their screen."""
+
+_projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
+    """These pairs are with the reviewer, and no other is any more; those of other reviewers stay theirs."""
+    now = time.monotonic()
+    with _lock:
+        held = _projects.setdefault(store, {})
+        for pair, (who, until) in list(held.items()):
+            if who == reviewer or until <= now:
+                del held[pair]
+        for pair in pairs:
+            held.setdefault(pair, (reviewer, now + HELD))
+
+
+def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
+    """The pairs that are with another reviewer now."""
+    now = time.monotonic()
+    with _lock:
+        held = _projects.get(store, {})
+        return {pair for pair, (who, until) in held.items() if who != reviewer and until > now}
+
+
+LONGEST = 12_000
+"""Characters of a document that are shown at once; of a longer one, the best passage of about as many."""
+
+
+class ShownOpinion(NamedTuple):
+    """What one annotator said; grade is None for cannot-tell. `words` is their reason and note, or ''."""
+
+    grade: int | None
+    words: str
+    other_text: bool
+
+
+class ShownDecision(NamedTuple):
+    """The decision that a pair has.
+
+    Attributes
+    ----------
+    outdated: it is about an older text and does not count.
+    guide_hash: the guide that was in force; None where older decisions do not say.
+    """
+
+    grade: int | None
+    reason: str
+    reviewer: str
+    outdated: bool
+    guide_hash: str | None
+
+
+class CaseShowing(NamedTuple):
+    """All that a reviewer's screen shows of a pair.
+
+    Attributes
+    ----------
+    pair_id: a hash of the query and the document.
+    revision: how many decisions the pair has had.
+    content_hash: the version of the document that is shown.
+    passage: the document as the guide's template wants it, the query's words marked.
+    has_more: the document is longer; `whole_case` returns all of it.
+    url, published: of the document, where the guide has no template.
+    facts: the fields that the guide's template shows, in order; None without a template.
+    guide_hash: the guide in force.
+    opinions: by what they say, so that their order tells nobody's name.
+    remarks: what must be known about the versions of the document that were judged.
+    """
+
+    pair_id: str
+    query_id: str
+    document_id: str
+    revision: int
+    content_hash: str | None
+    query: str
+    information_need: str | None
+    title: list[Segment]
+    passage: list[Node]
+    has_more: bool
+    url: str | None
+    published: str | None
+    facts: list[Fact] | None
+    guide_hash: str
+    opinions: list[ShownOpinion]
+    decision: ShownDecision | None
+    remarks: list[str]
+
+
+class CaseQueue(NamedTuple):
+    """What comes next for a reviewer.
+
+    Attributes
+    ----------
+    disputed: the pairs that wait for a decision, those below among them.
+    elsewhere: of these, how many another reviewer has on screen.
+    waiting: pairs that wait for one more opinion, or until the reviewer has graded their own items.
+    """
+
+    showings: list[CaseShowing]
+    disputed: int
+    elsewhere: int
+    waiting: int
+
+
+def next_cases(
+    store: Store,
+    reviewer: str,
+    limit: int = 6,
+    after: Sequence[str] = (),
+    image_hosts: frozenset[str] = NOBODY,
+) -> CaseQueue:
+    """The next disputed pairs, without those that the screen has already (`after`: their pair ids).
+
+    Raises
+    ------
+    RefusedError: adjudication is not theirs.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        own = withheld_pairs(cursor, reviewer)
+    pairs = _pairs(store)
+    disputed = {pair_id(*pair): pair for pair in pairs if pair not in own}
+    others = claimed_by_others(store, reviewer)
+    free = [name for name, pair in disputed.items() if pair not in others]
+    wanted = [name for name in free if name not in set(after)][:limit]
+    reviewers_door(store, reviewer, {disputed[name][0] for name in wanted})
+    claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
+    with store.reading() as cursor:
+        found = cases(cursor, [disputed[name] for name in wanted])
+        guide, waiting = _guide(cursor), len(awaited_opinions(cursor)) + len(pairs) - len(disputed)
+    showings = [showing_of_case(case, guide, image_hosts) for case in found]
+    return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
+
+
+def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
+    """The pairs that the reviewer decided last, newest first, to be decided once more."""
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        own = withheld_pairs(cursor, reviewer)
+    decided = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+    pairs = [pair for pair in decided if pair not in own]
+    reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
+    with store.reading() as cursor:
+        guide, found = _guide(cursor), cases(cursor, pairs)
+    return [showing_of_case(case, guide, image_hosts) for case in found]
+
+
+def one_case(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
+) -> CaseShowing:
+    """A judged pair, disputed or not, as it is now.
+
+    Raises
+    ------
+    NotFoundError: nobody has judged the pair.
+    RefusedError: adjudication is not theirs, or they have still to grade the pair.
+    """
+    return showing_of_case(*_one(store, reviewer, (query_id, document_id)), image_hosts)
+
+
+def whole_case(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
+) -> list[Node]:
+    """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
+    case, guide = _one(store, reviewer, (query_id, document_id))
+    query, template = case.dispute.query, guide.presentation
+    return draw(case.document, query, template, longest=None, image_hosts=image_hosts).body
+
+
+def pair_id(query_id: str, document_id: str) -> str:
+    """A hash of a pair on a reviewer's screen."""
+    return digest("pair", query_id, document_id)[:16]
+
+
+def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
+    """What the screen shows of a case under the guide in force."""
+    item, template = case.dispute, guide.presentation
+    shown = draw(case.document, item.query, template, longest=LONGEST, image_hosts=image_hosts)
+    opinions = [
+        ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
+        for one in item.opinions
+    ]
+    made = item.decision
+    decision = made and ShownDecision(
+        made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash
+    )
+    return CaseShowing(
+        pair_id=pair_id(item.query_id, item.document_id),
+        query_id=item.query_id,
+        document_id=item.document_id,
+        revision=case.revision,
+        content_hash=item.content_hash,
+        query=item.query,
+        information_need=case.information_need,
+        title=shown.title,
+        passage=shown.body,
+        has_more=not shown.whole,
+        url=None if template else case.url,
+        published=None if template else case.published,
+        facts=shown.facts,
+        guide_hash=guide.guide_hash,
+        opinions=opinions,
+        decision=decision,
+        remarks=about_versions(item),
+    )
+
+
+def _pairs(store: Store) -> list[Pair]:
+    return [(one.query_id, one.document_id) for one in disputes(store)]
+
+
+def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        if pair in withheld_pairs(cursor, reviewer):
+            raise RefusedError(
+                "This pair is among yours, and you have still items to grade. Decide it afterwards."
+            )
+        found, guide = cases(cursor, [pair]), _guide(cursor)
+    if not found:
+        raise unjudged(*pair)
+    reviewers_door(store, reviewer, [pair[0]])
+    return found[0], guide
+
+
+def _guide(cursor: Cursor) -> Guide:
+    return guide_by_hash(cursor, require_setting(cursor, "guide", "The project has no guide yet."))

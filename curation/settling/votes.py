@@ -1,0 +1,239 @@
+"""The rule by which votes become a grade: which one the project has, with all that its outcome depends on.
+
+It is kept as the setting 'consensus'; a project without one has majority. No rule has a random step: Dawid
+and Skene's EM starts from the shares of votes, which is said with the rule instead of a seed.
+
+Votes: the judgments that count and the reviewer's decisions, as rows and by pair.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curation.errors import refuse_problems
+from curation.people.annotators import require_author
+from curation.settling.dawid_skene import GradeArrays
+from curation.statistics.arrays import Ints
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
+from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.text import canonical_json
+
+MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
+RULES = (MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL)
+TOLD = {
+    MAJORITY: "A pair has the grade that more than half of the votes name.",
+    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
+    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
+    "(Dawid and Skene).",
+    ORDINAL: "A pair has the most probable grade, from how far each person is off on the scale (Dawid and "
+    "Skene, with errors in the order of the grades).",
+}
+"""Rule → what it does, in a sentence or two."""
+SMOOTHING = 0.1
+LEAST = 0.5
+
+
+class ConsensusRule(NamedTuple):
+    """A rule and its settings; those that a rule does not look at keep their defaults.
+
+    Attributes
+    ----------
+    smoothing: dawid-skene: added to each cell of each confusion matrix, in cases.
+    least: Dawid and Skene's rules: a grade must be more probable than this, or the pair is disputed.
+    """
+
+    name: str = MAJORITY
+    smoothing: float = SMOOTHING
+    least: float = LEAST
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the rule estimates annotators' errors."""
+        return self.name in (DAWID_SKENE, ORDINAL)
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether errors follow the order of the grades."""
+        return self.name == ORDINAL
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that its outcome depends on besides the votes."""
+        settings: dict[str, Any] = {"rule": self.name}
+        if self.by_errors:
+            settings |= {"least": self.least, "start": "vote shares"}
+        return settings | ({"smoothing": self.smoothing} if self.name == DAWID_SKENE else {})
+
+
+def read_rule(cursor: Cursor) -> ConsensusRule:
+    """The rule in force."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    return ConsensusRule(
+        stored.get("rule", MAJORITY), stored.get("smoothing", SMOOTHING), stored.get("least", LEAST)
+    )
+
+
+def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
+    """Make a rule the project's; it holds for all pairs without a decision from now on.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
+    """
+    check_consensus_rule(rule)
+    with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
+        before = read_rule(cursor)
+        if before.settings == rule.settings:
+            return
+        put_setting(cursor, "consensus", canonical_json(rule.settings))
+        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
+        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
+        record_event(cursor, "consensus rule", detail, actor)
+
+
+def check_consensus_rule(rule: ConsensusRule) -> None:
+    """Refuse what is no rule.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    """
+    problems = []
+    if rule.name not in RULES:
+        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
+    if not 0 <= rule.smoothing <= 100:
+        problems.append(f"Smoothing {rule.smoothing:g}: expected 0 to 100 cases.")
+    if not 0.5 <= rule.least < 1:
+        problems.append(f"Least probability {rule.least:g}: expected 0.5 to below 1.")
+    refuse_problems(problems)
+
+
+class Votes(NamedTuple):
+    """All votes as rows, and the rule in force.
+
+    Attributes
+    ----------
+    rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, changed, wanted; one
+        row a judgment, or one without an annotator for a pair that was only decided; ordered by the ids.
+        `changed`: the pair was judged, or decided, on another version of the document than the corpus has.
+    """
+
+    rule: ConsensusRule
+    rows: pa.Table
+
+
+class VotesByPair(NamedTuple):
+    """The rows of `Votes` by pair, as arrays.
+
+    Attributes
+    ----------
+    first: shape (P,), each pair's first row.
+    item, annotator, value: shape (J,), pair, annotator and place of the grade in `values`; cannot-tell
+        is not among them.
+    tally: shape (P, values), votes.
+    """
+
+    rows: pa.Table
+    first: Ints
+    item: Ints
+    annotator: Ints
+    value: Ints
+    names: tuple[str, ...]
+    values: Ints
+    tally: Ints
+
+
+def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Votes:
+    """The judgments of every pair, the decisions, and the rule in force.
+
+    Parameters
+    ----------
+    showings: read so many at a time, which takes less memory and more time (`query_ranges`).
+    """
+    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within=WITHIN)
+    tables = list(tables_by_range(cursor, sql, showings, round=round_id))
+    return Votes(read_rule(cursor), pa.concat_tables(tables))
+
+
+def counted_decisions_view(cursor: Cursor) -> str:
+    """The view with the decisions that count.
+
+    Where nobody has decided anything, another one that is as empty: the view that says what counts takes
+    20 ms of processor time to plan.
+    """
+    decided = cursor.execute("SELECT 1 FROM adjudications LIMIT 1").fetchall()
+    return "counted_adjudications" if decided else "current_adjudications"
+
+
+def votes_by_pair(rows: pa.Table) -> VotesByPair:
+    number = rows.num_rows
+    new = np.ones(number, dtype=bool)
+    for name in ("query_id", "document_id"):
+        column = rows[name].combine_chunks()
+        changed = pc.not_equal(column.slice(1), column.slice(0, max(0, number - 1)))
+        kept = changed.to_numpy(zero_copy_only=False).astype(bool)
+        new[1:] = kept if name == "query_id" else new[1:] | kept
+    item = np.cumsum(new) - 1
+    graded = pc.is_valid(rows["grade"]).to_numpy().astype(bool)
+    given = rows.filter(pa.array(graded))
+    people = given["annotator"].combine_chunks().dictionary_encode()
+    grades = given["grade"].to_numpy().astype(np.int64)
+    values, value = np.unique(grades, return_inverse=True)
+    item, first = item[graded].astype(np.int64), np.flatnonzero(new)
+    names, annotator = _by_name(people)
+    order = np.lexsort((annotator, value, item))
+    tally = np.bincount(item * len(values) + value, minlength=len(first) * len(values))
+    return VotesByPair(
+        rows,
+        first,
+        item[order],
+        annotator[order],
+        value[order].astype(np.int64),
+        names,
+        values,
+        tally.reshape(len(first), len(values)).astype(np.int64),
+    )
+
+
+def pair_column(pairs: VotesByPair, name: str) -> pa.Array:
+    """One value a pair."""
+    return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
+
+
+def given_grades(pairs: VotesByPair) -> GradeArrays:
+    _, item = np.unique(pairs.item, return_inverse=True)
+    return GradeArrays(
+        item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
+    )
+
+
+def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
+    """Annotators' names in order, and each row's place among them."""
+    found = people.dictionary.to_pylist()
+    names = sorted(found)
+    places = np.asarray([names.index(name) for name in found], dtype=np.int64)
+    return tuple(names), places[people.indices.to_numpy().astype(np.int64)]
+
+
+_VOTES = """
+WITH corpus AS (
+    SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
+    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id),
+judged AS (FROM counted_judgments WHERE {within}),
+decisions AS (FROM {decisions} WHERE {within})
+SELECT query_id, document_id, j.annotator, j.grade,
+       a.revision IS NOT NULL AS decided, a.grade AS decision,
+       coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
+       $round::TEXT IS NULL OR (query_id, document_id) IN (
+            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted
+FROM judged j FULL JOIN decisions a USING (query_id, document_id)
+LEFT JOIN corpus s USING (document_id)
+ORDER BY query_id, document_id
+"""
