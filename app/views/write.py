@@ -74,8 +74,7 @@ def _task(task: WritingTask, acts: Acts) -> None:
         with project_store().reading() as cursor:
             template = current_guide(cursor).presentation
         shown = draw(ReadDocument.of(document), "", template, longest=None, image_hosts=image_hosts())
-        about = () if template else (document.url, document.published)
-        ui.document(shown.title, shown.body, about, shown.facts)
+        ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
         ui.quiet(f"Topic of its region: {', '.join(map(isolated, task.topic.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")

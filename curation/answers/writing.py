@@ -18,11 +18,10 @@ from curation.answers.rule import answer_tokens
 from curation.answers.tasks import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.files.lines import clean
-from curation.guides.guide import PresentationTemplate, current_guide
+from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
-from curation.presentation.drawing import NOBODY, ReadDocument, draw
-from curation.presentation.excerpts import Segment
-from curation.presentation.markup import Fact, Node
+from curation.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
+from curation.presentation.markup import Node
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
@@ -31,26 +30,6 @@ from curation.text import digest
 LONGEST = 1_000
 """Characters of an answer: a reference is short, as the answers that are compared with it."""
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
-
-
-class EvidenceView(NamedTuple):
-    """A document on a writer's screen; `has_more` where the passage is not all of it."""
-
-    title: list[Segment]
-    passage: list[Node]
-    has_more: bool
-    url: str | None
-    published: str | None
-    facts: list[Fact] | None = None
-
-    @classmethod
-    def of(
-        cls, one: ReadDocument, query: str, template: PresentationTemplate | None, hosts: frozenset[str]
-    ) -> EvidenceView:
-        """A document as the guide's template wants it."""
-        shown = draw(one, query, template, image_hosts=hosts)
-        about = (None, None) if template else (one.url, one.published)
-        return cls(shown.title, shown.body, not shown.whole, *about, shown.facts)
 
 
 class WritingItem(NamedTuple):
@@ -68,7 +47,7 @@ class WritingItem(NamedTuple):
     revision: int
     query: str
     information_need: str | None
-    documents: tuple[EvidenceView, ...]
+    documents: tuple[DrawnDocument, ...]
     answer: str
     ticked: tuple[int, ...]
     written: bool
@@ -142,7 +121,7 @@ def writing_item(
         draft = cursor.execute(_DRAFT, [assignment_id, found.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked = set(draft[0] if draft else found.documents)
-    documents = [EvidenceView.of(one, query, template, image_hosts) for _, one in shown]
+    documents = [draw(one, query, template, image_hosts=image_hosts) for _, one in shown]
     return WritingItem(
         assignment_id,
         found.revision,
@@ -169,7 +148,7 @@ def whole_evidence(
         query = cursor.execute(_QUERY, [found.query_id]).fetchall()[0][0]
         template = current_guide(cursor).presentation
         _, document = _shown(cursor, found)[place]
-    return draw(document, query, template, longest=None, image_hosts=image_hosts).body
+    return draw(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
 def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:

@@ -57,19 +57,22 @@ class ReadDocument(NamedTuple):
 
 
 class DrawnDocument(NamedTuple):
-    """A document for a screen.
+    """A document for a screen, the query's words marked.
 
     Attributes
     ----------
+    passage: text in segments, or safe elements.
+    has_more: the document is longer than the passage.
+    url, published: of the document, where there is no template.
     facts: the template's fields that the document has, in order; None without a template.
-    body: text in segments, or safe elements.
-    whole: whether the body is all of it.
     """
 
     title: list[Segment]
+    passage: list[Node]
+    has_more: bool
+    url: str | None
+    published: str | None
     facts: list[Fact] | None
-    body: list[Node]
-    whole: bool
 
 
 def draw(
@@ -95,13 +98,12 @@ def draw(
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
     values = _values(document) if wanted.names else {}
     title = text_of(values.get(wanted.title or "")).strip() or document.title
-    body, whole = _body(document.body, wanted.body, query, addresses, within, longest)
-    return DrawnDocument(
-        title=mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems),
-        facts=_facts(wanted, values, stems, addresses) if template else None,
-        body=body,
-        whole=whole,
-    )
+    passage, whole = _body(document.body, wanted.body, query, addresses, within, longest)
+    marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
+    if template is None:
+        return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
+    facts = _facts(wanted, values, stems, addresses)
+    return DrawnDocument(marked, passage, not whole, None, None, facts)
 
 
 def _body(

@@ -204,7 +204,7 @@ def whole_case(
     """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
     case, guide = _one(store, reviewer, (query_id, document_id))
     query, template = case.dispute.query, guide.presentation
-    return draw(case.document, query, template, longest=None, image_hosts=image_hosts).body
+    return draw(case.document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
 def pair_id(query_id: str, document_id: str) -> str:
@@ -214,8 +214,8 @@ def pair_id(query_id: str, document_id: str) -> str:
 
 def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
     """What the screen shows of a case under the guide in force."""
-    item, template = case.dispute, guide.presentation
-    shown = draw(case.document, item.query, template, longest=LONGEST, image_hosts=image_hosts)
+    item = case.dispute
+    shown = draw(case.document, item.query, guide.presentation, longest=LONGEST, image_hosts=image_hosts)
     opinions = [
         ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
         for one in item.opinions
@@ -232,12 +232,7 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         content_hash=item.content_hash,
         query=item.query,
         information_need=case.information_need,
-        title=shown.title,
-        passage=shown.body,
-        has_more=not shown.whole,
-        url=None if template else case.url,
-        published=None if template else case.published,
-        facts=shown.facts,
+        **shown._asdict(),
         guide_hash=guide.guide_hash,
         opinions=opinions,
         decision=decision,

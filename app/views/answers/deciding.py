@@ -83,8 +83,8 @@ def _evidence(case: AnswerCase, state: Desk) -> None:
             shown = draw(one.document, case.query, template, longest=None, image_hosts=hosts)
         with st.container(key=f"evidence-{place}"):
             about = (f"Document {place + 1}", _cited(one.cited))
-            ui.document(shown.title, shown.body, about, shown.facts)
-            if not passage.whole:
+            ui.document(shown.title, shown.passage, about, shown.facts)
+            if passage.has_more:
                 st.button(
                     "Passage only" if whole else "Whole document",
                     key=f"whole {place} {_key(case)}",

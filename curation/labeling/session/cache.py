@@ -40,6 +40,7 @@ from curation.labeling.rounds.upcoming import (
     read_open_rounds,
 )
 from curation.people.annotators import JUDGING, require_author
+from curation.presentation.drawing import ReadDocument
 from curation.store import Cursor, Store, fetch, utc_now
 from curation.store.documents import version_texts
 
@@ -184,17 +185,13 @@ class Text(NamedTuple):
 
     query: str
     information_need: str | None
-    title: str
-    body: str
-    url: str | None
-    published: str | None
-    metadata: str
+    document: ReadDocument
     matched: Span | None
 
     @property
     def short(self) -> bool:
         """Whether it can be kept without taking much memory."""
-        return len(self.body) <= LONGEST_READ_EARLY
+        return len(self.document.body) <= LONGEST_READ_EARLY
 
 
 def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
@@ -211,7 +208,9 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
     read = {key: item for key, item in items.items() if documents[item.content_hash].body is not None}
     matched = matched_parts(cursor, [_pair(item) for item in read.values()])
     return {
-        key: Text._make((*queries[item.query_id], *documents[item.content_hash], matched.get(key)))
+        key: Text._make(
+            (*queries[item.query_id], ReadDocument._make(documents[item.content_hash]), matched.get(key))
+        )
         for key, item in read.items()
     }
 

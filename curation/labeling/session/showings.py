@@ -21,9 +21,9 @@ from curation.guides.guide import PresentationTemplate, guide_by_hash
 from curation.labeling.judgments.query_answers import ASKED_IN
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
-from curation.labeling.session.cache import SessionCache, Span, matched_passages, recent, session_cache
+from curation.labeling.session.cache import SessionCache, Text, matched_passages, recent, session_cache
 from curation.presentation.drawing import NOBODY, ReadDocument, draw
-from curation.presentation.excerpts import LONGEST, Segment
+from curation.presentation.excerpts import Segment
 from curation.presentation.markup import Fact, Node
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
@@ -112,58 +112,33 @@ class Queue(NamedTuple):
     put_off: int = 0
 
 
-class ShowingRow(NamedTuple):
-    """What the database holds of a `Showing`."""
+class FoundShowing(NamedTuple):
+    """What a `Showing` is drawn from: drawing takes long, so the file is let go first."""
 
     presentation_id: str
     revision: int
-    query: str
-    information_need: str | None
-    title: str
-    body: str
-    url: str | None
-    published: str | None
-    metadata: str
+    text: Text
     guide_hash: str
     kind: str
     asks: bool
-
-    @property
-    def document(self) -> ReadDocument:
-        """What is drawn of the document."""
-        return ReadDocument(self.title, self.body, self.url, self.published, self.metadata)
-
-
-class FoundShowing(NamedTuple):
-    """A showing as it was found, before it is drawn: drawing takes long, so the file is let go first."""
-
-    row: ShowingRow
     template: PresentationTemplate | None
-    matched: Span | None
     place: int = 0
     of: int = 0
     put_off: bool = False
 
     def drawn(self, image_hosts: frozenset[str]) -> Showing:
         """What the screen may read of it."""
-        row, template = self.row, self.template
-        shown = draw(
-            row.document, row.query, template, matched=self.matched, longest=LONGEST, image_hosts=image_hosts
-        )
+        query, information_need, document, matched = self.text
+        shown = draw(document, query, self.template, matched=matched, image_hosts=image_hosts)
         return Showing(
-            presentation_id=row.presentation_id,
-            revision=row.revision,
-            query=row.query,
-            information_need=row.information_need,
-            title=shown.title,
-            passage=shown.body,
-            has_more=not shown.whole,
-            url=None if template else row.url,
-            published=None if template else row.published,
-            facts=shown.facts,
-            guide_hash=row.guide_hash,
-            kind="practice" if row.kind == "practice" else "work",
-            asks=row.asks,
+            presentation_id=self.presentation_id,
+            revision=self.revision,
+            query=query,
+            information_need=information_need,
+            **shown._asdict(),
+            guide_hash=self.guide_hash,
+            kind="practice" if self.kind == "practice" else "work",
+            asks=self.asks,
             place=self.place,
             of=self.of,
             put_off=self.put_off,
@@ -232,9 +207,9 @@ def read_showings(
     for item, text, (place, of) in zip(items, texts, places, strict=True):
         round_ = work.rounds[item.round_id]
         about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
-        row = ShowingRow(item.presentation_id, item.revision, *text[:-1], *about)
-        template = cache.guides[row.guide_hash].presentation
-        found.append(FoundShowing(row, template, text.matched, place, of, item.put_off is not None))
+        template = cache.guides[round_.guide_hash].presentation
+        in_queue = (place, of, item.put_off is not None)
+        found.append(FoundShowing(item.presentation_id, item.revision, text, *about, template, *in_queue))
     return found
 
 
@@ -287,18 +262,19 @@ def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] 
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:
-    """The rows of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
+    """The rows of a query: presentation, next revision, query, information need, those of `ReadDocument`,
+    guide, kind and asks, and then the columns of `Answered` after `showing`.
+    """
     rows = cursor.execute(sql, parameters).fetchall()
     matched = matched_passages(cursor, [row[0] for row in rows])
-    stored = len(ShowingRow._fields)
-    shown = [ShowingRow(*row[:stored]) for row in rows]
-    templates = {name: guide_by_hash(cursor, name).presentation for name in {one.guide_hash for one in shown}}
-    return [
-        FoundAnswer(
-            FoundShowing(one, templates[one.guide_hash], matched.get(one.presentation_id)), row[stored:]
-        )
-        for one, row in zip(shown, rows, strict=True)
-    ]
+    templates = {name: guide_by_hash(cursor, name).presentation for name in {row[9] for row in rows}}
+    found = []
+    for row in rows:
+        text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
+        guide_hash, kind, asks = row[9:12]
+        showing = FoundShowing(row[0], row[1], text, guide_hash, kind, asks, templates[guide_hash])
+        found.append(FoundAnswer(showing, row[12:]))
+    return found
 
 
 def whole_document(
@@ -316,7 +292,7 @@ def whole_document(
     if row is None:
         raise NotFoundError("This item is not among your items.")
     query, *document, _ = row
-    return draw(ReadDocument(*document), query, template, longest=None, image_hosts=image_hosts).body
+    return draw(ReadDocument(*document), query, template, longest=None, image_hosts=image_hosts).passage
 
 
 def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:

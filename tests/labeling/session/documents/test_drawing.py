@@ -36,7 +36,7 @@ def facts(
 def test_without_a_template_a_document_is_plain_text() -> None:
     found = draw(ReadDocument("<b>T</b>", "a <b>red</b> shoe", "u", None, '{"price": 3}'), "red")
     assert found.facts is None
-    assert found.body == [Segment("a <b>", False), Segment("red", True), Segment("</b> shoe", False)]
+    assert found.passage == [Segment("a <b>", False), Segment("red", True), Segment("</b> shoe", False)]
 
 
 def test_fields_are_shown_in_the_templates_order_and_only_where_the_document_has_them() -> None:
@@ -77,8 +77,8 @@ def test_images_are_fetched_only_from_hosts_that_the_operator_names_and_by_https
 
 def test_a_long_table_is_cut_between_rows_keeps_its_head_and_says_that_it_goes_on() -> None:
     found = shown(TALK + TABLE + TALK, "part 57")
-    assert not found.whole
-    (table,) = (node for node in found.body if isinstance(node, Element) and node.name == "table")
+    assert found.has_more
+    (table,) = (node for node in found.passage if isinstance(node, Element) and node.name == "table")
     assert table.attributes["cut"] == "before after"
     assert "weight" in outline([table])
     assert "[57]" in outline([table])
@@ -89,7 +89,7 @@ def test_a_long_table_is_cut_between_rows_keeps_its_head_and_says_that_it_goes_o
 def test_a_short_list_stays_whole() -> None:
     items = "".join(f"<li>thing {number} is here</li>" for number in range(12))
     found = shown(f"{TALK}<ul>{items}</ul>{TALK}", "thing 7")
-    (listed,) = (node for node in found.body if isinstance(node, Element) and node.name == "ul")
+    (listed,) = (node for node in found.passage if isinstance(node, Element) and node.name == "ul")
     assert len(listed.children) == 12
     assert "cut" not in listed.attributes
 
@@ -98,7 +98,7 @@ def test_a_long_list_goes_on_with_the_number_of_its_item() -> None:
     items = "".join(
         f"<li>Step {number}: turn the screw number {number} to the left.</li>" for number in range(1, 90)
     )
-    (listed,) = shown(f"<ol>{items}</ol>", "screw 60").body
+    (listed,) = shown(f"<ol>{items}</ol>", "screw 60").passage
     assert isinstance(listed, Element)
     assert listed.attributes["cut"] == "before after"
     first = int(listed.attributes["start"])
@@ -109,7 +109,7 @@ def test_a_long_list_goes_on_with_the_number_of_its_item() -> None:
 def test_a_heading_is_shown_with_what_follows_it() -> None:
     chapters = "".join(f"<h2>Chapter {n}</h2><p>{'Words about it. ' * 20} Number {n}.</p>" for n in range(30))
     found = shown(chapters, "number 21")
-    names = [node.name for node in found.body if isinstance(node, Element)]
+    names = [node.name for node in found.passage if isinstance(node, Element)]
     assert names[0] == "h3"
     assert names[-1] == "p"
 
@@ -118,7 +118,7 @@ def test_a_long_paragraph_is_cut_between_sentences_and_says_so() -> None:
     found = shown(
         f"<p>{'Nobody asked for this. ' * 90}<b>The red fox</b> jumps. {'Nor for this. ' * 90}</p>", "fox"
     )
-    (paragraph,) = found.body
+    (paragraph,) = found.passage
     assert isinstance(paragraph, Element)
     assert paragraph.attributes["cut"] == "before after"
     assert "strong(The red [fox])" in outline(paragraph.children)
@@ -130,18 +130,18 @@ def test_the_passage_is_taken_from_the_part_that_matched() -> None:
     document = ReadDocument("A title", body, None, None, "{}")
     start = len("A title\n") + at
     found = draw(document, "red fox", PresentationTemplate(body="html"), matched=(start, start + 30))
-    assert outline(found.body) == "p(The [fox] em(here) is another.)"
+    assert outline(found.passage) == "p(The [fox] em(here) is another.)"
 
 
 @pytest.mark.parametrize("longest", [700, None])
 def test_code_keeps_its_white_space(longest: int | None) -> None:
     code = "def red():\n    return 1\n\n" * 80
     template = PresentationTemplate(body="code")
-    (block,) = draw(ReadDocument("T", code, None, None, "{}"), "red", template, longest=longest).body
+    (block,) = draw(ReadDocument("T", code, None, None, "{}"), "red", template, longest=longest).passage
     assert isinstance(block, Element)
     assert block.name == "pre"
     assert outline(block.children).startswith("def [red]():\n    return 1\n\ndef")
 
 
 def test_a_word_is_marked_though_only_a_part_of_it_is_bold() -> None:
-    assert outline(shown("<p>The <b>fo</b>x.</p>", "fox").body) == "p(The strong([fo])[x].)"
+    assert outline(shown("<p>The <b>fo</b>x.</p>", "fox").passage) == "p(The strong([fo])[x].)"

@@ -85,12 +85,12 @@ def drawn(body: str, kind: str = "html", longest: int | None = None) -> DrawnDoc
     ],
 )
 def test_html_is_read_as_a_browser_reads_it(body: str, expected: str) -> None:
-    assert outline(drawn(body).body) == expected
+    assert outline(drawn(body).passage) == expected
 
 
 def test_markdown_has_its_lists_tables_and_code() -> None:
     body = "# Top\n\n1. one\n2. `two`\n\n|a|b|\n|-|-|\n|1|~~2~~|\n\n```\nx  y\n```\n"
-    assert outline(drawn(body, "markdown").body) == (
+    assert outline(drawn(body, "markdown").passage) == (
         "h3(Top)ol(li(one)li(code(two)))"
         "table(thead(tr(th(a)th(b)))tbody(tr(td(1)td(del(2)))))pre(code(x  y\n))"
     )
@@ -120,7 +120,7 @@ def test_markdown_has_its_lists_tables_and_code() -> None:
     ],
 )
 def test_hostile_markup_leaves_nothing_that_acts(kind: str, hostile: str) -> None:
-    for element in below(drawn(hostile, kind).body):
+    for element in below(drawn(hostile, kind).passage):
         assert element.name in NAMES
         assert set(element.attributes) <= ATTRIBUTES
         assert "href" not in element.attributes or element.attributes["href"].startswith(
@@ -147,7 +147,7 @@ def test_any_markup_becomes_elements_where_html_allows_them(parts: list[str]) ->
                 assert node.name not in blocks or within in ("", "li", "td", "th", "dd", "blockquote")
                 look(node.children, node.name)
 
-    look(drawn("".join(parts)).body, "")
+    look(drawn("".join(parts)).passage, "")
 
 
 @pytest.mark.parametrize(
@@ -161,24 +161,24 @@ def test_a_megabyte_of_tags_takes_bounded_time(tag: str) -> None:
 
 
 def test_markup_that_is_too_large_to_be_read_is_shown_as_text() -> None:
-    assert outline(drawn("<b>x" * (MOST_TAGS + 1), longest=9).body).startswith("<b>x")
+    assert outline(drawn("<b>x" * (MOST_TAGS + 1), longest=9).passage).startswith("<b>x")
     table = "|a" * 300 + "\n" + "|-" * 300 + "\n"
     long = "*x*" + " word" * (LONGEST_MARKDOWN // 5)
     for body in (long, "![" * (MOST_SIGNS // 2 + 1), "*x*\n" * (MOST_SIGNS // 3 + 1), table + "|\n" * 40):
-        assert outline(drawn(body, "markdown", longest=3).body) == body[:3].strip()
-    assert outline(drawn(table + "|\n" * 3, "markdown", longest=3).body).startswith("table")
+        assert outline(drawn(body, "markdown", longest=3).passage) == body[:3].strip()
+    assert outline(drawn(table + "|\n" * 3, "markdown", longest=3).passage).startswith("table")
 
 
 def test_what_styles_is_opened_again_in_each_block_only_so_often() -> None:
-    assert outline(drawn("<p><b id=1>x<p>y").body) == "p(strong(x))p(strong(y))"
-    found = outline(drawn("".join(f"<B id={number}><p>x" for number in range(900))).body)
+    assert outline(drawn("<p><b id=1>x<p>y").passage) == "p(strong(x))p(strong(y))"
+    found = outline(drawn("".join(f"<B id={number}><p>x" for number in range(900))).passage)
     assert found == "p(x)" * 900
     plain = "<p><b><b><b><i><i><i><u><u><u><s><s><s>" + "<p>x" * 4_000
-    assert outline(drawn(plain).body) == plain
+    assert outline(drawn(plain).passage) == plain
 
 
 def test_elements_nested_without_end_are_shown_and_marked() -> None:
-    found = outline(drawn("<blockquote>" * 900 + "red" + "</blockquote>" * 900).body)
+    found = outline(drawn("<blockquote>" * 900 + "red" + "</blockquote>" * 900).passage)
     assert "[red]" in found
     assert found.count("blockquote") < 50
 
@@ -186,9 +186,10 @@ def test_elements_nested_without_end_are_shown_and_marked() -> None:
 def test_links_are_absolute_and_only_those_of_the_web() -> None:
     body = "<a href=/a?b=1>one</a> <a href=mailto:a@b.org>two</a> <a href=''>three</a>"
     expected = "p(a<href=https://shop.example.org/a?b=1>(one) two three)"
-    assert outline(drawn(body).body) == expected
+    assert outline(drawn(body).passage) == expected
     template = PresentationTemplate(body="html")
-    assert outline(draw(ReadDocument("", body, BASE, None, "{}"), "red", template).body) == "p(one two three)"
+    found = draw(ReadDocument("", body, BASE, None, "{}"), "red", template)
+    assert outline(found.passage) == "p(one two three)"
 
 
 @pytest.mark.parametrize(
@@ -203,10 +204,10 @@ def test_a_document_whose_own_address_is_none_is_shown_without_its_images(
         "red",
         PresentationTemplate.model_validate({"body": kind}),
     )
-    assert outline(found.body) == "p(img<alt=red>())"
+    assert outline(found.passage) == "p(img<alt=red>())"
 
 
 def test_images_of_a_body_come_from_the_documents_own_host_by_https() -> None:
     body = "<img src=http://cdn.shop.example.org/a.png alt=red><img src=//other.example/b.png alt=blue>"
     expected = "p(img<alt=red src=https://cdn.shop.example.org/a.png>()img<alt=blue>())"
-    assert outline(drawn(body).body) == expected
+    assert outline(drawn(body).passage) == expected
