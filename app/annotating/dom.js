@@ -95,7 +95,7 @@ export function chip(grade) {
   return node("span", { className: "chip" }, keycap(grade), ` ${grade.name}`);
 }
 
-// Black or white, whichever stands out more against the colour (WCAG relative luminance).
+// Black or white, whichever has more contrast against the colour (WCAG relative luminance).
 function ink(colour) {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
     .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));

@@ -158,7 +158,7 @@ export class Item {
     press("flag", this.flagged);
   }
 
-  // The fields that the guide's template shows: pictures beside the text, all else below the title.
+  // The fields that the guide's template shows: pictures next to the text, all else below the title.
   #fields(facts) {
     const pictures = facts.filter(([, value]) => isPicture(value));
     const words = facts.filter(([, value]) => !isPicture(value));

@@ -1,4 +1,4 @@
-// The trace of what was done last, beside the next query: one line, so that a slip is seen while it is still
+// The trace of what was done last, next to the next query: one line, so that a slip is seen while it is still
 // one key away from being taken back.
 
 import { chip, node } from "./dom.js";

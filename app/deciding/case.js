@@ -41,7 +41,7 @@ export class Case extends Item {
     return `/api/disputes/document?${new URLSearchParams({ query, document })}`;
   }
 
-  // A letter stands for somebody on this pair alone: opinions are in the order of what they say.
+  // A letter names somebody on this pair alone: opinions are in the order of what they say.
   #opinion({ grade, words, other_text: other }, index) {
     return node("li", {},
       node("span", { className: "who", ariaHidden: true }, String.fromCharCode(65 + (index % 26))),

@@ -1,5 +1,5 @@
 
-// Whoever chose a theme has it on every page from the first moment. Streamlit reads its own choice by the path of a page.
+// Who chose a theme has it on every page from the first moment. Streamlit reads its own choice by the path of a page.
 try {
   const theme = JSON.parse(localStorage.getItem("goldset:theme"));
   if (theme) localStorage.setItem("stActiveTheme-" + location.pathname + "-v2", JSON.stringify(theme));

@@ -494,7 +494,7 @@ class Grading extends Loop {
     this.closeHistory();
   }
 
-  // Keys were given anew: everything that shows one shows the new one.
+  // Keys were given again: everything that shows one shows the new one.
   #takeKeys() {
     this.guide.draw();
     this.guide.mark(this.queue[0]?.was);

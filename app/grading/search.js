@@ -57,7 +57,7 @@ export class Search {
     this.root.querySelector('[data-do="older"]').disabled = page >= pages - 1;
   }
 
-  // The buttons are made anew only for other grades, so that the one in focus stays.
+  // The buttons are made again only for other grades, so that the one in focus stays.
   #take(given) {
     if (JSON.stringify(given) === JSON.stringify(this.given)) return;
     this.given = given;

@@ -108,6 +108,13 @@ def test_no_word_of_a_docstring_or_on_screen_is_archaic(folder: str) -> None:
     assert not found, "\n".join(found)
 
 
+def test_no_word_of_a_script_style_or_template_of_the_app_is_archaic() -> None:
+    files = [path for kind in ("js", "css", "html") for path in (ROOT / "app").rglob(f"*.{kind}")]
+    own = [path for path in files if not path.is_relative_to(ROOT / "app/manual/site")]
+    found = [(path.name, match[0]) for path in own if (match := ARCHAIC.search(path.read_text("utf-8")))]
+    assert found == []
+
+
 def test_every_module_that_is_kept_has_such_a_word() -> None:
     assert [name for name in KEPT if not any(map(ARCHAIC.search, words_of(ROOT / name)))] == []
 
