@@ -31,7 +31,9 @@ def adjudicate_list(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """List disputed pairs, those whose decision would change most first, without annotators' names.
+    """List disputed pairs.
+
+    Those whose decision would change most come first. Annotators' names are not shown.
 
     Pairs that a release seals are counted, and listed with --reason only. On the page Adjudicate reviewers
     see them, and the log of the seal says so once a day.
@@ -153,7 +155,9 @@ def adjudicate_unclear(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Note what the guide leaves unclear about a pair, for its next version.
+    """Note what the guide leaves unclear about a pair.
+
+    It is for the guide's next version.
 
     \b
     Examples:

@@ -43,7 +43,7 @@ def agreement(
     ] = None,
     annotators: Annotated[
         str | None,
-        typer.Option(help="Only what these said, separated by commas.", show_default="everybody"),
+        typer.Option(help="Only what these annotators said, separated by commas.", show_default="everybody"),
     ] = None,
     boundary: Annotated[
         int | None,
@@ -53,7 +53,7 @@ def agreement(
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--html", help="Also write a page with all figures and charts; it needs no network."),
+        typer.Option("--html", help="Also write all figures and charts as one HTML file."),
     ] = None,
     seed: Seed = 0,
     reason: SealReason = None,

@@ -24,7 +24,9 @@ annotators = command_group("annotator", "Add and list annotators, and change wha
 @annotators.command("add")
 def annotator_add(
     name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
-    role: Annotated[str, typer.Option(help="annotator, reviewer, lead or evaluator.")] = "annotator",
+    role: Annotated[
+        str, typer.Option(help="What they may do: annotator, reviewer, lead or evaluator.")
+    ] = "annotator",
     password_stdin: FromStdin = False,
     email: Annotated[
         str | None,
@@ -58,7 +60,9 @@ def annotator_identity(
     remove: Annotated[bool, typer.Option("--remove", help="Remove the address instead.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Let somebody sign in through the identity provider with an e-mail address.
+    """Let somebody sign in with an e-mail address.
+
+    The app's identity provider confirms it.
 
     An annotator may have several addresses. When an address is removed, its sessions end within seconds.
 

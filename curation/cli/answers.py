@@ -36,11 +36,11 @@ TaskName = Annotated[str, typer.Argument(help="Name of the answer task.")]
 def answers_open(
     name: Annotated[str, typer.Argument(help="Name of the answer task, such as faq.")],
     annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
-    overlap: Annotated[int, typer.Option(help="How many different writers answer each query.")] = 2,
+    overlap: Annotated[int, typer.Option(help="How many different annotators answer each query.")] = 2,
     query: Annotated[
         list[str] | None,
         typer.Option(
-            help="A query, by id or text; repeatable.", show_default="every query without reference answers"
+            help="A query, by id or text. Repeatable.", show_default="every query without reference answers"
         ),
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only queries with this tag, such as question.")] = None,
@@ -56,14 +56,16 @@ def answers_open(
     ] = 0.8,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Include queries that have reference answers or were in a closed task."),
+        typer.Option("--again", help="Also queries that have reference answers or were in a closed task."),
     ] = False,
     seed: Seed = 0,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Open an answer task: each query goes to exactly --overlap writers, who do not see each other's answers.
+    """Open an answer task.
+
+    Each query goes to exactly --overlap annotators, who do not see each other's answers.
 
     Answers that agree become reference answers. The others wait for a reviewer. Queries that a release seals
     are shown with the pool's documents, and with those judged relevant only where --reason says why.
@@ -84,7 +86,9 @@ def answers_open(
 
 @answers.command("status")
 def answers_status(name: TaskName, as_json: Json = False) -> None:
-    """Show how far an answer task's writers are, what became of its queries, and how far they agree.
+    """Show an answer task's progress.
+
+    It has each writer's answers, what became of the queries, and how far answers agree.
 
     \b
     Examples:
@@ -154,7 +158,7 @@ def answers_disputes(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """List the queries whose written answers differ and wait for a decision.
+    """List the queries whose answers wait for a decision.
 
     \b
     Examples:
@@ -175,7 +179,9 @@ def answers_show(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Show what was written for a query, by nobody's name, with the documents that writers ticked.
+    """Show what was written for a query.
+
+    Nobody is named. Documents that writers ticked are shown.
 
     A query that a release seals takes a --reason.
 
@@ -210,7 +216,7 @@ def answers_decide(
     name: TaskName,
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     pick: Annotated[
-        list[str] | None, typer.Option(help="A written answer that becomes a reference; repeatable.")
+        list[str] | None, typer.Option(help="A written answer that becomes a reference. Repeatable.")
     ] = None,
     merged: Annotated[str, typer.Option(help="One more reference, in the reviewer's own words.")] = "",
     unanswerable: Annotated[
@@ -239,10 +245,8 @@ def answers_decide(
 @answers.command("to-grade")
 def answers_to_grade(
     name: ReleaseName,
-    answers: Annotated[
-        list[str], typer.Option(help="A file of answers, or NAME=FILE. May be given several times.")
-    ],
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
     what: Annotated[str, typer.Option("--for", help="What people grade: correctness or faithfulness.")],
     part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
@@ -251,7 +255,7 @@ def answers_to_grade(
     encoding: Encoding = "utf-8",
     as_json: Json = False,
 ) -> None:
-    """Write the answers of systems as documents of a project in which people grade them.
+    """Write answers of systems as documents for people to grade.
 
     Nobody sees whose an answer is, and equal answers are graded once. Below it are the reference answers
     (correctness) or the contexts that the system was given (faithfulness).

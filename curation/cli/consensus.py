@@ -31,7 +31,7 @@ def consensus(
     smoothing: Annotated[
         float | None,
         typer.Option(
-            help="dawid-skene: cases added to each cell of a confusion matrix.",
+            help="Cases that dawid-skene adds to each cell of a confusion matrix.",
             show_default="0.1 or as it is",
         ),
     ] = None,

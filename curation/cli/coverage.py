@@ -45,7 +45,7 @@ coverage.command("effects")(coverage_effects_command)
 MapModel = Annotated[
     str | None,
     typer.Option(
-        help="sentence-transformers model that joins entities: a name or a folder.",
+        help="Embedding model that joins entities: a name or a folder.",
         show_default="all-MiniLM-L6-v2",
     ),
 ]
@@ -106,7 +106,9 @@ def coverage_gaps(
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
-    """List the regions of the corpus without a query, with documents to write queries for.
+    """List the regions of the corpus without a query.
+
+    Each has documents to write queries for.
 
     The order is that of searches × documents, by the traffic; without traffic that of documents. The map is
     the one that `goldset coverage` made last.
@@ -153,7 +155,9 @@ def coverage_open_tasks(
     region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask people to write queries for the gaps; they do so in the app, on the page Write.
+    """Ask people to write queries for the gaps.
+
+    They do so in the app, on the page Write.
 
     Each task has a document of a gap and a style: 1–2 words, 3–4 words or a natural question, with proper
     names or in generic terms. The gaps come in the order of searches × documents, each once before any comes
@@ -176,7 +180,9 @@ def coverage_open_tasks(
 
 @coverage.command("written")
 def coverage_written(as_json: Json = False) -> None:
-    """List the queries written for coverage with their source, and what became of unanswerable ones.
+    """List the queries written for coverage with their source.
+
+    It also says what became of unanswerable ones.
 
     \b
     Examples:
@@ -208,7 +214,7 @@ def coverage_map(
     run: Annotated[
         list[str] | None,
         typer.Option(
-            help="A run file, or NAME=FILE; repeatable. The first colours the map.", show_default="none"
+            help="A run file, or NAME=FILE. Repeatable. The first colours the map.", show_default="none"
         ),
     ] = None,
     part: Annotated[
@@ -217,7 +223,7 @@ def coverage_map(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Draw the map in force as one HTML file that needs no network.
+    """Draw the map in force as one HTML file without network.
 
     It has documents against queries by region, the graph of regions, and for each region its entities,
     documents and queries. With runs, regions are coloured by nDCG@10; boxes show it within regions, and

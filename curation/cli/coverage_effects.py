@@ -22,7 +22,7 @@ def coverage_effects_command(
     name: ReleaseName,
     run: Annotated[
         list[str] | None,
-        typer.Option(help="A run file, or NAME=FILE. May be given several times.", show_default="none"),
+        typer.Option(help="A run file, or NAME=FILE. Repeatable.", show_default="none"),
     ] = None,
     part: Annotated[
         str | None,
@@ -35,7 +35,9 @@ def coverage_effects_command(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Show how far dispersion, alignment, the 3 × 3 grid and the clusters explain what runs reach.
+    """Show how far coverage explains what runs reach.
+
+    It does so by dispersion, alignment, the 3 × 3 grid and the clusters.
 
     Δ may explain nDCG@10 and J recall@100: r² with a permutation test. σ within the cells of the grid and
     within clusters is shown next to σ overall and and what chance gives. All of it is for regions and for

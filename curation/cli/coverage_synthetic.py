@@ -36,7 +36,9 @@ def synthetic_write(
     model: MapModel = None,
     as_json: Json = False,
 ) -> None:
-    """Have the language model of GOLDSET_LLM_URL write queries for regions that no query tests.
+    """Have a language model write queries for untested regions.
+
+    It is the model of GOLDSET_LLM_URL.
 
     It proposes candidates for a document of the region. Copied phrases and near-duplicates are refused. A
     second call must find the answer in the document. Of those that hold, the one that adds most to coverage
@@ -74,7 +76,9 @@ def synthetic_judge(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Raise the share of synthetic queries that people judge: more of those withheld are drawn.
+    """Raise the share of synthetic queries that people judge.
+
+    More of those withheld are drawn.
 
     \b
     Examples:
@@ -91,11 +95,13 @@ def synthetic_judge(
 def synthetic_show(
     relevant_grade: Annotated[
         int | None,
-        typer.Option(help="Grade from which a document is relevant.", show_default="second of the scale"),
+        typer.Option(help="Lowest grade of a relevant document.", show_default="second of the scale"),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how many queries models wrote, and what people say of the documents that these were written for.
+    """Show how many queries models wrote.
+
+    It also says how people judged the documents that these were written for.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ def diff_releases(
     reason: Annotated[
         str | None,
         typer.Option(
-            help="Also name the changed grades of sealed parts; the reason is logged.",
+            help="Why changed grades of sealed parts are named, too; logged.",
             show_default="count them",
         ),
     ] = None,

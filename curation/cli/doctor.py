@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def doctor(
     context: typer.Context,
     folder: Annotated[
-        list[Path] | None, typer.Option(help="A folder in which exports are written; can be repeated.")
+        list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
     repair: Annotated[
@@ -29,7 +29,7 @@ def doctor(
     ] = None,
     backup: Annotated[
         list[Path] | None,
-        typer.Option(help="With --repair: a backup that may still have a damaged block; can be repeated."),
+        typer.Option(help="With --repair: a backup that may still have a damaged block. Repeatable."),
     ] = None,
     as_json: Json = False,
 ) -> None:

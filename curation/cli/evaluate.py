@@ -56,7 +56,7 @@ def evaluate(
     run: Annotated[
         list[str] | None,
         typer.Option(
-            help="A run file, or NAME=FILE. May be given several times; files of one NAME are several runs "
+            help="A run file, or NAME=FILE. Repeatable; files of one NAME are several runs "
             "of one system, such as seeds.",
             show_default="none, with --answers",
         ),
@@ -65,7 +65,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="A file of answers (query, answer, contexts), or NAME=FILE: exact match and F1 with the "
-            "reference answers. May be given several times.",
+            "reference answers. Repeatable.",
             show_default="none",
         ),
     ] = None,
@@ -102,8 +102,8 @@ def evaluate(
         str,
         typer.Option(
             "--breakdown",
-            help="Also by these facets, separated by commas: type (stratum and tag), stratum, band, segment, "
-            "tag, source, part; with a coverage map in the release also cluster, grid.",
+            help="Also broken down by these facets, with commas: type (stratum and tag), stratum, band, "
+            "segment, tag, source, part; with a coverage map in the release also cluster, grid.",
         ),
     ] = "stratum",
     measures: Annotated[
@@ -120,7 +120,7 @@ def evaluate(
         int | None,
         typer.Option(
             "--relevant-grade",
-            help="Least grade of a relevant document, for binary measures.",
+            help="Lowest grade of a relevant document, for binary measures.",
             show_default="every grade above the lowest",
         ),
     ] = None,
@@ -182,9 +182,7 @@ def evaluate(
     ] = None,
     wanted: Annotated[
         float,
-        typer.Option(
-            "--difference", help="A difference that matters: how many queries would it take to find it?"
-        ),
+        typer.Option("--difference", help="Difference that matters. How many queries find it is estimated."),
     ] = 0.02,
     test: Annotated[
         str,
@@ -212,7 +210,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             help="Exit with 1 where this holds, such as 'ndcg_exp@10 drops 0.02 in any stratum with n>=30' "
-            "or 'success@10 below 0.8'; may be given several times. What drops is compared with --baseline, "
+            "or 'success@10 below 0.8'. Repeatable. What drops is compared with --baseline, "
             "or the first run. An error exits with 2.",
             show_default="none",
         ),
@@ -220,7 +218,7 @@ def evaluate(
     skip_repeated: Annotated[
         bool,
         typer.Option(
-            "--skip-repeated", help="Keep the best place of a document that is repeated for a query."
+            "--skip-repeated", help="Keep the best rank of a document that is repeated for a query."
         ),
     ] = False,
     query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
@@ -239,14 +237,14 @@ def evaluate(
     seed: Seed = 0,
     report: Annotated[
         Path | None,
-        typer.Option("--html", help="Also write the report, one HTML page with charts; it needs no network."),
+        typer.Option("--html", help="Also write the report with its charts as one HTML file."),
     ] = None,
     tables: Annotated[
         list[Path] | None,
         typer.Option(
             "--table",
             help="Also write a table of systems and measures with intervals and what can be distinguished: a "
-            "name that ends in .csv, .md or .tex. May be given several times.",
+            "name that ends in .csv, .md or .tex. Repeatable.",
             show_default="none",
         ),
     ] = None,

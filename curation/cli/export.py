@@ -32,7 +32,7 @@ def export(
         Path, typer.Option(help="Folder to write; new, empty, or an earlier export of the same release.")
     ],
     format: Annotated[
-        str, typer.Option(help=f"One of {', '.join(format.help for format in FORMATS.values())}.")
+        str, typer.Option(help=f"Format to write: {', '.join(format.help for format in FORMATS.values())}.")
     ] = "beir",
     reason: Annotated[
         str | None,
@@ -43,19 +43,19 @@ def export(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="A part whose grades are written; may be given several times.",
+            help="A part whose grades are written. Repeatable.",
             show_default=f"all; in {_listed(UNSEALED)} those not sealed",
         ),
     ] = None,
     without_grades: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A part whose grades are not written; may be given several times.", show_default="none"
-        ),
+        typer.Option(help="A part whose grades are not written. Repeatable.", show_default="none"),
     ] = None,
     unjudged: Annotated[
         bool,
-        typer.Option("--unjudged", help=f"{_listed(UNJUDGED)}: write candidates without a grade too, as -1."),
+        typer.Option(
+            "--unjudged", help=f"Write candidates without a grade, too, as -1 ({_listed(UNJUDGED)})."
+        ),
     ] = False,
     negatives: Annotated[
         int, typer.Option(help="Hard negatives for each positive: at most in triplets, exactly in ntuples.")

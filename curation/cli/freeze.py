@@ -31,8 +31,8 @@ def freeze(
     share_grades: Annotated[
         str | None,
         typer.Option(
-            help="identical: documents with the same title and body share a grade; the release names the "
-            "rule and marks these grades.",
+            help="With identical, documents with the same title and body share a grade. The release names "
+            "the rule and marks these grades.",
             show_default="each document its own",
         ),
     ] = None,

@@ -62,7 +62,9 @@ def guide_check(
     file: Annotated[Path, typer.Argument(help="The guide to look at; it does not come into force.")],
     as_json: Json = False,
 ) -> None:
-    """Check a guide, and in how many documents the fields of its presentation template are.
+    """Check a guide and the fields of its presentation template.
+
+    It says in how many documents these fields are.
 
     \b
     Examples:
@@ -85,7 +87,9 @@ def guide_show(
     source: Annotated[bool, typer.Option("--source", help="Print the file, to be edited.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show a guide, the one in force unless a version is named: its scale and its text.
+    """Show a guide's scale and text.
+
+    It is the one in force unless a version is named.
 
     \b
     Examples:
@@ -107,7 +111,9 @@ def guide_show(
 
 @guides.command("versions")
 def guide_versions_list(as_json: Json = False) -> None:
-    """List all versions of the guide: since when, by whom, why, and how much was judged under each.
+    """List all versions of the guide.
+
+    Each with since when, by whom, why, and how much was judged under it.
 
     \b
     Examples:
@@ -126,7 +132,7 @@ def guide_diff(
     after: Annotated[str | None, typer.Argument(help="Another one; else the guide in force.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what changes from one guide to another: grades and text.
+    """Show which grades and texts change between two guides.
 
     \b
     Examples:

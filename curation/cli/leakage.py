@@ -36,13 +36,13 @@ def leakage_sweep(
         list[str] | None,
         typer.Option(
             metavar="KIND",
-            help="A kind of tie that has a threshold, such as 'query text'; may be given several times.",
+            help="A kind of tie that has a threshold, such as 'query text'. Repeatable.",
             show_default="all of them",
         ),
     ] = None,
     threshold: Annotated[
         list[float] | None,
-        typer.Option(help="A threshold to try; may be given several times.", show_default="0.95 to 0.5"),
+        typer.Option(help="Minimum similarity to try. Repeatable.", show_default="0.95 to 0.5"),
     ] = None,
     relevant_grade: RelevantGrade = None,
     no_paraphrase: NoParaphrase = False,
@@ -52,7 +52,7 @@ def leakage_sweep(
     model: ParaphraseModel = None,
     as_json: Json = False,
 ) -> None:
-    """Show how leakage groups grow as the threshold of one kind of tie falls.
+    """Show how leakage groups grow as one threshold falls.
 
     The other kinds of ties are as in split. Groups explode at some threshold: choose one above it. Only
     embeddings are stored.
@@ -92,7 +92,9 @@ def leakage_groups(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the largest leakage groups: the chain that made each, and the weakest links that could be cut.
+    """Show the largest leakage groups.
+
+    Each has the chain that made it, and the weakest links that could be cut.
 
     \b
     Examples:

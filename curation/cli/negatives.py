@@ -78,7 +78,7 @@ def negatives_audit(
             show_default="audit-1, audit-2 …; the audit opened last",
         ),
     ] = None,
-    size: Annotated[int, typer.Option(help="How many pairs to audit.")] = 100,
+    size: Annotated[int, typer.Option(help="Number of pairs to draw.")] = 100,
     seed: Seed = 0,
     overlap: Annotated[int, typer.Option(help="How many different annotators judge each pair.")] = 1,
     depth: Annotated[
@@ -104,7 +104,7 @@ def negatives_audit(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Measure how many assumed negatives are relevant, by judging a random sample of them.
+    """Measure on a sample how many assumed negatives are relevant.
 
     With --annotators it opens a blind round over pairs that count as not relevant although nobody judged
     them. There are three strata: ranks within the pool's depth that are not in the pool (top), ranks below it

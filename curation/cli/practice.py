@@ -37,12 +37,12 @@ def practice_open(
     ] = 0,
     file: Annotated[
         Path | None,
-        typer.Option(help="Known pairs with their explanations; default: what the reviewer decided."),
+        typer.Option(help="File of known pairs with explanations; default: what the reviewer decided."),
     ] = None,
-    query_field: Annotated[str | None, typer.Option(help="Column with the query's id or text.")] = None,
-    document_field: Annotated[str | None, typer.Option(help="Column with the document's id.")] = None,
-    grade_field: Annotated[str | None, typer.Option(help="Column with the expected grade.")] = None,
-    explanation_field: Annotated[str | None, typer.Option(help="Column with the explanation.")] = None,
+    query_field: Annotated[str | None, typer.Option(help="Field with the query's id or text.")] = None,
+    document_field: Annotated[str | None, typer.Option(help="Field with the document's id.")] = None,
+    grade_field: Annotated[str | None, typer.Option(help="Field with the expected grade.")] = None,
+    explanation_field: Annotated[str | None, typer.Option(help="Field with the explanation.")] = None,
     seed: Seed = 0,
     reason: Annotated[
         str | None,
@@ -54,7 +54,7 @@ def practice_open(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Give annotators known pairs with explanations to practise on. Those who pass get real items.
+    """Give annotators explained known pairs to practise on. Those who pass get real items.
 
     Annotators see the expected grade after their answer. So pairs that a release seals are left out, and a
     file that has some is refused, unless --reason says why they are shown.
@@ -108,7 +108,9 @@ def practice_status(name: Name, as_json: Json = False) -> None:
 
 @practice.command("again")
 def practice_again(name: Name, annotator: Who, as_json: Json = False) -> None:
-    """Let somebody who failed practise again, on other queries where there are any.
+    """Let somebody who failed practise again.
+
+    They get other queries where there are any.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ def query_add(
     information_need: Annotated[
         str | None, typer.Option(help="The information need behind it, shown to annotators.")
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag of the query; repeatable.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:

@@ -42,7 +42,9 @@ def relabel_status(
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
-    """Say how stale the set is, by pair and by query, and what is due this quarter.
+    """Say how stale the set is, and what is due this quarter.
+
+    It is said by pair and by query.
 
     Exits with 0 where nothing is due and with 3 where something is; with 1 or 2 after an error.
 
@@ -64,7 +66,7 @@ def relabel_status(
 def relabel_plan(
     share: Annotated[float, typer.Option(help="Share of the pairs to judge again, 0.10 to 0.20.")] = 0.15,
     seed: Seed = 0,
-    overlap: Annotated[int, typer.Option(min=1, help="How many people judge each pair.")] = 2,
+    overlap: Annotated[int, typer.Option(min=1, help="How many different annotators judge each pair.")] = 2,
     today: Today = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
@@ -181,7 +183,7 @@ def relabel_report(
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(help="FILE or NAME=FILE: a run to evaluate on both; may be given several times."),
+        typer.Option(help="A run file, or NAME=FILE, to evaluate on both. Repeatable."),
     ] = None,
     part: Annotated[
         str | None,
@@ -200,7 +202,9 @@ def relabel_report(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Compare old grades with new ones: agreement, types, causes, and how much of the whole set is wrong.
+    """Compare old grades with new ones.
+
+    It has agreement, types, causes, and how much of the whole set is wrong.
 
     \b
     Examples:

@@ -19,8 +19,9 @@ release = command_group("release", "List the releases, and show who saw sealed g
 
 @release.command("list")
 def release_list(as_json: Json = False) -> None:
-    """List the releases, oldest first, with how often their seal was opened and runs were scored
-    on sealed parts.
+    """List the releases, oldest first.
+
+    Each with how often its seal was opened and runs were scored on sealed parts.
 
     \b
     Examples:
@@ -35,8 +36,9 @@ def release_list(as_json: Json = False) -> None:
 
 @release.command("show")
 def release_show(name: ReleaseName, as_json: Json = False) -> None:
-    """Show a release: its parts, what is sealed, who had sealed grades, and who scored runs on
-    them.
+    """Show a release and who had its sealed grades.
+
+    It has the parts, what is sealed, and who scored runs on it.
 
     \b
     Examples:

@@ -76,8 +76,9 @@ def round_open(
     ] = 5,
     as_json: Json = False,
 ) -> None:
-    """Open a round: each candidate goes to exactly --overlap annotators. Who judges what, and in which order,
-    is fixed now.
+    """Open a round of labeling.
+
+    Each candidate goes to exactly --overlap annotators. Who judges what, and in which order, is fixed now.
 
     \b
     Examples:
@@ -121,7 +122,9 @@ def round_draw(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Open a round over the pools of a random sample of the queries, so that people's grades correct a judge.
+    """Open a round over a random sample of the queries.
+
+    People's grades of the sample correct a judge's.
 
     Each stratum gives queries in proportion to its size, at least one. The project keeps who was drawn from
     whom, and `goldset evaluate --judge` uses it.
@@ -157,7 +160,9 @@ def round_draw(
 
 @rounds.command("status")
 def round_status_command(name: Name, as_json: Json = False) -> None:
-    """Show a round's progress by annotator, the distance of its blind duplicates, and its control items.
+    """Show a round's progress.
+
+    It has each annotator's answers, the distance of blind duplicates, and control items.
 
     \b
     Examples:
@@ -296,7 +301,9 @@ def round_pilot(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Show a pilot's disagreement at each boundary of the scale, and its widest differences.
+    """Show a pilot's disagreement at each boundary of the scale.
+
+    The widest differences follow.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def run(
     context: typer.Context,
     name: ReleaseName,
-    out: Annotated[Path, typer.Option(help="Folder for the run files.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
     systems: Annotated[
         str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
     ] = "bm25",

@@ -49,7 +49,7 @@ def split(
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FRACTION", help="A part and its share; may be given several times."),
+        typer.Option(metavar="NAME=FRACTION", help="A part and its share. Repeatable."),
     ] = None,
     seed: Seed = 0,
     query_threshold: Annotated[
@@ -77,7 +77,7 @@ def split(
         typer.Option(
             metavar="KEY",
             help="Tie queries with the same session, the same group of a relevant document, or the same "
-            "value of a field of the query; may be given several times.",
+            "value of a field of the query. Repeatable.",
         ),
     ] = None,
     time_block: Annotated[
@@ -126,7 +126,7 @@ def split(
         list[str] | None,
         typer.Option(
             metavar="RELEASE",
-            help="Release whose queries keep their parts; may be given several times.",
+            help="Release whose queries keep their parts. Repeatable.",
             show_default="all releases",
         ),
     ] = None,

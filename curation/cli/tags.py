@@ -33,7 +33,9 @@ def tags_find(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tag all current queries by rule: sampled, imported, written by hand, and in rounds.
+    """Tag all current queries by rule.
+
+    These are sampled, imported, written by hand, and in rounds.
 
     Finds question, entity, misspelling, temporal, multi-intent, synonym, short and long. Tags that people set
     are not changed. Running it again adds only what changed. Misspelling, entity and synonym need a corpus.
@@ -79,9 +81,9 @@ def tags_list(
 @tags.command("set")
 def tags_set(
     queries: Annotated[list[str], typer.Argument(help="The ids of queries, or their texts.")],
-    tag: Annotated[list[str] | None, typer.Option(help="A tag that the queries have; repeatable.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag that the queries have. Repeatable.")] = None,
     no_tag: Annotated[
-        list[str] | None, typer.Option(help="A tag that the queries do not have; repeatable.")
+        list[str] | None, typer.Option(help="A tag that the queries do not have. Repeatable.")
     ] = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
@@ -115,7 +117,9 @@ def tags_import(
     no_header: NoHeader = False,
     as_json: Json = False,
 ) -> None:
-    """Set the tags of many queries from a file: all lines, or none if one is wrong.
+    """Set the tags of many queries from a file.
+
+    All lines count, or none if one is wrong.
 
     A cell holds one or more tags, separated by commas or spaces; -entity means that the query is not an
     entity.

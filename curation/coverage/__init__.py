@@ -49,6 +49,6 @@ class CoverageRequest:
         str,
         Option(
             "Embedding model of entities",
-            "sentence-transformers model that joins entities: a name or a folder.",
+            "Embedding model that joins entities: a name or a folder.",
         ),
     ] = DEFAULT_MODEL

@@ -37,7 +37,11 @@ class SamplingPlan:
     ] = ("band",)
     design: Annotated[
         str,
-        Option("Design", "stratified, or pps: probability proportional to traffic.", choices=DESIGNS),
+        Option(
+            "Design",
+            "Stratified, or pps: probability proportional to traffic.",
+            choices=DESIGNS,
+        ),
     ] = "stratified"
     allocation: Annotated[
         str | None,

@@ -22,10 +22,11 @@ AUTO = "auto"
 def import_collection_command(
     path: Annotated[Path, typer.Argument(help="A folder with the collection's files, or one of them.")],
     format: Annotated[
-        str, typer.Option("--format", help="auto, trec, smart, srw, beir or hf; auto finds it.")
+        str,
+        typer.Option("--format", help="Format of the files: trec, smart, srw, beir or hf; auto finds it."),
     ] = AUTO,
     annotator: Annotated[
-        str | None, typer.Option(help="Who gave the grades; needed where the collection has judgments.")
+        str | None, typer.Option(help="Annotator of all grades; needed where the collection has judgments.")
     ] = None,
     grade_map: Annotated[
         str | None,
@@ -48,7 +49,9 @@ def import_collection_command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Import a test collection: documents, queries with information needs, and judgments.
+    """Import a test collection.
+
+    It has documents, queries with information needs, and judgments.
 
     TREC's SGML and XML, SMART, judgment lists and query sets of the Search Relevance Workbench, and folders
     of BEIR and Hugging Face are known. The command says what each file was taken for, and which files it

@@ -61,7 +61,8 @@ def import_traffic_command(
         typer.Option(help="A session with more different queries in a day is a bot and is left out; 0: off."),
     ] = 200,
     personal_data: Annotated[
-        str, typer.Option(help="replace: by placeholders such as [email]; drop: leave the rows out.")
+        str,
+        typer.Option(help="What becomes of it. replace: placeholders such as [email]; drop: no row with it."),
     ] = "replace",
 ) -> Options:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
@@ -149,7 +150,7 @@ def import_judgments_command(
         ),
     ] = None,
     annotator: Annotated[
-        str | None, typer.Option(help="Who gave all grades, where the file does not name them, as in qrels.")
+        str | None, typer.Option(help="Annotator of all grades, where the file names nobody, as in qrels.")
     ] = None,
     judge: Annotated[
         str | None,

@@ -22,7 +22,7 @@ def field(what: str, usual: str = "") -> Any:
 def format_option(formats: Iterable[str]) -> Any:
     """The option --format of an import that reads these formats."""
     found = "default: found from the file's name or its first bytes"
-    return typer.Option("--format", help=f"{', '.join(formats)}; {found}.")
+    return typer.Option("--format", help=f"Format of the file: {', '.join(formats)}; {found}.")
 
 
 Format = Annotated[str | None, format_option(FORMATS)]

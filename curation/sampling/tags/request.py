@@ -16,7 +16,7 @@ class TagsRequest:
         str,
         Option(
             "Embedding model of synonyms",
-            "sentence-transformers model that finds a query's neighbors: a name or a folder.",
+            "Embedding model that finds a query's neighbors: a name or a folder.",
         ),
     ] = DEFAULT_MODEL
     dense: Annotated[

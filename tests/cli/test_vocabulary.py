@@ -1,0 +1,184 @@
+"""One vocabulary: an option's name has one meaning in all commands, and a new name is decided here.
+
+`SHARED` are names in several commands: what every help of the name says, and the type of its values.
+`ALONE` are names that one command has. A new name, a second meaning or a help that is no sentence fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import pytest
+
+from docs import make_commands
+from tests.support import ROOT
+
+SHARED = {
+    "--add": ("add to the current corpus", "bool"),
+    "--again": ("also", "bool"),
+    "--annotator": ("annotator", "str"),
+    "--annotators": ("annotators", "str"),
+    "--answers": ("file of answers", "str"),
+    "--breakdown": ("broken down by", "str"),
+    "--browser": ("open the page in this machine's browser", "bool"),
+    "--budget": ("pairs", "int"),
+    "--by": ("who does it", "str"),
+    "--calls": ("calls to make", "int"),
+    "--columns": ("names of the columns", "str"),
+    "--cut": ("whose direct ties do not count", "str"),
+    "--date-order": ("how to read dates", "str"),
+    "--depth": ("documents", "int"),
+    "--document-field": ("field with", "str"),
+    "--dry-run": ("say what", "bool"),
+    "--duplicates": ("blind duplicates", "float"),
+    "--encoding": ("encoding of text files", "str"),
+    "--file": ("file", "Path"),
+    "--folder": ("folder", "Path"),
+    "--format": ("format", "str"),
+    "--grade-field": ("field with the", "str"),
+    "--grade-map": ("grades of another scale", "str"),
+    "--html": ("as one html file", "Path"),
+    "--id-field": ("field with the", "str"),
+    "--json": ("one json object", "bool"),
+    "--judge": ("judge", "str"),
+    "--license": ("licence of the data set", "str"),
+    "--limit": ("rows to show; 0: all. --json has all.", "int"),
+    "--model": ("model", "str"),
+    "--negatives": ("hard negatives", "int"),
+    "--no-header": ("no header line", "bool"),
+    "--no-paraphrase": ("paraphrases make no ties", "bool"),
+    "--no-shared-documents": ("makes no tie", "bool"),
+    "--numbers": ("numbers and model names in queries", "str"),
+    "--out": ("write", "Path"),
+    "--overlap": ("how many different annotators", "int"),
+    "--part": ("part", "str"),
+    "--password-stdin": ("read the password from standard input", "bool"),
+    "--per-day": ("answers expected of an annotator per day", "int"),
+    "--port": ("port to listen on", "int"),
+    "--queries": ("queries", "int"),
+    "--query-field": ("field with", "str"),
+    "--rank-field": ("field with the rank", "str"),
+    "--reason": ("why", "str"),
+    "--reference-field": ("field with reference answers", "str"),
+    "--release": ("release", "str"),
+    "--relevant-grade": ("lowest grade of a relevant document", "int"),
+    "--round": ("round", "str"),
+    "--run": ("a run file, or name=file", "str"),
+    "--same": ("tie queries with the same", "str"),
+    "--score-field": ("field with the score", "str"),
+    "--seed": ("seed of the random steps", "int"),
+    "--send": ("send texts to the language model", "bool"),
+    "--share": ("share of", "float"),
+    "--size": ("number of", "int"),
+    "--skip-repeated": ("keep the best rank of a document", "bool"),
+    "--skip-unknown": ("leave out", "bool"),
+    "--systems": ("systems", "str"),
+    "--tag": ("tag", "str"),
+    "--threshold": ("similarity", "float"),
+    "--time-field": ("field with the time", "str"),
+    "--today": ("the day whose quarter it is", "datetime"),
+    "--unanswerable": ("the corpus", "bool"),
+}
+ALONE = set(
+    """
+    --about --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns
+    --annotator-field --answer-field --ask-from --asker-only --backup --baseline --body-field
+    --bot-per-day --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field
+    --clean --consistency --context-field --control-items --corpus --correction --correctness
+    --count-field --date-field --dense --design --dev --difference --document-threshold --documents
+    --duration-field --duration-unit --email --end --exclude-judged --exclude-release --exclude-released
+    --explanation-field --extractor --fail-if --faithfulness --first-stage --for --fresh --from --grade
+    --group-field --group-spellings --guide --half-width --hard-negatives --head --host --id --images-from
+    --import-from --imported-run --information-need --information-need-field --keep --kind --label-draws
+    --ladder --largest-group --log-json --max-characters --max-words --measures --merged --metadata-field
+    --min-count --min-documents --min-f1 --min-probability --name --new-release --new-round
+    --no-candidates --no-near-duplicates --no-query-text --no-tag --note-field --old-release --old-round
+    --open-rounds --override --overwrite --pairs --parallel --paraphrase-threshold --pass-mark --per-query
+    --personal-data --pick --pilot --pool --pool-sample --query --query-text-field --query-threshold
+    --question --quota --random-negatives --reason-field --region --rehearse --remove --repair
+    --repeat-minutes --replace --resolution --role --rule --same-annotators --sample-bands --sample-budget
+    --seal --segment-field --session-field --settled --share-grades --show --significance-test --since
+    --single-annotator --smoothing --source --stemmer --strata --subtopics --table --tag-field --test
+    --text --text-field --time-block --title-field --to --to-pool --top-up --torso --traffic --turning
+    --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --within --without-grades
+    """.split()
+)
+SENTENCE = re.compile(r"[A-Z“'].*[.)]", re.DOTALL)
+
+
+class Named(NamedTuple):
+    """An option of a command."""
+
+    command: str
+    help: str
+    kind: str
+
+
+def _options() -> dict[str, list[Named]]:
+    found = defaultdict(list)
+    for command, about in make_commands.commands():
+        if command == "goldset" or (hasattr(about, "commands") and not about.invoke_without_command):
+            continue
+        for one in about.params:
+            if one.param_type_name == "option":
+                kind = _kind(one.type_descriptor.annotation)
+                found[one.opts[0]].append(Named(command, " ".join(one.help.split()), kind))
+    return found
+
+
+def _kind(annotation: Any) -> str:
+    """The type of a value: that of its items for a list, text for one of several words."""
+    name = re.sub(r"^list\[(.*)\]$", r"\1", getattr(annotation, "__name__", ""))
+    name = str(annotation).partition("[")[2].rstrip("]") if name == "list" else name
+    name = name.rpartition(".")[2]
+    return name if name in {"bool", "int", "float", "str", "Path", "datetime"} else "str"
+
+
+OPTIONS = _options()
+
+
+def test_each_name_of_an_option_is_decided_and_one_of_several_commands_has_its_meaning() -> None:
+    shared = {name for name, found in OPTIONS.items() if len(found) > 1}
+    assert {"one meaning": shared, "one command": OPTIONS.keys() - shared} == {
+        "one meaning": SHARED.keys(),
+        "one command": ALONE,
+    }
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_name_means_the_same_in_every_command(name: str) -> None:
+    said, kind = SHARED[name]
+    others = [found for found in OPTIONS[name] if said not in found.help.lower() or found.kind != kind]
+    assert others == [], f"{name} says {said!r} and takes {kind} elsewhere"
+
+
+def test_the_help_of_an_option_is_whole_sentences() -> None:
+    assert [
+        (name, one) for name, found in OPTIONS.items() for one in found if not SENTENCE.fullmatch(one.help)
+    ] == []
+
+
+def test_the_help_of_a_group_has_a_whole_sentence_of_60_characters_for_each_command() -> None:
+    groups = [(name, about) for name, about in make_commands.commands() if hasattr(about, "commands")]
+    lines = [
+        (name, line)
+        for name, group in groups
+        for line in (command.get_short_help_str(200) for command in group.commands.values())
+    ]
+    assert [(name, line) for name, line in lines if len(line) > 60 or not line.endswith(".")] == []
+    assert "..." not in "".join(line for _, line in lines)
+
+
+def test_documents_show_no_option_that_no_command_has() -> None:
+    known = OPTIONS.keys() | {"--project", "--quiet", "--version", "--help"}
+    for _, about in make_commands.commands():
+        known |= {name for one in about.params for name in getattr(one, "secondary_opts", ())}
+    written = set((ROOT / "docs").glob("*.md")) - {make_commands.TARGET}
+    pages = [ROOT / "README.md", *sorted(written), *(ROOT / "labeling_guides").glob("*.md")]
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    shown = [named for line in lines for named in re.findall(r"\bgoldset [a-z][^`|]*", line)]
+    assert [
+        (line, name) for line in shown for name in re.findall(r" (--[a-z-]+)", line) if name not in known
+    ] == []
