@@ -13,8 +13,10 @@ sums, and gives intervals, ties, bounds for unjudged documents, and tests of eve
 Written: wall and processor seconds (user and system, of the best of the rounds) with their ratios to goldset,
 and the largest difference of a mean. Python's compiled files are kept for both sides. Rounds take turns.
 
+The first round, which compiles, counts if rounds is 0.
+
 Usage: python -m benchmarks.bench_evaluate [runs, default 10] [queries, 1000] [documents, 100] [rounds, 3]
-Smallest: python -m benchmarks.bench_evaluate 2 10 20 1
+Smallest: python -m benchmarks.bench_evaluate 1 10 20 0
 """
 
 from __future__ import annotations
@@ -214,7 +216,7 @@ def main() -> None:
         for again in range(rounds + 1):
             for side, parts in commands.items():
                 costs = [spent(part, folder) for part in parts]
-                if again:  # the first round compiles
+                if again or not rounds:  # the first round compiles
                     found[side].append(Cost(*map(sum, zip(*costs, strict=True))))
         difference = largest_difference(folder, runs)
     best = {side: Cost(*map(min, zip(*costs, strict=True))) for side, costs in found.items()}

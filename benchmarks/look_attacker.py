@@ -19,9 +19,9 @@ Needs: ../shared/data
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -41,7 +41,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.sources.run_import import import_run
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
-from curation.store import Store
+from curation.store import Store, open_store
 from curation.store.rows import Document, Query
 from tests.support import ROOT
 from tests.support.evaluated_project import write_run
@@ -244,15 +244,16 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def learned(looks: int) -> Iterator[tuple[str, int, float, str]]:
-    """Each strategy on a project of its own: strategy, looks taken, bits learned, remark."""
-    number = count()
-    for name, strategy in STRATEGIES.items():
-        with TemporaryDirectory() as folder:
-            own = Path(folder) / str(next(number))
+    """Each strategy on a copy of the project: strategy, looks taken, bits learned, remark."""
+    with TemporaryDirectory() as folder:
+        first = attacked(Path(folder))
+        first.store.close()
+        for number, (name, strategy) in enumerate(STRATEGIES.items()):
+            own = Path(folder) / str(number)
             own.mkdir()
-            of = attacked(own)
-            yield name, *strategy(of, looks)
-            of.store.close()
+            store = open_store(Path(shutil.copy(first.store.path, own)))
+            yield name, *strategy(first._replace(store=store, folder=own), looks)
+            store.close()
 
 
 def main() -> None:
