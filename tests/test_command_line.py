@@ -57,25 +57,54 @@ def test_lines_of_an_example_are_joined_at_backslashes_only() -> None:
     assert examples_of(command) == ["goldset a      --b", "--c"]
 
 
-PAGES = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/path.md"))
-README = re.findall(r"^(?:\$ )?(goldset .*)$", PAGES, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    "example", [*README, *(example for _, command in LEAVES for example in examples_of(command))], ids=str
+PAGES = "\n".join(
+    page.read_text(encoding="utf-8")
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if page != make_commands.TARGET
 )
-def test_every_example_names_a_command_and_options_that_it_knows(example: str) -> None:
-    """What the help shows is what the parser takes: arguments and values included."""
-    words = shlex.split(re.sub(r"\d?>.*", "", example.rpartition("|")[2]), comments=True)
-    assert words[0] == "goldset"
+
+
+def commands_in_blocks() -> set[str]:
+    """The commands in the code blocks of all pages, without comments."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", PAGES, re.MULTILINE | re.DOTALL)
+    text = "".join(blocks).replace("\\\n", " ")
+    lines = re.findall(r"^(?:\$ )?(goldset .*)$", text, re.MULTILINE)
+    return {" ".join(line.partition(" #")[0].partition(" &&")[0].split()) for line in lines}
+
+
+def parsed(words: list[str]) -> None:
+    """Parse a command line as the program does; nothing is run."""
     group = COMMAND
-    context = group.make_context("goldset", words[1:], resilient_parsing=False)
+    context = group.make_context("goldset", words, resilient_parsing=False)
     rest = [*context._protected_args, *context.args]
-    while hasattr(group, "commands"):
+    while hasattr(group, "commands") and (rest or not group.invoke_without_command):
         group = group.commands[rest.pop(0)]
         context = group.make_context(group.name, rest, parent=context)
         rest = [*context._protected_args, *context.args]
     assert rest == []
+
+
+@pytest.mark.parametrize(
+    "example",
+    [*sorted(commands_in_blocks()), *(example for _, command in LEAVES for example in examples_of(command))],
+    ids=str,
+)
+def test_every_example_names_a_command_and_options_that_it_knows(example: str) -> None:
+    """What the help and the pages show is what the parser takes: arguments and values included."""
+    words = shlex.split(re.sub(r" \d?>>? .*", "", example.rpartition("|")[2]), comments=True)
+    assert words[0] == "goldset"
+    parsed(words[1:])
+
+
+@pytest.mark.parametrize("example", sorted(set(re.findall(r"`(goldset\s[^`]*\s--[^`]*)`", PAGES))), ids=str)
+def test_every_option_that_a_page_names_is_one_of_its_command(example: str) -> None:
+    group, options = COMMAND, [*COMMAND.params]
+    for word in example.split()[1:]:
+        if word in getattr(group, "commands", {}):
+            group = group.commands[word]
+            options += group.params
+    known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+    assert set(re.findall(r"--[a-z-]+", example)) <= {*known, "--help"}
 
 
 def test_the_documentation_of_the_commands_is_what_make_docs_writes() -> None:
