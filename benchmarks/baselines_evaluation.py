@@ -25,13 +25,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.evaluation.baselines import write_baselines
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, EvaluationOptions
-from curation.evaluation.inputs.system_runs import named_runs
 from curation.labeling.judgments.imported import add_judgments
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
+from curation.scoring.baselines import write_baselines
+from curation.scoring.inputs.system_runs import named_runs
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules

@@ -20,9 +20,9 @@ import numpy as np
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
-from curation.evaluation.inputs.release import DrawnQueries
-from curation.evaluation.sealed.flattery import flattery
-from curation.evaluation.sealed.ladder import LadderState, climb
+from curation.looks.flattery import flattery
+from curation.looks.ladder import LadderState, climb
+from curation.scoring.inputs.release import DrawnQueries
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm

@@ -23,14 +23,14 @@ import numpy as np
 
 from benchmarks.steps import shared_data
 from curation.evaluation.figures.inferred import MEASURES, _values, recorded_strata
-from curation.evaluation.inputs.pool_sample import recorded_sample
-from curation.evaluation.metrics.measures import measures_for
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
-from curation.evaluation.metrics.scores import score_rows
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool_sample import draw_sample, read_design
 from curation.retrieval import Bm25
+from curation.scoring.inputs.pooled import recorded_sample
+from curation.scoring.metrics.measures import measures_for
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.scores import score_rows
 from curation.statistics.intervals import wilson
 from curation.statistics.means import mean_intervals
 from curation.store.rows import Document, Query

@@ -31,11 +31,11 @@ import numpy as np
 from curation.errors import RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
 from curation.retrieval import Bm25
+from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.run_import import import_run
@@ -197,11 +197,11 @@ class Posterior:
 
 def climbing(of: Attacked, looks: int, aim: float | None, bm25_first: bool) -> tuple[int, float, str]:
     """Looks taken, bits learned, and how many figures were shown with the bound."""
-    from curation.evaluation.inputs.release import read_release
-    from curation.evaluation.metrics.measures import measures_named
-    from curation.evaluation.metrics.scores import score_run
-    from curation.evaluation.sealed.ladder import step_for, told_bits
-    from curation.evaluation.sealed.ladder_looks import ladder_looks
+    from curation.looks.ladder import bits_of_answers, step_for
+    from curation.looks.ladder_looks import ladder_looks
+    from curation.scoring.inputs.release import read_release
+    from curation.scoring.metrics.measures import measures_named
+    from curation.scoring.metrics.scores import score_run
 
     measures = ["mrr@10"]
     queries, step = len(of.queries), step_for(len(of.queries))
@@ -228,8 +228,12 @@ def climbing(of: Attacked, looks: int, aim: float | None, bm25_first: bool) -> t
             continue
         found.learn(chosen, answer.improved, answer.best)
         if len(found.left) == 1:
-            return taken + 1, found.bits, f"{rungs} figures, at most {told_bits(taken + 1, step):.0f} bits"
-    return looks, found.bits, f"{rungs} figures, at most {told_bits(looks, step):.0f} bits"
+            return (
+                taken + 1,
+                found.bits,
+                f"{rungs} figures, at most {bits_of_answers(taken + 1, step):.0f} bits",
+            )
+    return looks, found.bits, f"{rungs} figures, at most {bits_of_answers(looks, step):.0f} bits"
 
 
 Strategy = Callable[[Attacked, int], tuple[int, float, str]]

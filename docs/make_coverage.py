@@ -37,13 +37,13 @@ from curation.evaluation.coverage_effects import (
     place_queries,
     values_of_queries,
 )
-from curation.evaluation.inputs.facets import CLUSTER, Facet
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.qrels import qrels_of
-from curation.evaluation.metrics.scores import score_run
 from curation.pooling.systems import Systems
 from curation.progress import silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, embed
+from curation.scoring.inputs.facets import CLUSTER, Facet
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.qrels import qrels_of
+from curation.scoring.metrics.scores import score_run
 from curation.sources.queries import active_queries
 from curation.statistics.explained import SpreadWithin
 from curation.store.documents import current_corpus

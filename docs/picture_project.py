@@ -19,8 +19,6 @@ from curation.coverage.report import find_coverage
 from curation.coverage.writing.tasks import open_tasks
 from curation.demo.second_quarter import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
-from curation.evaluation.baselines import write_baselines
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.submission import RunSubmission
 from curation.evaluation.submission import submit as submit_runs
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
@@ -41,6 +39,8 @@ from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
+from curation.scoring.baselines import write_baselines
+from curation.scoring.inputs.system_runs import RunSource
 from curation.settling.adjudication import decide_many
 from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines

@@ -21,11 +21,10 @@ MOST_FILES = 12
 REGISTRIES = {
     ROOT / "curation/cli",
     ROOT / "curation/agreement/annotators/signals",
-    ROOT / "curation/evaluation/report/sections",
     ROOT / "curation/releases/export/formats",
     ROOT / "curation/splits/ties",
 }
-"""One file a record (a command, a signal, a section, a format, a tie), however many there are."""
+"""One file a record (a command, a signal, a format, a tie), however many there are."""
 
 
 @cache

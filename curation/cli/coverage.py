@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from curation.coverage.report import CoverageGap, CoverageReport, Span
     from curation.coverage.writing.tasks import BatchProgress, OpenedTasks
     from curation.coverage.writing.written import CoverageQuery
-    from curation.evaluation.coverage_report.values import EvaluatedValues
+    from curation.evaluation.coverage_report import EvaluatedValues
     from curation.progress import Progress
 
 IDS_SHOWN = 5
@@ -235,7 +235,7 @@ def coverage_map(
       goldset coverage map map.html
       goldset coverage map map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
-    from curation.evaluation.coverage_report.page import coverage_page
+    from curation.evaluation.coverage_report import coverage_page
 
     with progress_bar() as progress:
         found = _evaluated(release, run or [], part, seed, progress)
@@ -248,10 +248,10 @@ def _evaluated(
     release: str | None, runs: Sequence[str], split: str | None, seed: int, progress: Progress
 ) -> EvaluatedValues | None:
     from curation.errors import InputError
-    from curation.evaluation.coverage_report.values import values_of
+    from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
-    from curation.evaluation.inputs.system_runs import named_runs
+    from curation.scoring.inputs.system_runs import named_runs
 
     if (release is None) != (not runs):
         raise InputError("Results need both --release and --run; expected both, or neither.")

@@ -49,8 +49,8 @@ def coverage_effects_command(
       goldset coverage effects v1 --run new=new.trec --part dev --json
     """
     from curation.evaluation.coverage_effects import coverage_effects
-    from curation.evaluation.inputs.system_runs import named_runs
     from curation.retrieval.embeddings import DEFAULT_MODEL
+    from curation.scoring.inputs.system_runs import named_runs
 
     with progress_bar() as progress:
         found = coverage_effects(

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
-from curation.cli.evaluate_answers import GradedIn, evaluated_answers, refuse_two_layouts, refuse_without_run
 from curation.cli.evaluate_files import refuse_no_files, write_files
 from curation.cli.goldset import By, Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.output import emit, progress_bar, say, write_page
-from curation.errors import CurationError, InputError
+from curation.errors import CurationError, InputError, refuse_problems
 from curation.store import COMMAND_LINE, Store
 from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions
     from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-    from curation.evaluation.inputs.system_runs import RunSource
     from curation.evaluation.report.page import EvaluationReport
     from curation.releases.verify import Opened
     from curation.reports.page import Section
+    from curation.scoring.inputs.system_runs import RunSource
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
@@ -290,19 +289,21 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
-    from curation.evaluation.answers.answer_files import AnswerFields
-    from curation.evaluation.answers.evaluate_answers import AnswerOptions
+    from curation.evaluation.answers.answer_files import AnswerFields, named_answers
+    from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
+    from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, read_grades_of_answers
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.comparison.deciding import DecidingTest
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
-    from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
-    from curation.evaluation.judges.estimates import judged_estimates
-    from curation.evaluation.sealed.looking import by_ladder
+    from curation.evaluation.refusals import refuse_unfitting
     from curation.evaluation.to_pool import check_pooling, pool_runs
     from curation.files.fields import RunFields
+    from curation.judges.estimates import judged_estimates
+    from curation.looks.looking import by_ladder
     from curation.releases.verify import opened
+    from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
     layout = layout_of(format, encoding, columns, no_header)
     fields = RunFields(query_field, document_field, rank_field, score_field)
@@ -324,26 +325,57 @@ def evaluate(
     read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
     refuse_no_files(report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read)
     runs, judged, pooled = (store, opened(store, name), sources), None, None
-    of_runs = _given(judge=judge, to_pool=to_pool, fail_if=fail_if, turning=turning, table=tables or None)
-    of_runs += _given(per_query=per_query)
-    if ladder or by_ladder(*runs[:2], split, actor):
-        others = _given(html=report, first_stage=first_stage, hard_negatives=hard_negatives)
-        others += _given(baseline=baseline, correctness=correctness, faithfulness=faithfulness)
-        others += _given(label_draws=label_draws or None, pool_sample=pool_sample, subtopics=subtopics)
-        others += _given(correction=correction)
-        _refuse_beside_ladder([*of_runs, *others])
+    by_the_ladder = ladder or by_ladder(*runs[:2], split, actor)
+    refuse_unfitting(
+        runs=bool(run),
+        answers=bool(answers),
+        ladder=by_the_ladder,
+        about_runs=_given(
+            judge=judge,
+            to_pool=to_pool,
+            fail_if=fail_if,
+            turning=turning,
+            table=tables or None,
+            per_query=per_query,
+            first_stage=first_stage,
+            hard_negatives=hard_negatives,
+            baseline=baseline,
+            correction=correction,
+            label_draws=label_draws or None,
+            pool_sample=pool_sample,
+            subtopics=subtopics,
+        ),
+        about_answers=_given(
+            correctness=correctness,
+            faithfulness=faithfulness,
+            answer_field=answer_field,
+            context_field=context_field,
+        ),
+        further=_given(html=report),
+    )
+    if by_the_ladder:
         _climb(runs, options, answers, of_answers, reason, actor, as_json)
         return
     if to_pool is not None:
         check_pooling(store, to_pool, actor)
     if answers and run:
-        refuse_two_layouts(
-            {"--format": format, "--columns": columns, "--query-field": query_field}, no_header=no_header
+        refuse_problems(
+            [
+                f"{option} could be about the runs or about the answers, and both are named"
+                for option in _given(format=format, columns=columns, query_field=query_field)
+                + _given(no_header=no_header)
+            ],
+            way_out="Evaluate --run and --answers in two calls.",
         )
-    graded = GradedIn(correctness, faithfulness)
-    answered = evaluated_answers(*runs[:2], answers, graded, of_answers, reason, actor)
+    answered = None
+    if answers:
+        graded = {CORRECTNESS: correctness, FAITHFULNESS: faithfulness}
+        grades = {name: read_grades_of_answers(f"--{name}", text) for name, text in graded.items() if text}
+        of_answers = of_answers._replace(grades=grades)
+        with progress_bar() as progress:
+            files = named_answers(answers)
+            answered = evaluate_answers(*runs[:2], files, of_answers, reason, actor, progress)
     if answered is not None and not run:
-        refuse_without_run(of_runs)
         _emit_answers(answered, report, as_json)
         return
     with progress_bar() as progress:
@@ -380,7 +412,7 @@ def _climb(
     """What the Ladders of runs and of answers say."""
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.evaluate_answers import ladder_answers
-    from curation.evaluation.sealed.ladder_looks import ladder_looks
+    from curation.looks.ladder_looks import ladder_looks
 
     climbed = []
     with progress_bar() as progress:
@@ -442,15 +474,6 @@ def _show(
         say(f"The page of --html has also: {', '.join(details)}.")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
-
-
-def _refuse_beside_ladder(options: Sequence[str]) -> None:
-    """The Ladder answers and shows nothing else, so what was asked for besides would be dropped."""
-    if options:
-        raise InputError(
-            f"--ladder shows nothing but its answer, so {', '.join(options)} cannot go with it. Leave them "
-            "out, or --ladder, without which leads look at a sealed part."
-        )
 
 
 def _bands(text: str | None) -> list[int] | None:

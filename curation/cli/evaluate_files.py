@@ -69,7 +69,7 @@ def write_files(found: Evaluation, tables: Sequence[Path], per_query: Path | Non
 
 
 def _tables(found: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
-    from curation.evaluation.report.system_table import system_figures, system_table
+    from curation.evaluation.report.files import system_figures, system_table
     from curation.reports.table_files import csv_table, writer_for
 
     for path in paths:
@@ -79,7 +79,7 @@ def _tables(found: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, st
 
 
 def _queries(found: Evaluation, path: Path) -> Iterator[tuple[Path, str, str]]:
-    from curation.evaluation.report.trec_lines import trec_lines
+    from curation.evaluation.report.files import trec_lines
 
     paths = _query_paths(path, [system.name for system in found.runs])
     for own, system in zip(paths, found.runs, strict=True):

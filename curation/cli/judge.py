@@ -13,8 +13,8 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.evaluation.judges.agreement import JudgeAgreement
-    from curation.evaluation.judges.stored import StoredJudge
+    from curation.judges.agreement import JudgeAgreement
+    from curation.judges.stored import StoredJudge
 
 
 @app.command()
@@ -57,8 +57,8 @@ def judge(
       goldset judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
     from curation.errors import InputError
-    from curation.evaluation.judges.agreement import judge_agreement
-    from curation.evaluation.judges.stored import list_judges
+    from curation.judges.agreement import judge_agreement
+    from curation.judges.stored import list_judges
 
     store = project_store()
     if name is None:
@@ -74,7 +74,7 @@ def judge(
 
 
 def _show_judges(judges: list[StoredJudge]) -> None:
-    from curation.evaluation.judges.stored import NO_JUDGE
+    from curation.judges.stored import NO_JUDGE
 
     if not judges:
         say(f"The project has no judge. {NO_JUDGE}")

@@ -216,10 +216,10 @@ def relabel_report(
       goldset relabel report --old-round "imported: spring.csv" --new-round "imported: autumn.csv" --json
     """
     from curation.evaluation.evaluation import EvaluationOptions
-    from curation.evaluation.inputs.system_runs import named_runs
     from curation.relabeling.drift.past_evaluations import compare_releases, order_changes
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
+    from curation.scoring.inputs.system_runs import named_runs
 
     refuse_problems(_report_problems(plan, old_round, new_round, old_release, new_release, run, part))
     store = project_store()

@@ -13,7 +13,7 @@ from curation.cli.output import emit, progress_bar, say, table
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.evaluation.baselines import BaselineRuns
+    from curation.scoring.baselines import BaselineRuns
 
 
 @app.command()
@@ -44,7 +44,7 @@ def run(
       goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
       goldset run v1 --part dev --out runs/v1-dev --json
     """
-    from curation.evaluation.baselines import write_baselines
+    from curation.scoring.baselines import write_baselines
 
     if not {"dense", "hybrid"}.intersection(listed(systems)):
         refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")

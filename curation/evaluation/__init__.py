@@ -4,10 +4,9 @@
 
     tables = evaluate(("data/goldset.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
 
-The room reads releases and run files of the project alone. A run becomes a ranking in the order
-of trec_eval (`metrics.rankings`), its code scores it query by query (`metrics.scores`), and figures are
-made of these scores alone (`figures`), which `report` and `tables` show. Of a sealed part no value of a
-single query leaves `evaluate_runs`.
+The room reads releases and run files of the project alone. `scoring` makes a run the values of
+queries; figures and comparisons are made of these alone, which `report` and `tables` show. Of a sealed part
+no value of a single query leaves `evaluate_runs`.
 """
 
 from __future__ import annotations

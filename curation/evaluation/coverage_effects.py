@@ -21,12 +21,12 @@ from curation.coverage.report import Span, span
 from curation.coverage.resolution import documents_of
 from curation.coverage.stored_map import map_in_force, read_map
 from curation.errors import InputError, RefusedError
-from curation.evaluation.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, read_run
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.scores import RunScores, mean_scores, score_rows
 from curation.statistics.explained import (
     ExplainedByFigure,
     SpreadWithin,

@@ -8,34 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
-from curation.evaluation.assembly import assembled
+from curation.errors import InputError, RefusedError, refuse_problems
+from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.comparison.deciding import check_deciding
 from curation.evaluation.comparison.other_labels import with_other_labels
-from curation.evaluation.comparison.similar_lists import FirstPlaces, first_places
-from curation.evaluation.derived_figures import without_telling_lists
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.inputs.facets import Facet, chosen_facets
-from curation.evaluation.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.inputs.subtopic_file import SubtopicFacts, read_subtopics
-from curation.evaluation.inputs.system_runs import RunSource, SystemRun, read_run
-from curation.evaluation.metrics.measures import Measure, measures_for
-from curation.evaluation.metrics.rankings import rank
-from curation.evaluation.metrics.scores import RunScores, score_ranking
-from curation.evaluation.sealed.disclosure import (
+from curation.evaluation.refusals import run_problems
+from curation.evaluation.sealed_figures import sealed_evaluation
+from curation.looks.disclosure import (
     EarlierRun,
     SeenLists,
     refuse_what_tells_of_single_queries,
     secrets,
     seen_lists,
 )
-from curation.evaluation.sealed.ladder_looks import with_ladder_values
-from curation.evaluation.sealed.looking import (
+from curation.looks.ladder import scored_by
+from curation.looks.ladder_looks import with_ladder_values
+from curation.looks.limits import (
+    Plausibility,
+    plausibility,
+    refuse_fine_measures,
+    refuse_implausible,
+    rounded_figures,
+    seen_pairs,
+)
+from curation.looks.looking import (
     BUSY,
     PlannedLooks,
     ScoredRun,
@@ -44,16 +45,14 @@ from curation.evaluation.sealed.looking import (
     run_sum_of,
     take_looks,
 )
-from curation.evaluation.sealed.part_ladder import scored_by
-from curation.evaluation.sealed.plausibility import (
-    Plausibility,
-    plausibility,
-    refuse_implausible,
-    seen_pairs,
-)
-from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
+from curation.scoring.inputs.facets import Facet, chosen_facets
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
+from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
+from curation.scoring.metrics.measures import Measure, measures_for
+from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Store
 
@@ -83,76 +82,45 @@ def evaluate_runs(
     """
     if not runs:
         raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
-    _check_first_stage(options, [source.name for source in runs])
+    _check_runs(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
-    systems = len({source.name for source in runs})
     release, subtopics = _with_subtopics(release, options, progress)
-    measures, facets = _measures_and_facets(release, options, systems)
+    measures, facets = _measures_and_facets(release, options)
     _check_label_draws(options, release)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
-    scored, lists = _scores(release, measures, read, progress)
+    systems = _scored(release, measures, read, progress)
 
-    def shown(secrets: Mapping[str, Sequence[Mask]] | None = None) -> Evaluation:
-        found = assembled(release, measures, facets, read, scored, lists, options, secrets)
-        return replace(found, subtopics=subtopics)
+    def evaluated(secrets: Mapping[str, Sequence[Mask]] | None = None) -> Evaluation:
+        figures = assembled(release, measures, facets, systems, options, secrets)
+        return replace(figures, subtopics=subtopics)
 
     if not release.sealed:
-        return _with_other_labels(store, shown(), release, measures, read, options)
-    look = _look_of(store, release, measures, read, options)
-    rows = {name: [run.rows for run in found] for name, found in read.items()}
+        return _with_other_labels(store, evaluated(), release, measures, systems, options)
+    seen = _seen_runs(store, release, measures, systems, options)
+    rows = {system.name: system.rows for system in systems}
 
     def plan(log: SealedLog) -> PlannedLooks[Evaluation]:
-        found = shown(_secrets(release, look, log.earlier))
-        found = rounded_figures(without_telling_lists(found, release, rows))
-        runs = _scored_runs(release, found, read, scored, look)
-        inside = [one for system in found.runs for one in rows[system.name]]
-        runs = with_ladder_values(store, release, log.ladders, inside, runs)
-        return PlannedLooks(found, runs, _asked(found, facets, options, look))
+        shown = sealed_evaluation(evaluated(_secrets(release, seen, log.earlier)), release, rows)
+        looks = _scored_runs(release, shown, seen)
+        looks = with_ladder_values(store, release, log.ladders, [one.run.rows for one in seen], looks)
+        return PlannedLooks(shown, looks, _asked(shown, facets, options, seen))
 
     evaluation, taken = take_looks(store, release, plan, why, actor, busy=BUSY)
     return replace(evaluation, looks=taken)
 
 
-def evaluate_read(
-    release: EvaluatedRelease,
-    read: Mapping[str, Sequence[SystemRun]],
-    options: EvaluationOptions = EvaluationOptions(),
-    progress: Progress = silent,
-) -> Evaluation:
-    """Score runs that were read, on parts that are not sealed; no project is needed for it.
-
-    Parameters
-    ----------
-    read: system → its runs.
-    options: `split`, `relevant` and `reading` are the release's and the runs' already.
-
-    Raises
-    ------
-    InputError: options that mean nothing here.
-    RefusedError: a part is sealed.
-    """
-    if release.sealed:
-        raise RefusedError(f"{', '.join(release.sealed)} is sealed: score it by the release's name.")
-    if options.label_draws:
-        raise InputError("Labels are drawn as a project's annotators differ: score by its release's name.")
-    _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
-    measures, facets = _measures_and_facets(release, options, len(read))
-    scored, lists = _scores(release, measures, read, progress)
-    return assembled(release, measures, facets, read, scored, lists, options)
-
-
 def _measures_and_facets(
-    release: EvaluatedRelease, options: EvaluationOptions, systems: int
+    release: EvaluatedRelease, options: EvaluationOptions
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
     """What is computed, and for which kinds of queries; stops where the release does not allow it."""
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
     if options.pool_sample is not None:
         _refuse_declared_sample(release)
-    _check_turning(options, release, measures, systems)
+    _check_turning(options, release, measures)
     check_deciding(options.comparison.deciding, bool(release.sealed))
     if options.by_query and release.sealed:
         raise RefusedError(
@@ -211,7 +179,7 @@ def _with_other_labels(
     evaluation: Evaluation,
     release: EvaluatedRelease,
     measures: Sequence[Measure],
-    read: Mapping[str, Sequence[SystemRun]],
+    systems: Sequence[ScoredSystem],
     options: EvaluationOptions,
 ) -> Evaluation:
     """The evaluation, with the order under other labels where that was asked for and there is an order."""
@@ -219,80 +187,80 @@ def _with_other_labels(
     if not options.label_draws or order is None or not order.views:
         return evaluation
     measure = next(one for one in measures if one.name == order.measure)
-    rows = {name: [run.rows for run in runs] for name, runs in read.items()}
+    rows = {system.name: system.rows for system in systems}
     draws, seed = options.label_draws, options.seed
     order = with_other_labels(store, release, order, rows, measure, seed=seed, draws=draws)
     return replace(evaluation, order=order)
 
 
-def _scores(
+def _scored(
     release: EvaluatedRelease,
     measures: Sequence[Measure],
     read: Mapping[str, Sequence[SystemRun]],
     progress: Progress,
-) -> tuple[dict[str, list[RunScores]], dict[str, FirstPlaces]]:
-    """The scores of each system's runs, and the first places of its first; a whole ranking is not kept."""
-    scored: dict[str, list[RunScores]] = {}
-    lists = {}
-    for number, (name, found) in enumerate(read.items(), 1):
-        for run in found:
-            ranking = rank(run.rows, release.qrels)
-            scored.setdefault(name, []).append(score_ranking(ranking, release.qrels, measures))
-            if name not in lists:
-                lists[name] = first_places(run.rows, ranking)
+) -> list[ScoredSystem]:
+    systems = []
+    for number, (name, runs) in enumerate(read.items(), 1):
+        systems.append(score_system(name, runs, release, measures))
         progress("scoring systems", number, len(read))
-    return scored, lists
+    return systems
 
 
-class _Look(NamedTuple):
-    """System → for each of its runs how it is named, what a look sees of its lists, and what they are made
-    of."""
+class _SeenRun(NamedTuple):
+    """A run of a sealed part: how it is named in refusals, what a look sees of its lists, what they hold."""
 
-    names: dict[str, list[str]]
-    seen: dict[str, list[SeenLists]]
-    plausible: dict[str, list[Plausibility]]
+    system: str
+    label: str
+    run: SystemRun
+    scores: RunScores
+    seen: SeenLists
+    plausible: Plausibility
 
 
-def _look_of(
+def _seen_runs(
     store: Store,
     release: EvaluatedRelease,
     measures: Sequence[Measure],
-    read: Mapping[str, Sequence[SystemRun]],
+    systems: Sequence[ScoredSystem],
     options: EvaluationOptions,
-) -> _Look:
-    """What a look would see; stops where lists are implausible."""
+) -> list[_SeenRun]:
+    """What a look would see of each run; stops where lists are implausible."""
     pairs = seen_pairs(store, release)
-    plausible = {
-        name: [plausibility(run.rows, release, measures, pairs) for run in runs]
-        for name, runs in read.items()
-    }
-    names = {
-        name: [name if len(runs) == 1 else f"{name} ({run.source})" for run in runs]
-        for name, runs in read.items()
-    }
-    refuse_implausible(release, list(chain(*names.values())), list(chain(*plausible.values())))
     derived = options.first_stage is not None or options.hard_negatives or release.pool_sample is not None
     looked_at = [*measures, Measure("map")] if derived else measures  # lists are cut from the whole ones
-    return _Look(
-        names,
-        {name: [seen_lists(run.rows, release, looked_at) for run in runs] for name, runs in read.items()},
-        plausible,
-    )
+    runs = [
+        _SeenRun(
+            system.name,
+            system.name if len(system.runs) == 1 else f"{system.name} ({run.source})",
+            run,
+            scores,
+            seen_lists(run.rows, release, looked_at),
+            plausibility(run.rows, release, measures, pairs),
+        )
+        for system in systems
+        for run, scores in zip(system.runs, system.scores, strict=True)
+    ]
+    refuse_implausible(release, [run.label for run in runs], [run.plausible for run in runs])
+    return runs
 
 
-def _secrets(release: EvaluatedRelease, look: _Look, earlier: Sequence[EarlierRun]) -> dict[str, list[Mask]]:
+def _secrets(
+    release: EvaluatedRelease, runs: Sequence[_SeenRun], earlier: Sequence[EarlierRun]
+) -> dict[str, list[Mask]]:
     """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
-    names, seen = list(chain(*look.names.values())), list(chain(*look.seen.values()))
-    refuse_what_tells_of_single_queries(release, names, seen, earlier)
-    masks = iter(secrets(release, names, seen, earlier))
-    return {name: [mask for _ in runs for mask in next(masks)] for name, runs in look.seen.items()}
+    labels, seen = [run.label for run in runs], [run.seen for run in runs]
+    refuse_what_tells_of_single_queries(release, labels, seen, earlier)
+    by_system: dict[str, list[Mask]] = {}
+    for run, masks in zip(runs, secrets(release, labels, seen, earlier), strict=True):
+        by_system.setdefault(run.system, []).extend(masks)
+    return by_system
 
 
 def _asked(
-    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, look: _Look
+    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, runs: Sequence[_SeenRun]
 ) -> dict[str, Any]:
     """What makes a look at a run another one at the same run: also the runs that it is compared with."""
-    together = sorted(run_sum_of(own) for runs in look.seen.values() for own in runs)
+    together = sorted(run_sum_of(run.seen) for run in runs)
     baseline = options.comparison.baseline
     return {
         "parts": evaluation.parts,
@@ -304,59 +272,36 @@ def _asked(
         "depths": options.first_stage and options.depths,
         "hard_negatives": options.hard_negatives,
         "together": together if len(together) > 1 else None,
-        "baseline": baseline and [run_sum_of(own) for own in look.seen[baseline]],
+        "baseline": baseline and [run_sum_of(run.seen) for run in runs if run.system == baseline],
         "wanted": options.comparison.wanted if len(together) > 1 else None,
         "deciding": options.comparison.deciding if len(together) > 1 else None,
     }
 
 
 def _scored_runs(
-    release: EvaluatedRelease,
-    evaluation: Evaluation,
-    read: Mapping[str, Sequence[SystemRun]],
-    scored: Mapping[str, Sequence[RunScores]],
-    look: _Look,
+    release: EvaluatedRelease, evaluation: Evaluation, runs: Sequence[_SeenRun]
 ) -> list[ScoredRun]:
     """Each run with what its look stores; of several runs of one system each has figures of its own."""
-    found = []
-    for system in evaluation.runs:
-        name, scores = system.name, scored[system.name]
-        figures = [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores))
-        seen, shares = look.seen[name], look.plausible[name]
-        for run, own, figure, sums, made_of in zip(read[name], scores, figures, seen, shares, strict=True):
-            values = {scored_by(own.measures[0], release.qrels.relevant): own.values[:, 0]}
-            found.append(ScoredRun(name, run.source, sums, values, figure, made_of))
-    return found
+    overall = {system.name: system.overall for system in evaluation.runs if len(system.files) == 1}
+    stored = []
+    for run in runs:
+        figures = overall.get(run.system) or rounded_figures(mean_figures([run.scores])[0])
+        values = {scored_by(run.scores.measures[0], release.qrels.relevant): run.scores.values[:, 0]}
+        stored.append(ScoredRun(run.system, run.run.source, run.seen, values, figures, run.plausible))
+    return stored
 
 
-def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None:
-    """Stop where the first stage is no run, or several."""
-    if options.first_stage is None:
-        return
-    check_depths(options.depths)
-    known, times = sorted(set(names)), names.count(options.first_stage)
-    if times != 1:
-        what = "several runs have that name" if times else "no run has that name"
-        raise InputError(
-            f"The first stage {options.first_stage}: {what}; expected one of {', '.join(known)}, with one "
-            "run."
-        )
-    if len(known) < 2:
-        raise InputError(
-            f"The first stage {options.first_stage}: there is no other run that reranks its candidates."
-        )
+def _check_runs(options: EvaluationOptions, systems: Sequence[str]) -> None:
+    """Stop where runs are missing for what is asked, or candidates are reranked to no depth."""
+    refuse_problems(run_problems(systems, options.first_stage, options.turning))
+    if options.first_stage is not None:
+        check_depths(options.depths)
 
 
 def _check_turning(
-    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure], systems: int
+    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> None:
     """Stop where documents that could turn an order are asked for and cannot be named."""
-    if options.turning and systems < 2:
-        raise InputError(
-            "Documents that could turn the order are looked for between two systems, and there is one: add "
-            "another run.",
-            command="--turning needs a second --run NAME=FILE.",
-        )
     if options.turning and release.sealed:
         raise InputError(
             "Documents that could turn the order are named by query, and "

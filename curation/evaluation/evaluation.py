@@ -26,16 +26,13 @@ from curation.evaluation.figures.strata import (
     StratumFigures,
 )
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.inputs.facets import SOURCE, SYNTHETIC
-from curation.evaluation.inputs.run_seconds import RunSeconds
-from curation.evaluation.inputs.subtopic_file import SubtopicFacts
-from curation.evaluation.inputs.system_runs import ReadingOptions
-from curation.evaluation.metrics.rankings import TieCounts
-from curation.evaluation.sealed.disclosure import (
-    SealedTies,
-)
-from curation.evaluation.sealed.looking import TakenLook
+from curation.looks.looking import TakenLook
 from curation.releases.coverage import ReleasedCoverage
+from curation.scoring.inputs.facets import SOURCE, SYNTHETIC
+from curation.scoring.inputs.run_seconds import RunSeconds
+from curation.scoring.inputs.subtopic_file import SubtopicFacts
+from curation.scoring.inputs.system_runs import ReadingOptions
+from curation.scoring.metrics.rankings import TieCounts
 
 DEFAULT_FACETS = ("stratum",)
 
@@ -91,6 +88,14 @@ class SeedSpread(NamedTuple):
     values: tuple[float | None, ...]
 
 
+class SealedTies(NamedTuple):
+    """Equal scores, without how many queries another order would change: of few, that tells of grades."""
+
+    groups: int
+    documents: int
+    queries: int
+
+
 class RunFacts(NamedTuple):
     """What a run's file held for the evaluated queries; see `SystemRun` and `TieCounts`.
 
@@ -129,7 +134,7 @@ class EvaluatedSystem:
     overall: Mapping[str, MeasureFigure]
     traffic: Mapping[str, TrafficFigure]
     others: Mapping[str, OtherMeans]
-    strata: Mapping[str, Mapping[str, StratumFigures]]
+    strata: Mapping[str, Mapping[str, StratumFigures[MeasureFigure]]]
     seeds: Mapping[str, SeedSpread]
     per_query: Mapping[str, tuple[float | None, ...]] | None
 

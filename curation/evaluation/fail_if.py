@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.inputs.facets import CLUSTER
-from curation.evaluation.metrics.measures import measures_named
+from curation.scoring.inputs.facets import CLUSTER
+from curation.scoring.metrics.measures import measures_named
 
 OVERALL = "overall"
 NAMED = 20

@@ -15,20 +15,20 @@ from curation.evaluation.answers.evaluate_answers import (
     evaluate_answers,
     ladder_answers,
 )
-from curation.evaluation.answers.graded import GradedBeside, grades_beside
-from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, GradedBeside, grades_beside
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource
-from curation.evaluation.sealed.ladder_looks import ladder_looks
-from curation.evaluation.sealed.looking import by_ladder
+from curation.evaluation.refusals import refuse_unfitting
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import check_pooling, pool_runs
+from curation.looks.ladder_looks import ladder_looks
+from curation.looks.looking import by_ladder
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
+from curation.scoring.inputs.system_runs import ReadingOptions, RunSource
 from curation.store import Store
 from curation.text import amount
 
@@ -70,6 +70,27 @@ class RunSubmission(NamedTuple):
     skip_repeated: bool = False
     test: str = DecidingTest().test
     correction: str | None = None
+
+    @property
+    def about_runs(self) -> list[str]:
+        """What is asked about runs besides the figures of each, in words."""
+        deciding = DecidingTest(self.test, self.correction)
+        asked = {
+            f"differences from {self.baseline}": self.baseline is not None,
+            f"reranking of {self.first_stage}": self.first_stage is not None,
+            deciding.words: deciding != DecidingTest(),
+            "hard negatives": self.hard_negatives,
+            "documents that could turn the order": self.turning,
+            "estimates from a sample of the pool": self.pool_sample is not None,
+            f"candidates from the first {amount(self.to_pool or 0, 'document')}": self.to_pool is not None,
+        }
+        return [words for words, is_asked in asked.items() if is_asked]
+
+    @property
+    def about_answers(self) -> list[str]:
+        """What is asked about answers besides the figures of each, in words."""
+        asked = {CORRECTNESS: self.correctness, FAITHFULNESS: self.faithfulness}
+        return [words for words, graded in asked.items() if graded]
 
 
 class Submitted(NamedTuple):
@@ -151,37 +172,31 @@ def _checked(
             require_author(cursor, author, "lead")
     if asked.to_pool is not None:
         check_pooling(store, asked.to_pool, author)
-    if not runs and not answers:
-        raise InputError("There is no file yet: upload at least one run, or one file of answers.")
-    about_runs = [asked.first_stage, asked.hard_negatives, asked.turning, asked.pool_sample, asked.to_pool]
-    about_runs.append(asked.baseline)
-    further = any(one not in (None, False) for one in about_runs)
-    graded = asked.correctness or asked.faithfulness
     release = opened(store, asked.release)
-    if (further or graded) and (asked.ladder or by_ladder(store, release, asked.part, author)):
-        raise InputError(
-            "The Ladder shows nothing but its answer, so nothing else can be asked for with it: leave out "
-            "what else was asked for. Of a sealed part leads may see the other figures."
-        )
-    if further and not runs:
-        raise InputError("Something was asked about runs, and there is none: upload one.")
-    if (asked.correctness or asked.faithfulness) and not answers:
-        raise InputError("There are grades of answers and no answers: upload these.")
+    refuse_unfitting(
+        runs=bool(runs),
+        answers=bool(answers),
+        ladder=asked.ladder or by_ladder(store, release, asked.part, author),
+        about_runs=asked.about_runs,
+        about_answers=asked.about_answers,
+    )
     return release
 
 
 def _climbed(work: _Work) -> list[str]:
     """What the Ladders of runs and of answers say."""
     store, release, asked, runs, answers, reading, author, progress = work
-    told = []
+    sentences = []
     if runs:
         measures = (asked.measures or None, asked.relevant, reading)
         found = ladder_looks(store, release, runs, asked.part, *measures, asked.reason, author, progress)
-        told += found.sentences
+        sentences += found.sentences
     if answers:
         options = AnswerOptions(asked.part)
-        told += ladder_answers(store, release, answers, options, asked.reason, author, progress).sentences
-    return told
+        sentences += ladder_answers(
+            store, release, answers, options, asked.reason, author, progress
+        ).sentences
+    return sentences
 
 
 def _answered(work: _Work) -> AnswerEvaluation:
@@ -219,10 +234,10 @@ def _pooled(work: _Work, depth: int) -> str:
         )
     except CurationError as error:
         return f"No document became a candidate: {error}"
-    told = (
+    sentence = (
         f"{found.pairs:,} of the first {depth:,} documents of all queries have no grade; "
         f"{found.pool.added:,} became candidates."
     )
     if found.sealed_left_out:
-        told += f" {amount(found.sealed_left_out, 'query', 'queries')} of other sealed parts got none."
-    return told
+        sentence += f" {amount(found.sealed_left_out, 'query', 'queries')} of other sealed parts got none."
+    return sentence

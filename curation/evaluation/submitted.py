@@ -18,16 +18,16 @@ import numpy as np
 from curation.door import sealed_parts
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
-from curation.evaluation.comparison.leaderboard import leaderboard
+from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.inputs.facets import facet_names
-from curation.evaluation.inputs.release import dimensions_of, scale_of
-from curation.evaluation.metrics.measures import measures_for, measures_named
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
-from curation.evaluation.sealed.part_ladder import PartLadder, part_ladder, scored_by
+from curation.looks.ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
+from curation.scoring.inputs.facets import facet_names
+from curation.scoring.inputs.release import dimensions_of, scale_of
+from curation.scoring.metrics.measures import measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts
 from curation.text import canonical_json, digest, plain
@@ -59,24 +59,10 @@ class SubmittedRun(NamedTuple):
 
 
 class SubmittedRow(NamedTuple):
-    """A row of the leaderboard.
+    """A row of the leaderboard, and the run that it is of."""
 
-    Attributes
-    ----------
-    letters: systems that share one are not told apart.
-    best_rank, worst_rank: the ranks that it may have.
-    """
-
-    system: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    letters: str
-    best_rank: int
-    worst_rank: int
-    by: str
-    at: datetime
+    row: LeaderboardRow
+    run: SubmittedRun
 
 
 class SubmittedBoard(NamedTuple):
@@ -275,23 +261,8 @@ def ranked(runs: Sequence[SubmittedRun], measure: str, seed: int = 0) -> Submitt
     best = sorted(named, key=lambda name: (-named[name].figure["value"], name))[:MOST_ROWS]
     left_out[f"below the first {MOST_ROWS}"] = len(named) - len(best)
     chosen = {name: named[name] for name in best}
-    rows = tuple(
-        SubmittedRow(
-            system=row.system,
-            value=row.value,
-            low=chosen[row.system].figure["low"],
-            high=chosen[row.system].figure["high"],
-            n=chosen[row.system].figure["n"],
-            letters=row.letters,
-            best_rank=row.best_rank,
-            worst_rank=row.worst_rank,
-            by=chosen[row.system].by,
-            at=chosen[row.system].at,
-        )
-        for row in leaderboard(
-            {name: run.figure["value"] for name, run in chosen.items()}, _compared(chosen, seed)
-        )
-    )
+    means = {name: run.figure["value"] for name, run in chosen.items()}
+    rows = tuple(SubmittedRow(row, chosen[row.system]) for row in leaderboard(means, _compared(chosen, seed)))
     return SubmittedBoard(measure, rows, {why: count for why, count in left_out.items() if count})
 
 

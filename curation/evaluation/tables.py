@@ -11,7 +11,7 @@ They are Arrow tables. An unknown value is null, and never 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +23,8 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.progress import Progress, silent
+from curation.scoring.inputs.system_runs import RunSource
 from curation.store import COMMAND_LINE, open_store
 
 RunFiles = str | Path | Sequence[str | Path]
@@ -35,13 +35,13 @@ _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 _TRAFFIC = {"traffic": _NUMBER, "traffic_low": _NUMBER, "traffic_high": _NUMBER}
 _KIND = {"facet": _TEXT, "kind": _TEXT}
 _FIGURE = {name: {"no_interval": _TEXT, "n": _COUNT}.get(name, _NUMBER) for name in MeasureFigure._fields}
+_TYPES = {"str": _TEXT, "float": _NUMBER, "int": _COUNT}
 _COMPARED = {
-    **dict.fromkeys(("system", "other", "measure", "no_verdict", "test", "correction"), _TEXT),
-    **dict.fromkeys(("n", "left_out", "wins", "ties", "losses", "family", "queries_needed"), _COUNT),
-    **dict.fromkeys(("difference", "low", "high", "p_t", "p_randomisation", "p_wilcoxon", "p_sign"), _NUMBER),
-    **dict.fromkeys(("p_tukey", "p_holm", "p_corrected"), _NUMBER),
-    **dict.fromkeys(("effect", "effect_low", "effect_high", "detectable", "wanted"), _NUMBER),
+    field.name: _TYPES[field.type.split(" ")[0]]
+    for field in fields(Comparison)
+    if isinstance(field.type, str) and field.type.split(" ")[0] in _TYPES
 }
+"""The fields of a comparison that are no records."""
 SYSTEMS = pa.schema({"system": _TEXT, "measure": _TEXT, **_FIGURE, **_TRAFFIC})
 STRATA = pa.schema(
     {"system": _TEXT, **_KIND, "queries": _COUNT, "left_out": _TEXT, "measure": _TEXT, **_FIGURE}
@@ -167,11 +167,5 @@ def _queries(found: Evaluation) -> Iterator[Row]:
     asked = list(zip(found.query_ids or (), found.query_texts or (), strict=True))
     for system in found.runs:
         for measure, values in (system.per_query or {}).items():
-            for (query_id, text), value in zip(asked, values, strict=True):
-                yield {
-                    "query_id": query_id,
-                    "query": text,
-                    "system": system.name,
-                    "measure": measure,
-                    "value": value,
-                }
+            for query, value in zip(asked, values, strict=True):
+                yield dict(zip(QUERIES.names, (*query, system.name, measure, value), strict=True))

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.errors import InputError
-from curation.evaluation.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
-from curation.evaluation.metrics.rankings import UNJUDGED, rank
 from curation.people.annotators import require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
+from curation.scoring.metrics.rankings import UNJUDGED, rank
 from curation.sources.run_import import import_run
 from curation.store import COMMAND_LINE, Store
 

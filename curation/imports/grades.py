@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from curation.evaluation.judges.imported import JudgeImport, import_judge
 from curation.files.fields import DecisionFields, JudgmentFields, RunFields
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.imports.texts import fields_used
+from curation.judges.imported import JudgeImport, import_judge
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.progress import Progress
 from curation.settling.adjudication import Decided, decide_many

@@ -48,8 +48,8 @@ class Kind(NamedTuple):
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     """Evaluate uploaded files; their folder is removed whatever comes of it."""
     from curation.evaluation.answers.answer_files import AnswerSource
-    from curation.evaluation.inputs.system_runs import RunSource
     from curation.evaluation.submission import RunSubmission, submit
+    from curation.scoring.inputs.system_runs import RunSource
 
     sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
     answers = [AnswerSource(name, Path(path)) for name, path in parameters["answers"]]
@@ -94,8 +94,8 @@ def _relabel(store: Store, parameters: Parameters, progress: Progress, author: s
 
 def _past_evaluations(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     """Compare uploaded runs on two releases; their folder is removed whatever comes of it."""
-    from curation.evaluation.inputs.system_runs import RunSource
     from curation.relabeling.drift.past_evaluations import compare_releases
+    from curation.scoring.inputs.system_runs import RunSource
 
     sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
     plan, old, new, part, reason = (parameters[name] for name in ("plan", "old", "new", "part", "reason"))

@@ -11,9 +11,9 @@ import pytest
 from curation.coverage.report import find_coverage
 from curation.errors import InputError, RefusedError
 from curation.evaluation.coverage_effects import NDCG, RECALL, WITHOUT_RELEVANT, coverage_effects
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
+from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

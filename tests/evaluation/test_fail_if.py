@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError
-from curation.evaluation.evaluate_runs import evaluate_read
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.fail_if import FailCondition, FailedFigure, failed_figures, read_conditions
-from curation.evaluation.inputs.facets import facets_of
-from curation.evaluation.inputs.pooled import PooledPairs
-from curation.evaluation.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.evaluation.inputs.system_runs import SystemRun
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
+from curation.scoring.inputs.facets import facets_of
+from curation.scoring.inputs.pooled import PooledPairs
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.scoring.inputs.system_runs import SystemRun
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.rankings import run_rows
 from curation.sources.queries import KnownQueries
 from tests.support.command_line import invoke
+from tests.support.evaluated_runs import evaluate_read
 from tests.support.gold_project import TOPICS, frozen_project
 
 QUERIES = [f"q{number:03}" for number in range(60)]

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.baselines import write_baselines
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.figures.refusal import SMALL
-from curation.evaluation.inputs.release import read_release
-from curation.evaluation.inputs.system_runs import named_runs
+from curation.evaluation.sealed_figures import FEW_ANSWERABLE
 from curation.evaluation.to_pool import pool_runs
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
+from curation.scoring.baselines import write_baselines
+from curation.scoring.inputs.release import read_release
+from curation.scoring.inputs.system_runs import named_runs
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
@@ -96,7 +96,7 @@ def test_of_a_sealed_part_refusal_has_no_curve_and_no_small_class(project: Store
     assert sealed.area is not None
     part = score(project, run, split="test").runs[0].files[0].refusal
     assert part.unanswerable < 10
-    assert (part.undefined, part.area, part.empty_unanswerable.value) == (SMALL, None, None)
+    assert (part.undefined, part.area, part.empty_unanswerable.value) == (FEW_ANSWERABLE, None, None)
 
 
 def test_the_seconds_of_a_baseline_are_found_beside_it(project: Store, run: Path, reversed_run: Path) -> None:

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.evaluation.metrics.measures import HEADLINE, measures_for
-from curation.evaluation.metrics.qrels import qrels_of
-from curation.evaluation.metrics.scores import score_run
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.influence import influence_of
 from curation.relabeling.staleness.judged_pairs import Pair
 from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
+from curation.scoring.metrics.measures import HEADLINE, measures_for
+from curation.scoring.metrics.qrels import qrels_of
+from curation.scoring.metrics.scores import score_run
 from curation.store import Store
 from tests.support.gold_project import add_pool
 from tests.support.projects import built_once

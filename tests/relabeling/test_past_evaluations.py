@@ -8,7 +8,6 @@ import pytest
 
 from curation.errors import CurationError, InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.jobs.kinds import KINDS
 from curation.progress import silent
 from curation.relabeling.drift.past_evaluations import compare_releases, stored_orders
@@ -16,6 +15,7 @@ from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
+from curation.scoring.inputs.system_runs import RunSource
 from curation.store import Store
 from curation.text import canonical_json, plain
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries, write_run

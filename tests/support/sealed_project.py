@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_queue
-from curation.evaluation.judges.imported import import_judge
 from curation.files.fields import JudgmentFields, TrafficFields
 from curation.guides.guide import read_guide
+from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import open_practice

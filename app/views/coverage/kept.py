@@ -6,7 +6,7 @@ import streamlit as st
 
 from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
 from curation.errors import RefusedError
-from curation.evaluation.coverage_report.regions import RegionGraph, region_graph_of
+from curation.evaluation.coverage_report import RegionGraph, region_graph_of
 from curation.store import Store
 
 KEPT = 4

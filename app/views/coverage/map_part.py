@@ -10,9 +10,13 @@ from app.views.coverage import region
 from app.views.coverage.kept import kept_graph
 from curation.coverage.writing.state import CoverageState
 from curation.errors import CurationError
-from curation.evaluation.coverage_report.page import coverage_page
-from curation.evaluation.coverage_report.sections import comparison_sections, map_sections
-from curation.evaluation.coverage_report.values import EvaluatedValues, stored_values
+from curation.evaluation.coverage_report import (
+    EvaluatedValues,
+    comparison_sections,
+    coverage_page,
+    map_sections,
+    stored_values,
+)
 from curation.evaluation.submitted import submitted_evaluations
 
 NO_RUN = "no run"

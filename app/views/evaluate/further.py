@@ -13,11 +13,10 @@ import streamlit as st
 from app import ui
 from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
-from curation.evaluation.answers.graded import GradedBeside, projects_beside, releases_of
-from curation.evaluation.comparison.deciding import CORRECTIONS, HOLM, TESTS, TUKEY, DecidingTest
+from curation.evaluation.answers.grading import GradedBeside, projects_beside, releases_of
+from curation.evaluation.comparison.deciding import CORRECTIONS, HOLM, TESTS, TUKEY
 from curation.evaluation.submission import RunSubmission
 from curation.store import Store
-from curation.text import amount
 
 NONE = "None"
 ALL = "All others"
@@ -204,20 +203,9 @@ def _graded(store: Store, what: str, key: str) -> GradedBeside | None:
     return project, st.selectbox(f"{what}: its release", releases, key=f"{what} release {key} {project}")
 
 
-def told(asked: RunSubmission) -> str:
+def also_asked(asked: RunSubmission) -> str:
     """What else is asked for, below the button, so that nothing folded is forgotten."""
-    found = [f"differences from {asked.baseline}"] if asked.baseline else []
-    found += [f"relevant from grade {asked.relevant} on"] if asked.relevant is not None else []
-    found += ["repeated documents left out"] if asked.skip_repeated else []
-    found += [f"reranking of {asked.first_stage}"] if asked.first_stage else []
-    deciding = DecidingTest(asked.test, asked.correction)
-    found += [deciding.words] if deciding != DecidingTest() else []
-    found += ["hard negatives"] if asked.hard_negatives else []
-    found += ["documents that could turn the order"] if asked.turning else []
-    found += ["estimates from a sample of the pool"] if asked.pool_sample is not None else []
-    found += (
-        [f"candidates from the first {amount(asked.to_pool, 'document')}"]
-        if asked.to_pool is not None
-        else []
-    )
-    return f"Also: {', '.join(found)}." if found else ""
+    also = asked.about_runs
+    also += [f"relevant from grade {asked.relevant} on"] if asked.relevant is not None else []
+    also += ["repeated documents left out"] if asked.skip_repeated else []
+    return f"Also: {', '.join(also)}." if also else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import streamlit as st
 
 from app import ui
 from app.page import PageContext
-from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers, told
+from app.views.evaluate.further import ChosenPart, also_asked, ask_about_runs, ask_for_answers
 from app.views.evaluate.uploads import (
     Uploaded,
     UploadedFile,
@@ -20,13 +21,14 @@ from app.views.evaluate.uploads import (
     write_times,
     write_uploads,
 )
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.metrics.measures import further_measures
+from curation.evaluation.refusals import run_problems
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
 from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
+from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.metrics.measures import further_measures
 
 USUAL_FACETS = ("stratum", "tag")
 LOWEST = "Every grade above the lowest"
@@ -57,7 +59,7 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     files = _Files(runs, answers, times)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         context.acts.do(form, lambda: _evaluate(context, asked, files, chosen))
-    if also := told(asked):
+    if also := also_asked(asked):
         ui.quiet(also)
     if form.result and form.result.evaluation_id is None:
         ui.sentences(form.result.sentences)
@@ -154,26 +156,17 @@ def _evaluate(
 
 
 def _refuse_unready(asked: RunSubmission, files: _Files, chosen: ChosenPart) -> None:
-    problems = []
-    if not files.runs and not files.answers:
-        problems.append("There is no file yet: upload at least one run.")
+    problems = [] if files.runs or files.answers else ["There is no file yet: upload at least one run."]
     named = (*files.runs, *files.answers)
     problems += [f"The system in {one.file.name} has no name." for one in named if not one.name]
-    names = [run.name for run in files.runs]
-    if asked.first_stage is not None and (names.count(asked.first_stage) != 1 or len(set(names)) < 2):
-        problems.append("Reranking needs one run of the first stage, and another system that reranks it.")
+    problems += run_problems([run.name for run in files.runs], asked.first_stage, asked.turning)
     problems += unmatched_times([run.file.name for run in files.runs], files.times)
-    if asked.turning and len(set(names)) < 2:
-        problems.append("Documents can turn the order of two systems: upload runs of another one.")
     if 0 in (asked.pool_sample or ()):
         problems.append("The last ranks of bands are whole numbers from 1 on.")
-    answering = [one.name for one in files.answers]
-    problems += [
-        f"Two files of answers are of {name}." for name in set(answering) if answering.count(name) > 1
-    ]
+    answering = Counter(one.name for one in files.answers)
+    problems += [f"Two files of answers are of {name}." for name, times in answering.items() if times > 1]
     if not asked.measures and not asked.ladder:
         problems.append("No measure is chosen: choose at least one.")
     if chosen.sealed and not (asked.reason or "").strip():
         problems.append(f"{asked.part} is sealed: say why you look at it.")
-    if problems:
-        raise InputError("\n".join(problems))
+    refuse_problems(problems)

@@ -13,8 +13,8 @@ import streamlit as st
 
 from app.uploads import LARGEST, file_name
 from curation.errors import RefusedError
-from curation.evaluation.inputs.run_seconds import seconds_path
 from curation.jobs.uploads import uploads_folder
+from curation.scoring.inputs.run_seconds import seconds_path
 
 
 class Uploaded(Protocol):

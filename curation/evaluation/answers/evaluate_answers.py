@@ -6,12 +6,22 @@ system did not answer counts 0, and is counted. People grade answers in a projec
 release gives each answer its share of the highest grade. Answers that nobody graded are left out of those
 means and counted: unknown is not zero.
 
-Reference answers of a sealed part are as secret as its grades: who scores answers on it takes a look,
-with the limits of `sealed_answers`.
+Reference answers of a sealed part are as secret as its grades: who scores answers on it takes a look. Exact
+match of one answer is whether somebody guessed the reference. So files of answers have the limits of
+runs (`looks.disclosure`): each must answer ten of the sealed queries with references, and differ in ten of
+them, or none, from every file that was scored before. Kinds of queries with fewer have no figures. Answers
+count as equal where exact match and F1 cannot tell them apart. A refusal may tell that a query has
+references, never what they say.
+
+A file of guesses still checks as many references as figures can be solved for, so exact match and F1 of all
+queries are for leads, as all figures of runs are: the answers of evaluators climb a Ladder (`looks.ladder`).
+
+What people graded such answers is known to who names these grades, and no secret of the release.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.answers.rule import exact_match, token_f1
+from curation.answers.rule import exact_match, normalised_answer, token_f1
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import (
     AnswerFields,
@@ -27,15 +37,20 @@ from curation.evaluation.answers.answer_files import (
     SystemAnswers,
     read_answer_file,
 )
-from curation.evaluation.answers.graded import AnswerGrades
-from curation.evaluation.answers.sealed_answers import sealed_answers, seen_answers
-from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.figures.strata import LEAST, SMALL, hidden_values
-from curation.evaluation.inputs.facets import Facet, chosen_facets
-from curation.evaluation.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.metrics.summaries import mean_of
-from curation.evaluation.sealed.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
-from curation.evaluation.sealed.looking import (
+from curation.evaluation.answers.grading import AnswerGrades
+from curation.evaluation.figures.means import Figure, mean_intervals
+from curation.evaluation.figures.strata import SMALL, StratumFigures, hidden_values
+from curation.files.formats import FileLayout
+from curation.looks.disclosure import (
+    EarlierRun,
+    SeenLists,
+    refuse_what_tells_of_single_queries,
+    secrets,
+)
+from curation.looks.ladder import F1
+from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
+from curation.looks.limits import rounded_figures
+from curation.looks.looking import (
     BUSY,
     PlannedLooks,
     ScoredRun,
@@ -44,11 +59,11 @@ from curation.evaluation.sealed.looking import (
     reason_for,
     take_looks,
 )
-from curation.evaluation.sealed.part_ladder import F1
-from curation.evaluation.sealed.precision import rounded_figures
-from curation.files.formats import FileLayout
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
+from curation.scoring.inputs.facets import LEAST, Facet, chosen_facets
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.metrics.measures import mean_of
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest
@@ -76,25 +91,6 @@ class AnswerOptions(NamedTuple):
     fields: AnswerFields = AnswerFields()
 
 
-class AnswerFigure(NamedTuple):
-    """A mean over queries; without an interval `no_interval` says why."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    no_interval: str | None
-
-
-@dataclass(frozen=True)
-class StratumAnswers:
-    """One kind of query: how many have references, and the figures; none where `left_out` says why."""
-
-    queries: int
-    figures: Mapping[str, AnswerFigure]
-    left_out: str | None
-
-
 @dataclass(frozen=True)
 class AnsweringSystem:
     """A system's answers.
@@ -115,12 +111,12 @@ class AnsweringSystem:
 
     name: str
     source: str
-    overall: Mapping[str, AnswerFigure]
-    strata: Mapping[str, Mapping[str, StratumAnswers]]
+    overall: Mapping[str, Figure]
+    strata: Mapping[str, Mapping[str, StratumFigures[Figure]]]
     answered: int
     missing: int
     empty: int
-    refused: AnswerFigure
+    refused: Figure
     unsent: int | None
     ungraded: Mapping[str, int]
     left_out: Mapping[str, int]
@@ -200,11 +196,14 @@ def evaluate_answers(
         return _evaluation(evaluated, systems, options.seed)
 
     def plan(log: SealedLog) -> PlannedLooks[AnswerEvaluation]:
-        sealed = sealed_answers(release, evaluated.known, read, log.earlier)
-        found = rounded_figures(scored([one.secrets for one in sealed]))
+        found = rounded_figures(scored(sealed_answers(release, evaluated.known, read, log.earlier)))
         runs = [
-            ScoredRun(system.name, system.source, one.seen, {EXACT: own[EXACT], F1: own[F1]}, system.overall)
-            for system, one, own in zip(found.systems, sealed, values, strict=True)
+            ScoredRun(
+                *(system.name, system.source, seen_answers(file, release)),
+                {EXACT: own[EXACT], F1: own[F1]},
+                system.overall,
+            )
+            for system, file, own in zip(found.systems, read, values, strict=True)
         ]
         return PlannedLooks(found, runs, _asked(found, options))
 
@@ -223,7 +222,7 @@ def ladder_answers(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> LadderLooks:
-    """Climb the Ladder of a sealed part with files of answers, by F1; nothing else is shown.
+    """Climb the Ladder of a sealed part with files of answers, by F1.
 
     Raises
     ------
@@ -334,7 +333,7 @@ def _system(
         answered=int((evaluated.known & answered).sum()),
         missing=int((evaluated.known & ~answered).sum()),
         empty=int((evaluated.known & empty).sum()),
-        refused=AnswerFigure(None, None, None, 0, SMALL)
+        refused=Figure(no_interval=SMALL)
         if few
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
@@ -369,29 +368,29 @@ def _values(
     return values
 
 
-def _figures(values: Mapping[str, Floats]) -> dict[str, AnswerFigure]:
+def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:
     columns = np.stack(list(values.values()), axis=1)
     figures = {}
     for (name, column), (ends, why) in zip(values.items(), mean_intervals(columns), strict=True):
         low, high = ends or (None, None)
         n = int((~np.isnan(column)).sum())
-        figures[name] = AnswerFigure(mean_of(column), low, high, n, why if n else NO_VALUE)
+        figures[name] = Figure(mean_of(column), low, high, n, why if n else NO_VALUE)
     return figures
 
 
 def _strata(
     values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, secrets: Sequence[Mask]
-) -> dict[str, StratumAnswers]:
+) -> dict[str, StratumFigures[Figure]]:
     """Figures of each kind of query that has references, but of no few of a secret set."""
     masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
     hidden = hidden_values(answerable, [secret & evaluated.known for secret in secrets])
     found = {}
     for value, mask in answerable.values.items():
-        figures: dict[str, AnswerFigure] = {}
+        figures: dict[str, Figure] = {}
         if value not in hidden:
             figures = _figures({name: column[mask] for name, column in values.items()})
-        found[value] = StratumAnswers(int(mask.sum()), figures, hidden.get(value))
+        found[value] = StratumFigures(int(mask.sum()), figures, hidden.get(value))
     return found
 
 
@@ -400,3 +399,36 @@ def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ..
         name: tuple(None if np.isnan(value) else value for value in column.tolist())
         for name, column in values.items()
     }
+
+
+def sealed_answers(
+    release: EvaluatedRelease, known: Mask, read: Sequence[SystemAnswers], earlier: Sequence[EarlierRun]
+) -> list[list[Mask]]:
+    """Refuse answers whose figures would tell of single queries, and find what others may not tell.
+
+    Parameters
+    ----------
+    known: the queries that have references, shape (Q,).
+
+    Raises
+    ------
+    RefusedError: a file answers too few sealed queries, or differs from another one in too few.
+    """
+    names = [found.name for found in read]
+    seen = [seen_answers(found, release) for found in read]
+    counted = release.sealed_queries & known
+    if counted.any():
+        refuse_what_tells_of_single_queries(release, names, seen, earlier, counted)
+    return secrets(release, names, seen, earlier)
+
+
+def seen_answers(found: SystemAnswers, release: EvaluatedRelease) -> SeenLists:
+    """Query → hash of what figures see of its answer: whether it is empty, and its words."""
+    sealed = release.sealed_queries
+    sums = {}
+    for query_id, inside in zip(release.qrels.query_ids, sealed.tolist(), strict=True):
+        if inside and query_id in found.answers:
+            answer = found.answers[query_id].answer
+            seen = f"{bool(answer)} {normalised_answer(answer)}"
+            sums[query_id] = int.from_bytes(hashlib.blake2b(seen.encode(), digest_size=8).digest(), "big")
+    return {"answers": sums}

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
-from curation.evaluation.figures.strata import SMALL, hidden_values
-from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.figures.strata import SMALL, StrataMean, hidden_values
+from curation.scoring.inputs.facets import Facet
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.statistics.means import ratio
@@ -32,21 +32,6 @@ from curation.text import amount
 
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 FEW = f"fewer than {LEAST_QUERIES} queries have a value for every system"
-
-
-class AggregatedFigure(NamedTuple):
-    """A system's figure under one aggregation, with its 95 % interval over queries drawn again.
-
-    Attributes
-    ----------
-    value: None where no stratum counts. low, high: None where there is no interval.
-    strata: how many count in it; None for overall.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    strata: int | None
 
 
 class WinRate(NamedTuple):
@@ -93,7 +78,7 @@ class StrataSummary:
     empty: int
     hidden: int
     resamples: int
-    figures: Mapping[str, Mapping[str, AggregatedFigure]]
+    figures: Mapping[str, Mapping[str, StrataMean]]
     win_rates: tuple[WinRate, ...]
     why_none: str | None = None
 
@@ -141,7 +126,7 @@ def summarise(
         empty=len(every) - len(asked),
         hidden=len(asked) - len(counted),
         resamples=resamples,
-        figures={} if found is None else _told(systems, found, member),
+        figures={} if found is None else _by_system(systems, found, member),
         win_rates=() if found is None else tuple(_win_rates(systems, found.drawn, baseline)),
         why_none=None if enough else FEW,
     )
@@ -149,14 +134,14 @@ def summarise(
 
 def about(summary: StrataSummary) -> str:
     """What counts in a summary, in sentences."""
-    told = [
+    sentences = [
         f"{amount(summary.strata, 'stratum has', 'strata have')} one of the "
         f"{amount(summary.queries, 'query', 'queries')} or more, {summary.large:,} "
         f"of them ten or more. {summary.empty:,} have none and are unknown."
     ]
     inside = summary.queries - summary.outside
     if summary.places > inside:
-        told.append(
+        sentences.append(
             f"Strata overlap: {amount(inside, 'query counts', 'queries count')} in "
             f"{amount(summary.places, 'place')}, each once in every "
             "stratum that it is in."
@@ -164,14 +149,14 @@ def about(summary: StrataSummary) -> str:
     if summary.outside:
         one = "query is in no stratum and counts"
         many = "queries are in no stratum and count"
-        told.append(f"{amount(summary.outside, one, many)} in overall alone.")
+        sentences.append(f"{amount(summary.outside, one, many)} in overall alone.")
     if summary.hidden:
         one = "stratum of a sealed part counts"
         many = "strata of a sealed part count"
-        told.append(f"{amount(summary.hidden, one, many)} in nothing: {SMALL} or too near another.")
+        sentences.append(f"{amount(summary.hidden, one, many)} in nothing: {SMALL} or too near another.")
     if summary.why_none:
-        told.append(f"There are no figures: {summary.why_none}.")
-    return " ".join(told)
+        sentences.append(f"There are no figures: {summary.why_none}.")
+    return " ".join(sentences)
 
 
 class _Figures(NamedTuple):
@@ -235,18 +220,18 @@ def _lowest(means: Floats) -> Floats:
     return np.where(np.isinf(lowest), np.nan, lowest)
 
 
-def _told(systems: Sequence[str], found: _Figures, member: Floats) -> dict[str, dict[str, AggregatedFigure]]:
+def _by_system(systems: Sequence[str], found: _Figures, member: Floats) -> dict[str, dict[str, StrataMean]]:
     queries, strata = member.shape
     large = int((member.sum(axis=0) >= LEAST_QUERIES).sum())
     counted = (None, strata, strata, large)
-    told: dict[str, dict[str, AggregatedFigure]] = {}
+    figures: dict[str, dict[str, StrataMean]] = {}
     for place, system in enumerate(systems):
-        told[system] = {}
+        figures[system] = {}
         for number, (name, of) in enumerate(zip(AGGREGATIONS, counted, strict=True)):
             value = float(found.now[number, place])
             low, high = percentile_interval(found.drawn[:, number, place], queries) or (None, None)
-            told[system][name] = AggregatedFigure(None if np.isnan(value) else value, low, high, of)
-    return told
+            figures[system][name] = StrataMean(None if np.isnan(value) else value, low, high, of)
+    return figures
 
 
 def _win_rates(systems: Sequence[str], drawn: Floats, baseline: str | None) -> list[WinRate]:

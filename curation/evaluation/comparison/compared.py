@@ -1,9 +1,7 @@
 """The comparison of all systems of an evaluation: pairs, leaderboards, and how firm the order is.
 
-Of a sealed part there is no comparison of fewer than ten queries, and none of a stratum that is hidden of one
-of the systems. There are no counts of wins and losses, which may be of a single query, nor tests that follow
-from them, and no median, the value of one. Where fewer than ten queries differ, there is only the difference,
-which the means tell as well: interval, effect and p of few values together would tell what these are.
+Of a sealed part there is no comparison of a stratum that is hidden of one of the systems; what else is not
+shown of it, `sealed_figures` takes out.
 """
 
 from __future__ import annotations
@@ -32,12 +30,10 @@ from curation.evaluation.comparison.pairs import (
 )
 from curation.evaluation.figures.strata import hidden_values
 from curation.evaluation.figures.traffic import traffic_differences
-from curation.evaluation.inputs.facets import COVERAGE, Facet
-from curation.evaluation.inputs.release import DrawnQueries
-from curation.evaluation.metrics.scores import RunScores
+from curation.scoring.inputs.facets import COVERAGE, Facet
+from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Mask
-
-FEW_DIFFER = f"fewer than {LEAST_QUERIES} queries of a sealed part differ: no more than the difference"
 
 
 class ComparisonOptions(NamedTuple):
@@ -61,7 +57,7 @@ class ComparedSystems(NamedTuple):
     Attributes
     ----------
     leaderboards: measure → systems; empty with a baseline, where not all pairs are compared.
-    order: by the first measure; None for a sealed part where fewer than ten queries of a pair differ.
+    order: by the first measure.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -110,18 +106,13 @@ def compare_scores(
         deciding=options.deciding,
         by_stratum=len(measures) if len(pairs) <= MOST_PAIRS else 1,
     )
-    few = False
-    if secrets:
-        enough = [one for one in compared if one.no_verdict is None]
-        few = any(_differing(one) < LEAST_QUERIES for one in enough)
-        compared = tuple(map(_as_of_a_sealed_part, enough))
     ordered = {}
     if strata:
         ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].beside}
     return ComparedSystems(
         _with_traffic(compared, of, pairs, drawn),
         {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
-        None if few else _order(of, ordered, seed, bool(secrets)),
+        _order(of, ordered, seed),
     )
 
 
@@ -137,32 +128,8 @@ def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName,
     }
 
 
-def _as_of_a_sealed_part(one: Comparison) -> Comparison:
-    if _differing(one) >= LEAST_QUERIES:
-        return replace(one, wins=None, ties=None, losses=None, p_wilcoxon=None, p_sign=None, p_tukey=None)
-    return Comparison(
-        one.system,
-        one.other,
-        one.measure,
-        one.stratum,
-        one.n,
-        one.left_out,
-        wins=None,
-        ties=None,
-        losses=None,
-        no_verdict=FEW_DIFFER,
-        difference=one.difference,
-    )
-
-
-def _differing(one: Comparison) -> int:
-    return (one.wins or 0) + (one.losses or 0)
-
-
-def _order(of: SystemValues, strata: Mapping[StratumName, Mask], seed: int, sealed: bool) -> OrderReport:
+def _order(of: SystemValues, strata: Mapping[StratumName, Mask], seed: int) -> OrderReport:
     report = order_over_queries(of.systems, of.measures[0], of.values[:, :, 0], strata, seed=seed)
-    if sealed:
-        return replace(report, views=tuple(view for view in report.views if view.name != "median"))
     return replace(report, by_measure=orders_by_measure(of.systems, of.measures, of.values))
 
 
@@ -178,9 +145,7 @@ def _with_traffic(
         for pair, estimate in zip(pairs, estimates, strict=True):
             traffic[measure, of.systems[pair.system], of.systems[pair.other]] = estimate
     return tuple(
-        replace(one, traffic=traffic[one.measure, one.system, one.other])
-        if one.stratum is None and one.no_verdict != FEW_DIFFER
-        else one
+        replace(one, traffic=traffic[one.measure, one.system, one.other]) if one.stratum is None else one
         for one in compared
     )
 

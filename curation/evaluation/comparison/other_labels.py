@@ -11,13 +11,13 @@ import numpy as np
 from curation.door import sealed_parts
 from curation.evaluation.comparison.label_noise import GradeNoise, NoiseFacts, grade_noise
 from curation.evaluation.comparison.order import OrderReport, OrderView, order_over_labels
-from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.qrels import Qrels
-from curation.evaluation.metrics.rankings import UNJUDGED, Rankings, RunRows, rank
-from curation.evaluation.metrics.scores import values_of
 from curation.releases.stored import BESIDE
 from curation.releases.verify import opened
+from curation.scoring.inputs.release import EvaluatedRelease
+from curation.scoring.metrics.measures import Measure
+from curation.scoring.metrics.qrels import Qrels
+from curation.scoring.metrics.rankings import UNJUDGED, Rankings, RunRows, rank
+from curation.scoring.metrics.scores import values_of
 from curation.statistics.arrays import Floats, Ints
 from curation.store import Store
 

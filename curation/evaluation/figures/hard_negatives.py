@@ -11,20 +11,18 @@ says how far figures on lists of random negatives flatter.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.evaluation.figures.strata import LEAST
-from curation.evaluation.inputs.pooled import PooledPairs
-from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.qrels import Qrels
-from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
-from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
-from curation.evaluation.metrics.summaries import mean_of
+from curation.scoring.inputs.pooled import PooledPairs
+from curation.scoring.metrics.measures import Measure, mean_of
+from curation.scoring.metrics.qrels import Qrels
+from curation.scoring.metrics.rankings import UNJUDGED, RunRows, rank
+from curation.scoring.metrics.scores import RunScores, mean_scores, score_rows
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.paired.intervals import paired_intervals
@@ -111,11 +109,6 @@ def hard_negative_effect(
         queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
         systems={name: _system(found, qrels, hard, measures, seed) for name, found in runs.items()},
     )
-
-
-def of_sealed_part(effect: HardNegativeEffect) -> HardNegativeEffect:
-    """The same without figures where both lists differ in fewer than `LEAST` queries."""
-    return effect if effect.queries >= LEAST else replace(effect, systems={})
 
 
 def candidate_lists(run: RunRows, qrels: Qrels, pooled: PooledPairs) -> tuple[RunRows, RunRows]:

@@ -18,15 +18,13 @@ import numpy as np
 
 from curation.errors import refuse_problems
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.evaluation.figures.strata import LEAST
-from curation.evaluation.inputs.pool_sample import RecordedSample
-from curation.evaluation.inputs.pooled import PooledPairs
-from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
-from curation.evaluation.metrics.measures import measures_for
-from curation.evaluation.metrics.qrels import Qrels
-from curation.evaluation.metrics.rankings import RunRows, rank
-from curation.evaluation.metrics.scores import mean_scores, score_rows
-from curation.evaluation.metrics.summaries import mean_of
+from curation.scoring.inputs.facets import LEAST
+from curation.scoring.inputs.pooled import PooledPairs, RecordedSample
+from curation.scoring.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
+from curation.scoring.metrics.measures import mean_of, measures_for
+from curation.scoring.metrics.qrels import Qrels
+from curation.scoring.metrics.rankings import RunRows, rank
+from curation.scoring.metrics.scores import mean_scores, score_rows
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import mean_intervals

@@ -1,9 +1,9 @@
 """Means over queries, each with an interval, its size and how much of what it saw was judged.
 
 The interval is the score interval of `statistics.means`, between 0 and the highest value that a query can
-have on the data (`metrics.highest`). It needs no draws, so the same values have the same interval in every
-table. Where every value is 0 or 1, as those of success@k, it is Wilson's. The interval of a geometric mean is
-that of the mean logarithm. A total has none.
+have on the data (`scoring.metrics.bounds`). It needs no draws, so the same values have the same interval in
+every table. Where every value is 0 or 1, as those of success@k, it is Wilson's. The interval of a geometric
+mean is that of the mean logarithm. A total has none.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.evaluation.metrics.scores import RunScores
-from curation.evaluation.metrics.summaries import averaged, mean_of, of_mean, summary_of
+from curation.scoring.metrics.measures import averaged, mean_of, of_mean, summary_of
+from curation.scoring.metrics.scores import RunScores
 from curation.statistics import means
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import MINIMUM_QUERIES, wilson
@@ -29,6 +29,16 @@ OF_FEW = (
     "the mean, and 92 % where they did worst."
 )
 """Measured by `benchmarks.coverage_means`."""
+
+
+class Figure(NamedTuple):
+    """A figure of n queries with its 95 % interval; None is unknown, and `no_interval` may say why."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    no_interval: str | None = None
 
 
 class MeasureFigure(NamedTuple):

@@ -15,16 +15,16 @@ one threshold does: the highest that keeps at least 95 % of the answerable queri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor
 from typing import NamedTuple
 
 import numpy as np
 
-from curation.evaluation.figures.strata import LEAST
-from curation.evaluation.inputs.facets import Facet
-from curation.evaluation.metrics.qrels import Qrels
-from curation.evaluation.metrics.rankings import RunRows
+from curation.evaluation.figures.means import Figure
+from curation.scoring.inputs.facets import Facet
+from curation.scoring.metrics.qrels import Qrels
+from curation.scoring.metrics.rankings import RunRows
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
 from curation.statistics.roc import roc_area, roc_curve
@@ -33,7 +33,6 @@ TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
 KEPT = 0.95
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
-SMALL = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
 CONSTANT = "every first document has the same score, as in a file with ranks alone"
 
 
@@ -55,15 +54,6 @@ class AnswerClasses:
     tagged: int
     contradictory: int
     unjudged: int
-
-
-class ShareFigure(NamedTuple):
-    """A share of n queries with its 95 % interval (Wilson's unless said otherwise); None without a query."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
 
 
 class RefusalPoint(NamedTuple):
@@ -111,17 +101,17 @@ class RefusalFigures:
     high: float | None
     threshold: float | None
     kept: float | None
-    refused: ShareFigure
-    empty_unanswerable: ShareFigure
-    empty_answerable: ShareFigure
+    refused: Figure
+    empty_unanswerable: Figure
+    empty_answerable: Figure
     undefined: str | None
     curve: tuple[RefusalPoint, ...]
 
     @property
     def note(self) -> str:
         """Why figures are missing, and of how many queries silence is not known."""
-        share, _, _, n = self.empty_unanswerable
-        unsent = round((share or 0.0) * n)
+        n = self.empty_unanswerable.n
+        unsent = round((self.empty_unanswerable.value or 0.0) * n)
         silence = (
             f"{unsent:,} of the {n:,} unanswerable have no row in the file: they count as refused, though "
             "the system may never have been asked"
@@ -129,44 +119,19 @@ class RefusalFigures:
         return "; ".join([*([self.undefined] if self.undefined else []), *([silence] if unsent else [])])
 
 
-def run_refusal(
-    rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int, sealed: bool
-) -> RefusalFigures:
+def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> RefusalFigures:
     """The figures of one run.
 
     Parameters
     ----------
-    facets: of the evaluated queries; see `inputs.facets`.
-    sealed: whether a sealed part is evaluated: no curve and no threshold then, which are about single
-        queries, and nothing about fewer than `LEAST`.
+    facets: of the evaluated queries; see `scoring.inputs.facets`.
     """
     tags = facets["tag"].values
     tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)
     judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
     classes = answer_classes(qrels.relevant_documents, judged, tagged)
     confidence = top_confidence(rows.query, rows.scores, len(qrels.query_ids))
-    found = refusal_figures(confidence, classes, seed)
-    return _of_sealed(found) if sealed else found
-
-
-def _of_sealed(found: RefusalFigures) -> RefusalFigures:
-    if min(found.answerable, found.unanswerable) >= LEAST:
-        return replace(found, curve=(), threshold=None)
-    none = ShareFigure(None, None, None, 0)
-    return replace(
-        found,
-        area=None,
-        error=None,
-        low=None,
-        high=None,
-        threshold=None,
-        kept=None,
-        refused=none,
-        empty_unanswerable=none,
-        empty_answerable=none,
-        undefined=SMALL,
-        curve=(),
-    )
+    return refusal_figures(confidence, classes, seed)
 
 
 def answer_classes(relevant: Ints, judged: Ints, tagged: Mask) -> AnswerClasses:
@@ -211,9 +176,7 @@ def refusal_figures(confidence: Floats, classes: AnswerClasses, seed: int) -> Re
         high=None if area is None else area.high,
         threshold=_finite(threshold),
         kept=None if threshold is None else float((cases >= threshold).mean()),
-        refused=ShareFigure(None, None, None, len(controls))
-        if threshold is None
-        else _refused(cases, controls, threshold, seed),
+        refused=Figure(n=len(controls)) if threshold is None else _refused(cases, controls, threshold, seed),
         empty_unanswerable=_share(np.isneginf(controls)),
         empty_answerable=_share(np.isneginf(cases)),
         undefined=undefined,
@@ -259,7 +222,7 @@ def _undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | Non
     return None
 
 
-def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> ShareFigure:
+def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> Figure:
     random = np.random.Generator(np.random.PCG64(seed))
     drawn = np.sort(random.choice(cases, (RESAMPLES, len(cases))), axis=1)
     lost = floor(len(cases) * (1 - KEPT) + 1e-9)
@@ -268,11 +231,11 @@ def _refused(cases: Floats, controls: Floats, threshold: float, seed: int) -> Sh
     low, high = percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
         low, high = wilson(round(value * len(controls)), len(controls))
-    return ShareFigure(value, low, high, len(controls))
+    return Figure(value, low, high, len(controls))
 
 
-def _share(found: Mask) -> ShareFigure:
+def _share(found: Mask) -> Figure:
     if not len(found):
-        return ShareFigure(None, None, None, 0)
+        return Figure()
     count = int(found.sum())
-    return ShareFigure(count / len(found), *wilson(count, len(found)), len(found))
+    return Figure(count / len(found), *wilson(count, len(found)), len(found))

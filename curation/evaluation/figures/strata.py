@@ -12,20 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
-from curation.evaluation.figures.means import MeasureFigure, highest_of, mean_figures, mean_intervals
-from curation.evaluation.inputs.facets import Facet
-from curation.evaluation.metrics.scores import RunScores
-from curation.evaluation.metrics.summaries import averaged, of_mean
+from curation.evaluation.figures.means import Figure, MeasureFigure, highest_of, mean_figures, mean_intervals
+from curation.scoring.inputs.facets import LEAST, Facet
+from curation.scoring.metrics.measures import averaged, of_mean
+from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
-
-LEAST = 10
-"""Queries of a kind without which it has no figures."""
 
 SMALL = f"fewer than {LEAST} queries"
 EMPTY = "no query, so unknown"
@@ -35,8 +32,11 @@ GIVES_AWAY = f"with other figures it would give away those of fewer than {LEAST}
 TELLS_OF_GRADES = "with what is left out it would tell of grades of a sealed part"
 
 
+OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
+
+
 @dataclass(frozen=True)
-class StratumFigures:
+class StratumFigures(Generic[OfStratum]):
     """One kind of query.
 
     Attributes
@@ -45,26 +45,17 @@ class StratumFigures:
     """
 
     queries: int
-    figures: Mapping[str, MeasureFigure]
+    figures: Mapping[str, OfStratum]
     left_out: str | None = None
 
 
-class MacroMean(NamedTuple):
-    """The mean over the means of strata, each counting the same; the interval is Student's t."""
+class StrataMean(NamedTuple):
+    """A figure over means of strata with its 95 % interval; `strata` counts them, None is over queries."""
 
     value: float | None
     low: float | None
     high: float | None
-    strata: int
-
-
-class Median(NamedTuple):
-    """The median over queries; the interval is of order statistics, and so holds for any distribution."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
+    strata: int | None
 
 
 class WorstStratum(NamedTuple):
@@ -78,16 +69,23 @@ class WorstStratum(NamedTuple):
 
 
 class OtherMeans(NamedTuple):
-    """What one measure says besides the plain mean; `worst` None where no stratum has figures."""
+    """What one measure says besides the plain mean.
 
-    macro: MacroMean
-    median: Median
+    Attributes
+    ----------
+    macro: the mean over the means of strata, each counting the same; the interval is Student's t.
+    median: over queries; the interval is of order statistics, and so holds for any distribution.
+    worst: the stratum with the lowest mean; None where no stratum has figures.
+    """
+
+    macro: StrataMean
+    median: Figure
     worst: WorstStratum | None
 
 
 def facet_figures(
     scores: Sequence[RunScores], facet: Facet, secrets: Sequence[Sequence[Mask]]
-) -> list[dict[str, StratumFigures]]:
+) -> list[dict[str, StratumFigures[MeasureFigure]]]:
     """For each run, value of the facet → figures.
 
     Parameters
@@ -96,7 +94,7 @@ def facet_figures(
         each of shape (Q,). The first one is all queries of sealed parts.
     """
     hidden = [hidden_values(facet, masks) for masks in secrets]
-    found: list[dict[str, StratumFigures]] = [{} for _ in scores]
+    found: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
         figures = none if all(value in one for one in hidden) else mean_figures(scores, mask)
@@ -156,7 +154,7 @@ def _giving_away(facet: Facet, sealed: Mask, values: Sequence[str]) -> dict[str,
     return hidden
 
 
-def listed_values(kinds: Sequence[Mapping[str, StratumFigures]]) -> tuple[list[str], str]:
+def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
     """The values to list of all runs, and what is not listed in a sentence, empty where they all are.
 
     Of more than `MOST_LISTED` only those with figures of some run are.
@@ -171,12 +169,14 @@ def listed_values(kinds: Sequence[Mapping[str, StratumFigures]]) -> tuple[list[s
 
 
 def other_means(
-    scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures], sealed: bool = False
+    scores: RunScores,
+    strata: Facet,
+    figures: Mapping[str, StratumFigures[MeasureFigure]],
+    sealed: bool = False,
 ) -> dict[str, OtherMeans]:
     """Measure → macro mean, median and worst stratum; of a total only the median says something.
 
-    Of a sealed part there is no median, which is the value of a query. The macro mean is then of the strata
-    that have figures: with the others it would tell of them.
+    Of a sealed part the macro mean is of the strata that have figures: with the others it would tell of them.
 
     Parameters
     ----------
@@ -186,23 +186,23 @@ def other_means(
     return {
         measure.name: OtherMeans(
             _macro(scores, place, counted),
-            Median(None, None, None, 0) if sealed else median(scores.values[:, place]),
+            median(scores.values[:, place]),
             None if measure.summary == "total" else worst_stratum(measure.name, figures),
         )
         for place, measure in enumerate(scores.measures)
     }
 
 
-def _macro(scores: RunScores, place: int, strata: Sequence[Mask]) -> MacroMean:
+def _macro(scores: RunScores, place: int, strata: Sequence[Mask]) -> StrataMean:
     measure = scores.measures[place]
     values, highest = (averaged(measure, of[:, place : place + 1]) for of in (scores.values, scores.highest))
     most = float(highest_of(values, highest)[0])
     found = macro_mean([values[mask, 0] for mask in strata], most)
     value, low, high = (None if end is None else of_mean(measure, end) for end in found[:3])
-    return MacroMean(value, low, high, found.strata)
+    return StrataMean(value, low, high, found.strata)
 
 
-def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
+def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> StrataMean:
     """The mean of the strata's means; strata without a value are left out and not counted.
 
     Of one stratum it is the mean, and has the mean's interval.
@@ -214,36 +214,36 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
     values = [one[~np.isnan(one)] for one in strata]
     values = [one for one in values if len(one)]
     if not values:
-        return MacroMean(None, None, None, 0)
+        return StrataMean(None, None, None, 0)
     mean = float(np.mean([one.mean() for one in values]))
     if len(values) == 1:
         ((ends, _),) = mean_intervals(values[0][:, None], np.full((len(values[0]), 1), highest))
         low, high = ends or (None, None)
-        return MacroMean(mean, low, high, 1)
+        return StrataMean(mean, low, high, 1)
     if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
-        return MacroMean(mean, None, None, len(values))
+        return StrataMean(mean, None, None, len(values))
     errors = np.array([one.var(ddof=1) / len(one) for one in values])
     if not errors.any():
-        return MacroMean(mean, None, None, len(values))
+        return StrataMean(mean, None, None, len(values))
     # Satterthwaite's degrees of freedom of a sum of independent variances
     free = errors.sum() ** 2 / (errors**2 / np.array([len(one) - 1 for one in values])).sum()
     half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
-    return MacroMean(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
+    return StrataMean(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
 
 
-def median(values: Floats) -> Median:
+def median(values: Floats) -> Figure:
     """The median, with the closest order statistics that hold it with 95 % (Conover 1999, section 3.2)."""
     defined = np.sort(values[~np.isnan(values)])
     n = len(defined)
     if not n:
-        return Median(None, None, None, 0)
+        return Figure()
     below = int(np.searchsorted(bdtr(np.arange(n), n, 0.5), 0.025, side="right"))
     if not below:
-        return Median(float(np.median(defined)), None, None, n)
-    return Median(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
+        return Figure(float(np.median(defined)), n=n)
+    return Figure(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
 
 
-def worst_stratum(measure: str, figures: Mapping[str, StratumFigures]) -> WorstStratum | None:
+def worst_stratum(measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]) -> WorstStratum | None:
     """The stratum with the lowest mean of a measure; of equal ones the first by name."""
     known = []
     for name, one in sorted(figures.items()):

@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from curation.evaluation.figures.means import TOTAL, highest_of
-from curation.evaluation.inputs.release import DrawnQueries
-from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.scores import RunScores
-from curation.evaluation.metrics.summaries import averaged, of_mean
+from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.metrics.measures import Measure, averaged, of_mean
+from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen

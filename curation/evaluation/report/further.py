@@ -1,13 +1,19 @@
-"""Report, what was asked for besides the runs: answers, a judge, candidates, and conditions to fail by."""
+"""Report, what was asked for beyond the runs: answers, a judge, candidates, and conditions to fail by.
+
+With runs and answers the report begins with the triple: what each system finds, how right its answers are,
+and whether they are faithful. Exact match and F1 are computed from reference answers; correctness and
+faithfulness are what people graded. A run and a file of answers are of one system where they have the same
+name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerFigure, AnsweringSystem
-from curation.evaluation.judges.estimates import JudgedEvaluation
-from curation.evaluation.report.section import mark, told
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
+from curation.evaluation.report.section import mark, with_interval
+from curation.judges.estimates import JudgedEvaluation
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
@@ -16,6 +22,12 @@ from curation.text import amount
 if TYPE_CHECKING:
     from curation.evaluation.fail_if import FailedFigure
     from curation.evaluation.to_pool import PooledRuns
+from markupsafe import Markup
+
+from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.figures.means import Figure, MeasureFigure
+from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
 
 
 def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
@@ -65,11 +77,11 @@ def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Ta
     rows = tuple(
         (
             measure,
-            told(one.estimate),
-            told(one.classical),
+            with_interval(one.estimate),
+            with_interval(one.classical),
             one.judge,
             one.power,
-            "–" if one.correlation is None else told(one.correlation),
+            "–" if one.correlation is None else with_interval(one.correlation),
             saved_text(one),
             one.no_interval or one.doubt or "",
         )
@@ -116,8 +128,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
 
 
 def _row(system: AnsweringSystem, unanswerable: bool) -> tuple[object, ...]:
-    figures = (told(figure) for figure in system.overall.values())
-    silence = (told(system.refused), system.unsent) if unanswerable else ()
+    figures = (with_interval(figure) for figure in system.overall.values())
+    silence = (with_interval(system.refused), system.unsent) if unanswerable else ()
     return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
 
 
@@ -134,8 +146,8 @@ def _strata(found: AnswerEvaluation) -> list[Table]:
     return tables
 
 
-def _mean(figure: AnswerFigure | None) -> str:
-    return "–" if figure is None else told(figure)
+def _mean(figure: Figure | None) -> str:
+    return "–" if figure is None else with_interval(figure)
 
 
 def pooled_sections(pooled: PooledRuns | None) -> list[Section]:
@@ -177,3 +189,77 @@ def failed_sections(failed: Sequence[FailedFigure] | None) -> list[Section]:
         else:
             sentences.append(f"Failed: {condition}: no figure could be checked, so nothing has passed.")
     return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]
+
+
+TRIPLE = "Retrieval, answers, faithfulness"
+GRADED = (CORRECTNESS, FAITHFULNESS)
+MOST_DRAWN = 12
+"""Systems that are drawn; the table has all."""
+Triple = Mapping[str, MeasureFigure | Figure | None]
+"""What is said of a system → figure; None where there is none."""
+
+
+def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+    """Retrieval, answer quality and faithfulness of each system, on one line."""
+    systems = _triples(found, answers)
+    told_of = list(next(iter(systems.values())))
+    rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
+    sentence = (
+        f"Retrieval is {found.measures[0]} of the runs. Exact match and F1 compare answers with the "
+        "reference answers. Correctness and faithfulness are people's grades of the answers, as shares of "
+        "the scale."
+    )
+    table = Table("Means over queries", ("system", *told_of), rows, words=True)
+    return [Section(TRIPLE, sentence, (_triple_drawing(systems),), (table,), _triple_remark(found, answers))]
+
+
+def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
+    """The same as a sentence for each of the first systems."""
+    first = list(_triples(found, answers).items())[:5]
+    return [
+        f"{name}: {'; '.join(f'{one} {_triple_cell(triple, one)}' for one in triple)}."
+        for name, triple in first
+    ]
+
+
+def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, Triple]:
+    """The systems with a run first."""
+    retrieval = {system.name: system.overall[found.measures[0]] for system in found.runs}
+    answered = {system.name: system.overall for system in answers.systems}
+    computed = [name for name in answers.systems[0].overall if name not in GRADED]
+    return {
+        name: {
+            f"retrieval, {found.measures[0]}": retrieval.get(name),
+            **{one: answered.get(name, {}).get(one) for one in (*computed, *GRADED)},
+        }
+        for name in dict.fromkeys([*retrieval, *answered])
+    }
+
+
+def _triple_cell(triple: Triple, name: str) -> str:
+    figure = triple[name]
+    if figure is None:
+        return "not graded" if name in GRADED else "–"
+    return with_interval(figure)
+
+
+def _triple_drawing(systems: Mapping[str, Triple]) -> Markup:
+    known = [one for one in next(iter(systems.values())) if any(triple[one] for triple in systems.values())]
+    drawn = [one for one in known if one != "exact_match"][:MOST_SERIES]
+    rows = [
+        DotRow(name, "", [mark("", triple[one], "no figure") for one in drawn])
+        for name, triple in list(systems.items())[:MOST_DRAWN]
+    ]
+    return dot_plot(TRIPLE, drawn, rows)
+
+
+def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
+    remarks = []
+    runs, answered = {one.name for one in found.runs}, {one.name for one in answers.systems}
+    if not runs & answered:
+        remarks.append(
+            "No run and no file of answers have the same name: name them alike to read a system on one line."
+        )
+    if missing := [name for name in GRADED if name not in answers.systems[0].overall]:
+        remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
+    return " ".join(remarks)

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 from markupsafe import Markup
 
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.judges.estimates import JudgedEvaluation
-from curation.evaluation.report import sections
-from curation.evaluation.report.further import answer_sections, judge_sections
-from curation.evaluation.report.section import ReportSection, gains_sentence, headline_measures, told
-from curation.evaluation.report.triple import triple_findings, triple_sections
+from curation.evaluation.report.comparison import (
+    write_comparison,
+    write_queries,
+    write_similar_lists,
+    write_turning,
+)
+from curation.evaluation.report.further import (
+    answer_sections,
+    judge_sections,
+    triple_findings,
+    triple_sections,
+)
+from curation.evaluation.report.judged import (
+    write_hard_negatives,
+    write_inferred,
+    write_judged,
+    write_refusal,
+    write_reranking,
+)
+from curation.evaluation.report.section import gains_sentence, headline_measures, with_interval
+from curation.evaluation.report.strata import write_other_means, write_strata
+from curation.evaluation.report.systems import write_looks, write_method, write_seconds, write_systems
+from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
 from curation.reports.table_files import markdown_table
@@ -47,25 +62,36 @@ class EvaluationReport:
         return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
 
 
-@cache
-def all_sections() -> tuple[ReportSection, ...]:
-    """The record `SECTION` of every module in `sections`, by position."""
-    modules = [
-        import_module(found.name) for found in iter_modules(sections.__path__, f"{sections.__name__}.")
-    ]
-    return tuple(sorted((module.SECTION for module in modules), key=lambda section: section.position))
+SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
+    write_systems,
+    write_inferred,
+    write_comparison,
+    write_similar_lists,
+    write_strata,
+    write_other_means,
+    write_queries,
+    write_refusal,
+    write_judged,
+    write_turning,
+    write_reranking,
+    write_seconds,
+    write_hard_negatives,
+    write_looks,
+    write_method,
+)
+"""The sections in the order in which they are read; each writes none where it has nothing to show."""
+DETAILS = (write_queries, write_judged, write_method)
+"""Sections that a terminal leaves to the page."""
 
 
 def report_sections(found: Evaluation) -> list[Section]:
     """All that the report shows of this evaluation, in the order in which it is read."""
-    return [written for section in all_sections() for written in section.write(found)]
+    return [section for write in SECTIONS for section in write(found)]
 
 
 def report_details(found: Evaluation) -> list[str]:
     """The headings of the sections that a terminal leaves to the page."""
-    return [
-        written.heading for section in all_sections() if section.detail for written in section.write(found)
-    ]
+    return [section.heading for write in DETAILS for section in write(found)]
 
 
 def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
@@ -76,7 +102,7 @@ def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) 
     else:
         sentences = [
             f"{system.name}: "
-            f"{'; '.join(f'{name} {told(system.overall[name])}' for name in headline)}, "
+            f"{'; '.join(f'{name} {with_interval(system.overall[name])}' for name in headline)}, "
             f"{amount(system.overall[headline[0]].n, 'query', 'queries')}."
             for system in found.runs[:5]
         ]
@@ -123,7 +149,7 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
     """The report of answers alone."""
     first = next(iter(found.systems[0].overall))
     findings = [
-        f"{system.name}: {first} {told(system.overall[first])}, "
+        f"{system.name}: {first} {with_interval(system.overall[first])}, "
         f"{amount(system.overall[first].n, 'query', 'queries')}."
         for system in found.systems
     ]

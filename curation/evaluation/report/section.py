@@ -1,34 +1,21 @@
-"""The record by which a module in `sections` becomes part of the report, and how sections write figures."""
+"""How the sections of a report write figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.metrics.measures import measures_named
 from curation.reports.charts import Mark
-from curation.reports.page import Section, Table
+from curation.reports.page import Table
+from curation.scoring.metrics.measures import measures_named
 from curation.text import decimal, percent
 
 MOST_COLUMNS = 6
 """Systems that are columns of a table."""
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
 """nDCG by one gain → by the other."""
-
-
-class ReportSection(NamedTuple):
-    """One section.
-
-    position: sections are read in ascending order of it.
-    write: none where the evaluation has nothing to show there.
-    detail: whether a terminal leaves it to the page.
-    """
-
-    position: int
-    write: Callable[[Evaluation], Sequence[Section]]
-    detail: bool = False
 
 
 class _Ends(Protocol):
@@ -50,7 +37,7 @@ def interval(figure: _Ends) -> str:
     return f"{decimal(figure.low)}\u00a0to\u00a0{decimal(figure.high)}"
 
 
-def told(figure: _Figure) -> str:
+def with_interval(figure: _Figure) -> str:
     """A figure with its interval, a dash where it is unknown."""
     if figure.value is None:
         return "–"

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from curation.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.relabeling.plan.stored import find_plan
+from curation.scoring.inputs.system_runs import RunSource
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 from curation.text import canonical_json, plain
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.relabeling.staleness.judged_pairs import Pair
+from curation.scoring.metrics.measures import Measure, measures_for
 from curation.statistics.arrays import Floats
 from curation.store import Cursor
 

@@ -15,8 +15,12 @@ from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
-from curation.evaluation.answers.graded import projects_beside, read_grades_of_answers, releases_of
-from curation.evaluation.answers.grading import write_answers_to_grade
+from curation.evaluation.answers.grading import (
+    projects_beside,
+    read_grades_of_answers,
+    releases_of,
+    write_answers_to_grade,
+)
 from curation.evaluation.submission import RunSubmission, submit
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
@@ -317,7 +321,7 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
 
 
 def test_an_answer_is_known_by_what_it_says_not_by_who_says_it(project: Store, tmp_path: Path) -> None:
-    from curation.evaluation.inputs.release import read_release
+    from curation.scoring.inputs.release import read_release
 
     known = read_release(project, "v1").known
     one, other = (

@@ -13,11 +13,12 @@ from curation.errors import InputError
 from curation.evaluation.comparison.compared import ComparedSystems, ComparisonOptions, compare_scores
 from curation.evaluation.comparison.pairs import StratumName
 from curation.evaluation.figures.traffic import traffic_figures
-from curation.evaluation.inputs.facets import Facet
-from curation.evaluation.inputs.release import DrawnQueries
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.scores import RunScores, score_run
+from curation.evaluation.sealed_figures import sealed_comparison
+from curation.scoring.inputs.facets import Facet
+from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.scores import RunScores, score_run
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
 
@@ -92,14 +93,14 @@ def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
 
 def test_of_a_sealed_part_there_are_no_counts_no_median_and_no_stratum_that_is_hidden_of_a_system() -> None:
     every = np.ones(40, bool)
-    found = compared(secrets=[[every], [every]])
+    found = sealed_comparison(compared(secrets=[[every], [every]]))
     assert {one.stratum for one in found.comparisons} == {None, ("band", "head"), ("band", "tail")}
     assert {(one.wins, one.ties, one.losses) for one in found.comparisons} == {(None, None, None)}
     tests = {(one.p_wilcoxon, one.p_sign, one.p_tukey) for one in found.comparisons}
     assert tests == {(None, None, None)}, "they would tell of counts and of single queries"
     assert found.comparisons[0].p_randomisation is not None
     few_head = np.arange(40) >= 5
-    hidden = compared(secrets=[[every], [every, few_head]])
+    hidden = sealed_comparison(compared(secrets=[[every], [every, few_head]]))
     assert {one.stratum for one in hidden.comparisons} == {None}
 
 
@@ -107,7 +108,9 @@ def test_where_few_queries_of_a_sealed_part_differ_there_is_only_the_difference(
     """`low` finds 4 of 40 documents first, this run 9: five queries differ."""
     every = np.ones(40, bool)
     runs = {"low": RUNS["low"], "higher": run(0.225)}
-    found = compare_scores(runs, [BANDS], NOT_DRAWN, [[every], [every]], ComparisonOptions(), seed=1)
+    secrets = [[every], [every]]
+    whole = compare_scores(runs, [BANDS], NOT_DRAWN, secrets, ComparisonOptions(), seed=1)
+    found = sealed_comparison(whole)
     one = found.comparisons[0]
     assert (one.difference, one.n) == (pytest.approx(5 * 0.5 / 40), 40)
     assert (one.low, one.p_t, one.p_randomisation, one.p_holm, one.effect, one.wins) == (None,) * 6

@@ -13,11 +13,11 @@ from curation.evaluation.comparison.label_noise import grade_noise
 from curation.evaluation.comparison.other_labels import order_with_other_labels, released_noise
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
-from curation.evaluation.inputs.release import read_release
-from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
+from curation.scoring.inputs.release import read_release
+from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.rankings import run_rows
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run

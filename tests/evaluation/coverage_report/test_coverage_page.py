@@ -10,10 +10,15 @@ import pytest
 
 from curation.coverage.writing.state import CoverageState, read_state
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.coverage_report.page import coverage_page
-from curation.evaluation.coverage_report.regions import region_graph_of, region_means
-from curation.evaluation.coverage_report.sections import comparison_sections
-from curation.evaluation.coverage_report.values import EvaluatedValues, stored_values, values_of
+from curation.evaluation.coverage_report import (
+    EvaluatedValues,
+    comparison_sections,
+    coverage_page,
+    region_graph_of,
+    region_means,
+    stored_values,
+    values_of,
+)
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import measured
 from tests.support.projects import built_once

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of, of_sealed_part
-from curation.evaluation.inputs.pooled import pooled_pairs
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
+from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of
+from curation.evaluation.sealed_figures import sealed_effect
+from curation.scoring.inputs.pooled import pooled_pairs
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.rankings import run_rows
 
 MEASURES = measures_named(["mrr@10", "ndcg@10"])
 GRADES = {f"q{n}": {"right": 2, "hard": 0, "easy": 0, "near": 1} for n in range(6)}
@@ -69,7 +70,7 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
     assert ours.returned == 3 / 4
     short = effect.systems["short"]
     assert short.drop["mrr@10"].value == 0
-    assert of_sealed_part(effect).systems == {}
+    assert sealed_effect(effect, lambda name: True).systems == {}  # of a sealed part
     assert short.with_hard["mrr@10"].value == pytest.approx(5 / 6)
 
 

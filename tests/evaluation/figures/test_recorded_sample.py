@@ -12,14 +12,14 @@ from curation.errors import RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.figures.inferred import MEASURES, inferred_figures, recorded_strata
-from curation.evaluation.inputs.release import read_release
-from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.judges.imported import import_judge
-from curation.evaluation.metrics.measures import measures_for
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
-from curation.evaluation.metrics.scores import score_run
 from curation.evaluation.report.page import evaluation_report
+from curation.judges.imported import import_judge
+from curation.scoring.inputs.release import read_release
+from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.metrics.measures import measures_for
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.scores import score_run
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run

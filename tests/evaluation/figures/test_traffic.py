@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import t
 
 from curation.evaluation.figures.traffic import TrafficFigure, search_weights, traffic_figures
-from curation.evaluation.inputs.release import DrawnQueries
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.scores import RunScores, score_run
+from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.scores import RunScores, score_run
 from curation.statistics.means import UNSEEN, score_intervals
 
 HEAD, TAIL = "head", "tail"

@@ -12,8 +12,9 @@ import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.report.page import all_sections, evaluation_report, report_details, report_sections
+from curation.evaluation.report import comparison, judged, strata, systems
+from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
+from curation.scoring.inputs.system_runs import RunSource
 from curation.splits.certificate.page import certificate_sections
 from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
@@ -141,9 +142,14 @@ def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
     assert "Lowest of run a" in evaluation_report(found).html
 
 
-def test_each_section_has_a_place_of_its_own() -> None:
-    positions = [section.position for section in all_sections()]
-    assert positions == sorted(set(positions))
+def test_each_function_that_writes_sections_is_named_once() -> None:
+    written = [
+        getattr(module, name)
+        for module in (comparison, judged, strata, systems)
+        for name in vars(module)
+        if name.startswith("write_")
+    ]
+    assert sorted(map(repr, SECTIONS)) == sorted(map(repr, written))
 
 
 def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_path: Path) -> None:

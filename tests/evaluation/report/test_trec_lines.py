@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.evaluation.evaluate_runs import evaluate_read
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.inputs.facets import facets_of
-from curation.evaluation.inputs.pooled import PooledPairs
-from curation.evaluation.inputs.release import DrawnQueries, EvaluatedRelease
-from curation.evaluation.inputs.system_runs import SystemRun
-from curation.evaluation.metrics.measures import measures_named
-from curation.evaluation.metrics.rankings import run_rows
-from curation.evaluation.report.trec_lines import trec_lines, trec_name
+from curation.evaluation.report.files import trec_lines, trec_name
+from curation.scoring.inputs.facets import facets_of
+from curation.scoring.inputs.pooled import PooledPairs
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.scoring.inputs.system_runs import SystemRun
+from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.rankings import run_rows
 from curation.sources.queries import KnownQueries
-from tests.evaluation.metrics.test_published import CUTOFFS, OURS, qrels, run
+from tests.scoring.metrics.test_published import CUTOFFS, OURS, qrels, run
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
+from tests.support.evaluated_runs import evaluate_read
 
 NAMES = {theirs: ours for theirs, ours in OURS.items() if not theirs.startswith(("rbp", "iprec"))}
 """trec_eval's name → ours, but rbp, whose gains are by grade there, and iprec, which counts otherwise."""

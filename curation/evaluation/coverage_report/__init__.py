@@ -1,1 +1,0 @@
-"""The map of coverage with results: regions drawn and coloured by what systems reach in each."""

@@ -1,0 +1,289 @@
+"""Report, what rests on judgments.
+
+The share of judged documents and the order that equal scores allow; AP and nDCG inferred from a sample of the
+pool; unanswerable queries; runs on the judged documents with hard negatives and without; and reranking of the
+same candidates.
+"""
+
+from __future__ import annotations
+
+from curation.evaluation.evaluation import Evaluation, RunFacts
+from curation.evaluation.figures.inferred import FEW_RELEVANT, MEASURES, InferredFigures
+from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.report.section import (
+    by_measure,
+    figure_text,
+    interval,
+    left_out_depths,
+    mark,
+    share,
+    with_interval,
+)
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table
+from curation.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
+from curation.scoring.metrics.bounds import why_below
+from curation.text import amount, percent
+
+
+def write_judged(found: Evaluation) -> list[Section]:
+    headline = found.measures[0]
+    rows = [_bar(system.name, system.overall[headline].judged) for system in found.runs]
+    caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
+    tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
+    tables.append(_bounds(found))
+    ties = _ties(found, headline)
+    tables += [] if ties is None else [ties]
+    return [
+        Section(
+            "What was judged",
+            "An unjudged document counts as not relevant. The fewer are judged, the less a figure says. "
+            + (found.not_inferred or "A random sample of the pool was judged: see what is inferred from it."),
+            (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
+            tuple(tables),
+        )
+    ]
+
+
+def _bar(name: str, judged: float | None) -> SharesRow:
+    return SharesRow(
+        name, judged, "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
+    )
+
+
+def _bounds(found: Evaluation) -> Table:
+    """Every figure at both ends."""
+
+    def cell(figure: MeasureFigure) -> str:
+        if figure.if_none is None or figure.if_all is None:
+            return "–"
+        return f"{figure_text(figure.if_none)}\u00a0/\u00a0{figure_text(figure.if_all)}"
+
+    caption = "If none / if all of the unjudged documents returned were relevant"
+    passes_over = "; bpref passes them over and has neither" if "bpref" in found.measures else ""
+    every = (figure for system in found.runs for figure in system.overall.values())
+    why = why_below((figure.if_none, figure.if_all) for figure in every)
+    return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", found, cell)
+
+
+def _ties(found: Evaluation, headline: str) -> Table | None:
+    """Where equal scores leave the order open; not told of sealed parts."""
+    rows = [
+        (system.name, figure.worst, figure.value, figure.best)
+        for system in found.runs
+        if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
+    ]
+    columns = ("system", "worst order", "by document id", "best order")
+    return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
+
+
+def write_inferred(found: Evaluation) -> list[Section]:
+    inferred = found.inferred
+    if inferred is None:
+        return []
+    marks = [
+        mark(f"{name}, {measure.removeprefix('inferred_')}", figures[measure])
+        for measure in MEASURES
+        for name, figures in inferred.systems.items()
+    ]
+    return [
+        Section(
+            "Inferred for the whole pool",
+            "\n".join(sentences(inferred)),
+            (intervals("Estimates of each system", marks),),
+            (_estimates(inferred), _bands(inferred)),
+            "If none and if all: the measure itself, if none or all of the unjudged documents that the "
+            "system returned were relevant.",
+        )
+    ]
+
+
+def sentences(inferred: InferredFigures) -> list[str]:
+    """What the estimates are made of, and what to read them for."""
+    drawn = sum(band.drawn or 0 for band in inferred.bands)
+    if inferred.recorded:
+        written = [
+            f"A random sample of the pool was judged: {drawn:,} of {amount(inferred.pooled, 'pair')} "
+            "were drawn, "
+            f"{inferred.judged:,} of these have a grade.",
+            "The other figures take the rest for not relevant. These infer what judging the whole pool would "
+            "give, from how likely the release says that each pair was to be drawn.",
+        ]
+        if drawn > inferred.judged:
+            written.append(
+                f"{drawn - inferred.judged:,} drawn pairs have no grade: the others of their band count for "
+                "them, as if chance had left them out."
+            )
+    else:
+        written = [
+            f"Somebody said that the judged pairs, {inferred.judged:,} of {inferred.pooled:,}, are a random "
+            "sample of the pool."
+        ]
+    if inferred.not_drawn:
+        one = "pair was judged without being drawn, and does"
+        many = "pairs were judged without being drawn, and do"
+        written.append(f"{amount(inferred.not_drawn, one, many)} not count here.")
+    if inferred.without_estimate:
+        written.append(
+            f"{amount(inferred.without_estimate, 'query has', 'queries have')} no estimate: nothing "
+            "relevant was judged, or "
+            "nothing of a band."
+        )
+    if inferred.few_relevant:
+        written.append(
+            f"{amount(inferred.few_relevant, 'query has', 'queries have')} fewer than {FEW_RELEVANT} "
+            "relevant documents by "
+            "estimate. Their estimates are too high on average, and intervals then hold the truth less often "
+            "than 95 %."
+        )
+    figures = (figure for rows in inferred.systems.values() for figure in rows.values())
+    why = why_below((figure.if_none, figure.if_all) for figure in figures)
+    return [*written, why] if why else written
+
+
+def _estimates(inferred: InferredFigures) -> Table:
+    rows = [
+        (name, measure, one.value, interval(one), one.n, one.if_none, one.if_all)
+        for name, figures in inferred.systems.items()
+        for measure, one in figures.items()
+    ]
+    columns = ("system", "measure", "estimate", "95 %", "queries", "if none", "if all")
+    return Table("Estimates", columns, tuple(rows))
+
+
+def _bands(inferred: InferredFigures) -> Table:
+    rows = [
+        (band.name, band.pooled, "–" if band.drawn is None else band.drawn, band.judged)
+        for band in inferred.bands
+    ]
+    columns = ("band", "pooled", "drawn", "judged")
+    return Table("The pool by the best rank that a system gave", columns, tuple(rows))
+
+
+HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
+
+
+def write_hard_negatives(found: Evaluation) -> list[Section]:
+    effect = found.hard_negatives
+    if effect is None:
+        return []
+    sentence = f"{effect.sentence} What a run did not return is at the end of its list."
+    rows = tuple(
+        (
+            *(name, measure),
+            *(
+                with_interval(one.without_hard[measure]),
+                with_interval(one.with_hard[measure]),
+                with_interval(one.drop[measure]),
+            ),
+            share(one.returned),
+        )
+        for name, one in effect.systems.items()
+        for measure in found.measures
+    )
+    tables = (Table("Without hard negatives, and with them", HARD_COLUMNS, rows),) if rows else ()
+    hidden = ", ".join(system.name for system in found.runs if system.name not in effect.systems)
+    why = "the figures would tell of fewer than ten queries of a sealed part."
+    return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
+
+
+def write_reranking(found: Evaluation) -> list[Section]:
+    left_out = left_out_depths(found)
+    if not found.reranking:
+        return [Section("Reranking", left_out)] if left_out else []
+    headline = found.measures[0]
+    names = list(found.reranking[0].rerankers)
+    columns = (
+        "depth",
+        "candidates",
+        "recall",
+        f"{found.first_stage} (first stage)",
+        *names,
+        "perfect reranker",
+    )
+    rows = tuple(
+        (
+            one.depth,
+            one.candidates,
+            with_interval(one.recall),
+            with_interval(one.first_stage[headline]),
+            *(with_interval(one.rerankers[name].figures[headline]) for name in names),
+            with_interval(one.oracle[headline]),
+        )
+        for one in found.reranking
+    )
+    sentence = (
+        f"Each system orders the first documents of {found.first_stage}. No reranker can reach more with "
+        "them than the perfect one."
+    )
+    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),), left_out)]
+
+
+def write_refusal(found: Evaluation) -> list[Section]:
+    files = [(system.name, system.files[0]) for system in found.runs]
+    if not any(facts.refusal.unanswerable for _, facts in files):
+        return []
+    one = files[0][1].refusal
+    sentence = (
+        f"{amount(one.unanswerable, 'query has', 'queries have')} no relevant document among those "
+        f"judged, {one.answerable:,} have "
+        f"one. {one.tagged:,} of the former were tagged unanswerable.\n"
+        f"The confidence is the {one.confidence}. "
+        "The area is the probability that an answerable query has more of it than an unanswerable one. "
+        "0.5 is chance."
+    )
+    if one.contradictory:
+        single = "query is tagged unanswerable and has"
+        many = "queries are tagged unanswerable and have"
+        sentence += f"\n{amount(one.contradictory, single, many)} a relevant document: left out."
+    columns = (
+        "system",
+        "area",
+        "95 %",
+        "refused at 95 % kept",
+        "no row, unanswerable",
+        "no row, answerable",
+        "note",
+    )
+    rows = tuple(_refusal_row(name, facts) for name, facts in files)
+    drawn = [_refusal_curve(name, facts) for name, facts in files if facts.refusal.curve][:MOST_SERIES]
+    titles = (
+        "What a threshold keeps and lets through",
+        "share of unanswerable that are answered",
+        "share of answerable kept",
+    )
+    return [
+        Section(
+            "Unanswerable queries",
+            sentence,
+            (curves(*titles, drawn),) if drawn else (),
+            (Table("By system", columns, rows),),
+            "The shape on a line is the threshold that keeps 95 % of the answerable queries."
+            if drawn
+            else "",
+        )
+    ]
+
+
+def _refusal_row(name: str, facts: RunFacts) -> tuple[object, ...]:
+    one = facts.refusal
+    shares = (
+        with_interval(one.refused),
+        with_interval(one.empty_unanswerable),
+        with_interval(one.empty_answerable),
+    )
+    return (name, one.area, interval(_Area(one.area, one.low, one.high)), *shares, one.note)
+
+
+class _Area:
+    """The area with its interval, as other figures are."""
+
+    def __init__(self, value: float | None, low: float | None, high: float | None) -> None:
+        self.value, self.low, self.high = value, low, high
+
+
+def _refusal_curve(name: str, facts: RunFacts) -> PlotCurve:
+    one = facts.refusal
+    points = [(1 - point.refused, point.kept) for point in one.curve]
+    known = one.kept is not None and one.refused.value is not None
+    return PlotCurve(name, points, (1 - (one.refused.value or 0.0), one.kept or 0.0) if known else None)

@@ -1,0 +1,133 @@
+"""Report, kinds of queries: the headline measure by stratum and other facets, and other means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.strata import listed_values
+from curation.evaluation.report.section import mark, with_interval
+from curation.releases.coverage import about_grid, about_map
+from curation.reports.page import Section, Table
+from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
+from curation.scoring.inputs.facets import CLUSTER, GRID, LEAST
+from curation.text import amount
+
+
+def write_strata(found: Evaluation) -> list[Section]:
+    return [_section(found, facet) for facet in found.runs[0].strata]
+
+
+def _section(found: Evaluation, facet: str) -> Section:
+    headline = found.measures[0]
+    sentence = f"{headline} of each kind of query. Kinds with fewer than {LEAST} queries are counted only."
+    if len(found.runs) > MOST_SERIES:
+        sentence += f"\nThe drawing has the first {MOST_SERIES} systems, the table has all."
+    values, rest = listed_values([system.strata[facet] for system in found.runs])
+    sentence += f"\n{rest}" if rest else ""
+    sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
+    if facet == GRID and found.coverage is not None:
+        sentence += f"\n{about_grid(found.coverage)}"
+    drawing = _drawing(found, facet, headline, values)
+    drawings = () if drawing is None else (drawing,)
+    return Section(f"By {facet}", sentence, drawings, (_table(found, facet, headline, values),))
+
+
+def _drawing(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Markup | None:
+    systems = found.runs[:MOST_SERIES]
+    rows = []
+    for value in values:
+        stratum = systems[0].strata[facet][value]
+        marks = [
+            mark(
+                system.name,
+                system.strata[facet][value].figures.get(headline),
+                _why(system.strata[facet][value].left_out),
+            )
+            for system in systems
+        ]
+        if any(one.value is not None for one in marks):
+            rows.append(DotRow(value, amount(stratum.queries, "query", "queries"), marks))
+    if not rows:
+        return None
+    return dot_plot(f"{headline} by {facet}", [system.name for system in systems], rows)
+
+
+def _why(left_out: str | None) -> str:
+    return "not shown" if left_out else ""
+
+
+def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Table:
+    rows = []
+    for value in values:
+        stratum = found.runs[0].strata[facet][value]
+        own = [system.strata[facet][value] for system in found.runs]
+        cells = [with_interval(one.figures[headline]) if headline in one.figures else "–" for one in own]
+        rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))
+    columns = (facet, "queries", *(system.name for system in found.runs), "note")
+    return Table(f"{headline} by {facet}", columns, tuple(rows))
+
+
+AGGREGATED = (
+    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "
+    "those with ten queries or more. Few queries in a stratum make its mean, and so the worst, uncertain."
+)
+
+
+def write_other_means(found: Evaluation) -> list[Section]:
+    headline = found.measures[0]
+    columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
+    rows = tuple(_row(system, headline) for system in found.runs)
+    drawn = any(system.traffic[headline].value is not None for system in found.runs if system.traffic)
+    sentence = "The plain mean counts each query the same. "
+    sentence += (
+        "For all searches, a query counts as often as it was asked, by how it was drawn."
+        if drawn
+        else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
+    )
+    if found.sealed:
+        sentence += "\nA median is the value of a query, so there is none of a sealed part."
+    means = Section("Other means", sentence, (), (Table(f"{headline}, by what counts", columns, rows),))
+    return [means, *(_summary(found, one) for one in found.summaries)]
+
+
+def _summary(found: Evaluation, one: StrataSummary) -> Section:
+    sentences = [about(one)]
+    if found.coverage is not None:
+        sentences = [about_map(found.coverage), *sentences]
+    figures = tuple(
+        (system, *(with_interval(own[name]) for name in AGGREGATIONS)) for system, own in one.figures.items()
+    )
+    tables = [Table(f"{one.measure} over {one.facet}", ("system", *AGGREGATIONS), figures)] if figures else []
+    pairs: dict[tuple[str, str], dict[str, str]] = {(rate.system, rate.other): {} for rate in one.win_rates}
+    for rate in one.win_rates:
+        pairs[rate.system, rate.other][rate.aggregation] = _rates(rate)
+    if pairs:
+        rows = tuple((f"{system} against {other}", *of.values()) for (system, other), of in pairs.items())
+        caption = f"Win rates: shares of {one.resamples:,} resamples above / level / below"
+        tables.append(Table(caption, ("systems", *AGGREGATIONS), rows))
+    return Section(
+        f"Over {one.facet}", "\n".join(sentences), (), tuple(tables), AGGREGATED if figures else ""
+    )
+
+
+def _rates(rate: WinRate) -> str:
+    shares = (rate.wins, rate.ties, rate.losses)
+    return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
+
+
+def _row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
+    others, traffic = system.others[headline], system.traffic.get(headline)
+    worst = f"{others.worst.stratum}: {with_interval(others.worst)}" if others.worst else "–"
+    searches = with_interval(traffic) if traffic else "–"
+    cells = (
+        with_interval(system.overall[headline]),
+        searches,
+        with_interval(others.macro),
+        with_interval(others.median),
+        worst,
+    )
+    return (system.name, *cells)

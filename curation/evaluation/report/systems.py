@@ -1,0 +1,198 @@
+"""Report, the systems: every measure with its interval, what the files held, times, looks, and the method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.means import rate_of_few
+from curation.evaluation.report.section import by_measure, interval, mark, share, with_interval
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table
+from curation.scoring.inputs.run_seconds import RunSeconds
+from curation.scoring.metrics.measures import measures_named
+from curation.text import amount
+
+
+def write_systems(found: Evaluation) -> list[Section]:
+    headline = found.measures[0]
+    marks = [mark(system.name, system.overall[headline], _size(system, headline)) for system in found.runs]
+    sentence = f"{headline}: {found.about[headline]}. A query that a run misses counts 0."
+    if found.without_relevant:
+        one = "query has no relevant document: it is"
+        many = "queries have no relevant document: they are"
+        sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
+    if found.subtopics is not None:
+        sentence += f"\n{found.subtopics.sentence}"
+    for remark in _file_remarks(found):
+        sentence += f"\n{remark}"
+    few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
+    tables = [_headline(found, headline), _all_measures(found), _files(found)]
+    spread = _seeds(found, headline)
+    return [
+        Section(
+            "Systems",
+            sentence,
+            (intervals(f"{headline} of each system", marks),),
+            tuple(tables if spread is None else [*tables, spread]),
+            "The interval says how far the mean would differ on other queries of the same kind."
+            + (f" {few}" if few else ""),
+        )
+    ]
+
+
+def _size(system: EvaluatedSystem, headline: str) -> str:
+    return system.overall[headline].no_interval or ""
+
+
+def _headline(found: Evaluation, headline: str) -> Table:
+    columns = ("system", headline, "95 %", "queries", "judged", "note")
+    rows = []
+    for system in found.runs:
+        figure = system.overall[headline]
+        shown = (figure.value, interval(figure), figure.n, share(figure.judged))
+        rows.append((system.name, *shown, figure.no_interval or ""))
+    return Table(f"{headline} by system", columns, tuple(rows))
+
+
+def _all_measures(found: Evaluation) -> Table:
+    totals = [one.name for one in measures_named(found.measures) if one.summary == "total"]
+    beside = f"; {', '.join(totals)}: total" if totals else ""
+    return by_measure(f"Every measure: mean over queries{beside}", found, with_interval)
+
+
+def _files(found: Evaluation) -> Table:
+    columns = (
+        "system",
+        "file",
+        "places",
+        "queries missing",
+        "unknown documents",
+        "equal scores",
+        "lines left out",
+    )
+    rows = []
+    for system in found.runs:
+        for facts in system.files:
+            left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
+            counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
+            rows.append((system.name, facts.source, *counts, left_out))
+    return Table("What the files held for these queries", columns, tuple(rows))
+
+
+def _file_remarks(found: Evaluation) -> Iterator[str]:
+    """What is wrong with the order of a file's lists."""
+    for facts in (one for system in found.runs for one in system.files):
+        if facts.against_scores:
+            queries = amount(facts.against_scores, "query has", "queries have")
+            yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
+        if mattering := getattr(facts.ties, "mattering", 0):
+            queries = amount(mattering, "query", "queries")
+            yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
+
+
+def _seeds(found: Evaluation, headline: str) -> Table | None:
+    rows = [
+        (system.name, spread.runs, spread.mean, spread.sd)
+        for system in found.runs
+        if (spread := system.seeds.get(headline)) is not None
+    ]
+    columns = ("system", "runs", "mean", "sd over runs")
+    return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
+
+
+SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
+
+
+def write_seconds(found: Evaluation) -> list[Section]:
+    rows = [
+        (system.name, run.source, *_seconds(run.seconds))
+        for system in found.runs
+        for run in system.files
+        if run.seconds is not None
+    ]
+    if not rows:
+        return []
+    sentence = "As the systems measured it. Times of different machines do not compare."
+    return [
+        Section("Time a query", sentence, (), (Table("Milliseconds a query", SECONDS_COLUMNS, tuple(rows)),))
+    ]
+
+
+def _seconds(seconds: RunSeconds) -> tuple[str, ...]:
+    times = (seconds.mean, seconds.median, seconds.p95)
+    shown = tuple("–" if time is None else f"{1000 * time:.1f}" for time in times)
+    return (*shown, f"{seconds.n:,}" if seconds.n else "–", seconds.left_out or "")
+
+
+WHEN = (
+    "The first two bounds hold where nobody changed a system after a look, the last whatever was changed. "
+    "The truth of a team that looks, changes and looks again is between them."
+)
+
+
+def write_looks(found: Evaluation) -> list[Section]:
+    if not found.looks:
+        return []
+    columns = ("system", "file", "parts", "look", "of its family", "new", "who", "when (UTC)", "reason")
+    measure = found.measures[0]
+    rows = tuple(
+        (
+            look.system,
+            look.source,
+            ", ".join(look.parts),
+            look.number,
+            look.of_family,
+            "no" if look.repeated else "yes",
+            look.looked_by,
+            look.looked_at,
+            look.reason,
+        )
+        for look in found.looks
+    )
+    sentence = (
+        "Each look at a sealed part makes it a little less of a test. The best of many looks flatters its "
+        "system, because luck was chosen with it."
+    )
+    bounds = tuple(
+        (
+            look.system,
+            bound.looks,
+            bound.standard_error,
+            bound.expected,
+            bound.at_most,
+            min(1.0, bound.adaptive),
+        )
+        for look in found.looks
+        if (bound := look.flattery) is not None
+    )
+    heads = ("system", "looks", "standard error", "on average", "with 95 %", "if systems followed the looks")
+    tables = [Table("Looks", columns, rows)]
+    if bounds:
+        tables.append(Table(f"How far the best of so many looks may flatter, {measure}", heads, bounds))
+    return [Section("Looks at sealed parts", sentence, (), tuple(tables), WHEN)]
+
+
+def write_method(found: Evaluation) -> list[Section]:
+    measures = tuple((name, found.about[name]) for name in found.measures)
+    facts = [
+        ("release", found.release),
+        ("release id", found.release_id),
+        ("parts", ", ".join(found.parts)),
+        ("sealed parts evaluated", ", ".join(found.sealed) or "none"),
+        ("relevant", f"grade {found.relevant_grade} and above"),
+        ("seed", str(found.seed)),
+        ("resamples", f"{found.resamples:,}"),
+        *((f"version of {name}", version) for name, version in found.versions.items()),
+    ]
+    return [
+        Section(
+            "Method",
+            "Lists are ordered by score as in trec_eval: equal scores by document id, descending.",
+            (),
+            (
+                Table("Measures", ("measure", "what it computes"), measures, words=True),
+                Table("To compute it again", ("what", "value"), tuple(facts), words=True),
+            ),
+        )
+    ]

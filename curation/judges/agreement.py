@@ -1,0 +1,505 @@
+"""How a judge that is not a person agrees with people, and how people agree among each other.
+
+The judge's grade and the consensus grade of one text are two judgments of one pair. So all figures are those
+between annotators, with their intervals by bootstrap over queries. With each is the same figure of people
+among each other, on the pairs that both graded: a judge can hardly agree with people more than they do.
+
+People's grades are those of the live project, or of a release's open parts. Grades of sealed parts stay where
+they are. Of the live project, pairs of queries that a release seals are left out, no matter who asks: a judge
+whose grades are guesses could otherwise read the sealed ones off its own confusion table, and a prompt that
+is tuned on them would be tuned on the test set. Of a release, the open parts count. A sealed one counts when
+it is named; its seal is then opened with a reason, which is logged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.agreement.between.annotator_pairs import AnnotatorPair, cohen
+from curation.agreement.between.breakdowns import Part, breakdown
+from curation.agreement.between.coefficients import COEFFICIENTS
+from curation.agreement.between.grades import Grades, Types, grades_of, read_grades, read_types, value_counts
+from curation.agreement.between.inter_annotator import (
+    AgreementFigure,
+    AnyFigure,
+    Judgeable,
+    Size,
+    basis_of,
+    figure_of,
+    figures_of,
+    inter_agreement,
+)
+from curation.door import sealed_parts, sealed_queries
+from curation.errors import RefusedError
+from curation.guides.guide import current_guide
+from curation.judges.stored import JudgeJudgment, judgments_of, require_judge
+from curation.releases.seal import open_sealed
+from curation.releases.stored import Table
+from curation.releases.verify import Opened, opened
+from curation.scoring.inputs.release import parts_of, scale_of
+from curation.settling.consensus import consensus
+from curation.statistics.arrays import Floats, Ints
+from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
+from curation.store import COMMAND_LINE, Cursor, Store
+from curation.text import amount
+
+CONSENSUS, JUDGE = "consensus", "judge"
+KAPPAS = {
+    "cohen": ("plain", "Cohen's kappa"),
+    "cohen_linear": ("linear", "Cohen's kappa, linear"),
+    "cohen_quadratic": ("quadratic", "Cohen's kappa, quadratic"),
+}
+NEVER_GIVEN = "people gave this grade to none of the pairs"
+FEW_PAIRS = "the judge and people share too few pairs"
+
+
+class SideBySide(NamedTuple):
+    """A figure of the judge against the consensus, and of people among each other on the same pairs."""
+
+    label: str
+    judge: AgreementFigure
+    people: AgreementFigure
+
+
+class JudgedGrade(NamedTuple):
+    """What the judge said where people's grade is this one: shares of the pairs, with their intervals."""
+
+    grade: int
+    pairs: int
+    same: AgreementFigure
+    lower: AgreementFigure
+    higher: AgreementFigure
+
+
+@dataclass(frozen=True)
+class JudgeCoverage:
+    """The judge's pairs and people's.
+
+    Attributes
+    ----------
+    judged: pairs that the judge judged, in whatever version, without `sealed` and `elsewhere`.
+    compared: pairs with a grade of both, from `queries` queries.
+    ungraded: judged pairs that no person judged. without_grade: judged by people, and no grade came of it.
+    cannot_tell: pairs with a grade of people's that the judge could not tell.
+    older: pairs that the judge judged in another version of the document than people.
+    not_judged: pairs with a grade of people's that the judge did not judge.
+    other_guide: of those compared, judged under another guide than the one in force.
+    sealed: judged pairs of queries whose grades are sealed; elsewhere: of queries that are in none of the
+        release's parts asked for.
+    """
+
+    judged: int
+    compared: int
+    queries: int
+    ungraded: int
+    without_grade: int
+    cannot_tell: int
+    older: int
+    not_judged: int
+    other_guide: int
+    sealed: int
+    elsewhere: int
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """How a judge agrees with people.
+
+    Attributes
+    ----------
+    release, parts: what people's grades were taken from; None and () for the live project.
+    figures: name → figure, for each of `COEFFICIENTS` and `KAPPAS`.
+    difference: the judge's grade less people's, mean in steps of the scale.
+    confusion: pairs by people's grade (row) and the judge's (column), in the order of the scale.
+    grades: by people's grade. types, boundaries: by query type and grade boundary.
+    judgeable: whether they agree on what can be judged at all.
+    doubts: name → why the judge's interval may hold the truth in fewer than 95 % of cases.
+    left_out: reason → number.
+    """
+
+    judge: str
+    release: str | None
+    parts: tuple[str, ...]
+    scale: tuple[int, ...]
+    seed: int
+    figures: dict[str, SideBySide]
+    difference: AgreementFigure
+    confusion: tuple[tuple[int, ...], ...]
+    grades: tuple[JudgedGrade, ...]
+    types: tuple[Part, ...]
+    boundaries: tuple[Part, ...]
+    judgeable: Judgeable
+    coverage: JudgeCoverage
+    doubts: dict[str, str]
+    left_out: dict[str, int]
+
+
+class _Compared(NamedTuple):
+    """The judge's word on people's pairs, None where it could not tell, and what was not compared."""
+
+    judge: Mapping[PairKey, int | None]
+    coverage: JudgeCoverage
+
+    def both(self, people: PeoplesGrades) -> dict[PairKey, tuple[int, int]]:
+        """People's and the judge's grade of each pair that has both."""
+        found = {}
+        for pair, grade in self.judge.items():
+            consensus = people.consensus[pair]
+            if grade is not None and consensus is not None:
+                found[pair] = (consensus, grade)
+        return found
+
+
+def judge_agreement(
+    store: Store,
+    judge: str,
+    release: str | None = None,
+    split: str | None = None,
+    reason: str | None = None,
+    seed: int = 0,
+    actor: str = COMMAND_LINE,
+) -> JudgeAgreement:
+    """Compare a judge with people: on the live project, or on parts of a release.
+
+    Parameters
+    ----------
+    split: a part of the release or 'all'; None is all parts that are not sealed.
+    reason: why grades of sealed parts are used; it is logged.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    NotFoundError: there is no such judge or release.
+    RefusedError: no pair has a grade of both; grades outside the guide's scale; sealed grades without a
+        reason.
+    """
+    with store.reading() as cursor:
+        require_judge(cursor, judge)
+    if release is not None:
+        people = release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
+    with store.reading() as cursor:
+        said = judgments_of(cursor, judge)
+        guide_hash = current_guide(cursor).guide_hash
+        if release is None:
+            people = live_grades(cursor)
+    return _agreement(judge, people, said, guide_hash, seed)
+
+
+def _agreement(
+    judge: str, people: PeoplesGrades, said: Sequence[JudgeJudgment], guide_hash: str, seed: int
+) -> JudgeAgreement:
+    compared = _compare(people, said, guide_hash)
+    both = compared.both(people)
+    if not both:
+        raise RefusedError(_nothing(judge, compared.coverage))
+    rows: list[tuple[str, str, str, int | None]] = []
+    for pair, grade in compared.judge.items():
+        rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
+    grades = grades_of(rows)
+    whole = inter_agreement(grades, people.scale, seed)
+    met = next(iter(cohen(grades, people.scale, seed).annotator_pairs), None)
+    by = breakdown(grades, people.scale, people.types, seed)
+    return JudgeAgreement(
+        judge=judge,
+        release=people.release,
+        parts=people.parts,
+        scale=people.scale,
+        seed=seed,
+        figures=_figures(whole.figures, met, people, both, seed),
+        difference=met.difference if met else _few(len(both)),
+        confusion=_confusion(both, people.scale),
+        grades=_by_grade(both, people.scale, seed),
+        types=by.type,
+        boundaries=by.boundary,
+        judgeable=whole.judgeable,
+        coverage=compared.coverage,
+        doubts=whole.doubts,
+        left_out=dict(people.left_out),
+    )
+
+
+def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], guide_hash: str) -> _Compared:
+    """What the judge said about the versions that people's pairs are read by."""
+    found: dict[PairKey, JudgeJudgment] = {}
+    judged: set[PairKey] = set()
+    sealed: set[PairKey] = set()
+    elsewhere: set[PairKey] = set()
+    for row in said:
+        pair = (row.query_id, row.document_id)
+        outside = people.inside is not None and row.query_id not in people.inside
+        (sealed if row.query_id in people.sealed else elsewhere if outside else judged).add(pair)
+        if people.versions.get(pair) == row.content_hash:
+            found[pair] = row
+    known = judged & people.consensus.keys()
+    graded = {pair for pair, grade in people.consensus.items() if grade is not None}
+    both = {pair for pair in graded & found.keys() if found[pair].grade is not None}
+    coverage = JudgeCoverage(
+        judged=len(judged),
+        compared=len(both),
+        queries=len({query for query, _ in both}),
+        ungraded=len(judged - known),
+        without_grade=len(known - graded),
+        cannot_tell=sum(found[pair].grade is None for pair in graded & found.keys()),
+        older=len((known & graded) - found.keys()),
+        not_judged=len(graded - judged),
+        other_guide=sum(found[pair].guide_hash != guide_hash for pair in both),
+        sealed=len(sealed),
+        elsewhere=len(elsewhere),
+    )
+    return _Compared({pair: found[pair].grade for pair in sorted(found)}, coverage)
+
+
+def _figures(
+    judge: Mapping[str, AnyFigure],
+    met: AnnotatorPair | None,
+    people: PeoplesGrades,
+    both: Collection[PairKey],
+    seed: int,
+) -> dict[str, SideBySide]:
+    among = people.given_for(both)
+    basis = basis_of(value_counts(among, people.scale), among.unit_queries)
+    others, _ = figures_of(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
+    kappas = cohen(among, people.scale, seed)
+    found = {
+        one.name: SideBySide(one.label, _alike(judge[one.name]), _alike(others[one.name]))
+        for one in COEFFICIENTS
+    }
+    for name, (weights, label) in KAPPAS.items():
+        own = getattr(met, weights) if met else _few(len(both))
+        found[name] = SideBySide(label, own, _alike(getattr(kappas, weights)))
+    return found
+
+
+def _alike(figure: AnyFigure) -> AgreementFigure:
+    """The figure with the field names that all have."""
+    return AgreementFigure(
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        units=figure.units,
+        pairs=figure.pairs,
+        undefined=figure.undefined,
+        no_interval=figure.no_interval,
+        too_few=figure.too_few,
+    )
+
+
+def _confusion(both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    table = np.zeros((len(scale), len(scale)), dtype=np.int64)
+    steps = np.searchsorted(scale, np.asarray(list(both.values())))
+    np.add.at(table, (steps[:, 0], steps[:, 1]), 1)
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def _by_grade(
+    both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int], seed: int
+) -> tuple[JudgedGrade, ...]:
+    """Shares of the judge's same, lower and higher grades; resamples draw all queries that were compared."""
+    queries, place = np.unique([query for query, _ in both], return_inverse=True)
+    steps = np.searchsorted(scale, np.asarray(list(both.values())))
+    return tuple(
+        _judged_grade(value, step, steps, place, len(queries), seed) for step, value in enumerate(scale)
+    )
+
+
+def _judged_grade(value: int, step: int, steps: Ints, place: Ints, queries: int, seed: int) -> JudgedGrade:
+    mine = steps[:, 0] == step
+    apart = steps[:, 1] - step
+    ways = (mine, mine & (apart == 0), mine & (apart < 0), mine & (apart > 0))
+    per_query = np.stack([np.bincount(place[way], minlength=queries) for way in ways], axis=1).astype(float)
+    there = np.flatnonzero(per_query[:, 0])
+    pairs = int(mine.sum())
+    size = Size(pairs, pairs, len(there))
+    values: Floats = np.full((0, 3), np.nan)
+    if len(there) >= MINIMUM_QUERIES:
+        (values,) = resampled_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
+    points = _shares(per_query.sum(axis=0, keepdims=True))[0]
+    same, lower, higher = (
+        figure_of(float(point), drawn, size, NEVER_GIVEN)
+        for point, drawn in zip(points, values.T, strict=True)
+    )
+    return JudgedGrade(value, pairs, same, lower, higher)
+
+
+def _shares(sums: Floats) -> Floats:
+    found: Floats = np.divide(
+        sums[:, 1:], sums[:, :1], out=np.full((len(sums), 3), np.nan), where=sums[:, :1] > 0
+    )
+    return found
+
+
+def _few(units: int) -> AgreementFigure:
+    return AgreementFigure(None, None, None, units, units, FEW_PAIRS)
+
+
+def _nothing(judge: str, coverage: JudgeCoverage) -> str:
+    sealed = f" {coverage.sealed:,} more are of queries whose grades are sealed." if coverage.sealed else ""
+    older = f" {coverage.older:,} are about another version of their document." if coverage.older else ""
+    return (
+        f"Nothing to compare: of the {amount(coverage.judged, 'pair')} that the judge {judge} judged "
+        "here, none has "
+        f"a grade of people's.{older}{sealed} People grade pairs in a round (`goldset round open`), or their "
+        "judgments are imported without --judge."
+    )
+
+
+PairKey = tuple[str, str]
+TWICE = "people's grade of a pair that the same annotator graded differently in two rounds"
+_NOT_COUNTED = ("pilot", "practice")
+
+
+@dataclass(frozen=True)
+class PeoplesGrades:
+    """What people say about pairs.
+
+    Attributes
+    ----------
+    release: its name; None for the live project. parts: those of its parts that count.
+    scale: ascending.
+    consensus: the grade of each judged pair; None where none came of it (disputed, nobody could tell).
+    versions: the version of the document that each of these pairs is read by.
+    given: each annotator's grades of them.
+    types: query ids by tag, stratum and segment.
+    inside: the queries of these parts; None for the live project, where all but `sealed` count.
+    sealed: queries that are left out because a release seals them.
+    left_out: reason → number.
+    """
+
+    release: str | None
+    parts: tuple[str, ...]
+    scale: tuple[int, ...]
+    consensus: Mapping[PairKey, int | None]
+    versions: Mapping[PairKey, str]
+    given: Grades
+    types: Types
+    inside: frozenset[str] | None
+    sealed: frozenset[str]
+    left_out: Mapping[str, int]
+
+    def given_for(self, pairs: Collection[PairKey]) -> Grades:
+        """Each annotator's grades of these pairs alone."""
+        queries = [self.given.query_ids[query] for query in self.given.unit_queries.tolist()]
+        chosen = [pair in pairs for pair in zip(queries, self.given.documents, strict=True)]
+        return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
+
+
+def live_grades(cursor: Cursor) -> PeoplesGrades:
+    """People's grades of the live project, without queries that a release seals."""
+    sealed = frozenset(sealed_queries(cursor))
+    found = {
+        (pair.query_id, pair.document_id): pair.grade
+        for pair in consensus(cursor).pairs
+        if pair.query_id not in sealed
+    }
+    versions = {
+        (query, document): version for query, document, version in cursor.execute(_VERSIONS).fetchall()
+    }
+    segments = cursor.execute(_SEGMENTS).fetchall()
+    return PeoplesGrades(
+        release=None,
+        parts=(),
+        scale=current_guide(cursor).values,
+        consensus=found,
+        versions={pair: versions[pair] for pair in found if pair in versions},
+        given=read_grades(cursor),
+        types=read_types(cursor)._replace(segments=_grouped(segments)),
+        inside=None,
+        sealed=sealed,
+        left_out={},
+    )
+
+
+def release_grades(
+    store: Store,
+    name: str,
+    split: str | None,
+    purpose: str,
+    reason: str | None = None,
+    actor: str = COMMAND_LINE,
+) -> PeoplesGrades:
+    """People's grades of a release: of a part, of all (`all`), or of those that are not sealed.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: sealed grades are wanted without a reason or by somebody who is no lead; all parts are
+        sealed; the release is not as it was frozen.
+    """
+    release = opened(store, name)
+    chosen = parts_of(release, split)
+    open_sealed(store, name, purpose, reason, actor, chosen)
+    queries = [row for row in release.rows("queries") if row["part"] in chosen]
+    inside = {row["query_id"] for row in queries}
+    pins = {row["document_id"]: row["content_hash"] for row in release.rows("documents")}
+    found = {
+        (row["query_id"], row["document_id"]): row["grade"]
+        for row in release.rows("qrels")
+        if row["query_id"] in inside and "version" not in row
+    }
+    given, left_out = _judgments(release, found)
+    return PeoplesGrades(
+        release=name,
+        parts=chosen,
+        scale=tuple(scale_of(release.rows("guides"))),
+        consensus=found,
+        versions={pair: pins[pair[1]] for pair in found},
+        given=given,
+        types=_types(queries),
+        inside=frozenset(inside),
+        sealed=_left_sealed(release, chosen),
+        left_out=left_out,
+    )
+
+
+def _left_sealed(release: Opened, chosen: Collection[str]) -> frozenset[str]:
+    """The queries of the sealed parts that were not opened."""
+    closed = set(sealed_parts(release.header)).difference(chosen)
+    return frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed)
+
+
+def _judgments(release: Opened, pairs: Mapping[PairKey, int | None]) -> tuple[Grades, dict[str, int]]:
+    """Each annotator's grades of these pairs: no blind duplicates, no pilots, no older texts."""
+    rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
+    said: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+    for row in release.rows("judgments"):
+        counts = row["kind"] == "grade" and not row["duplicate"] and "version" not in row
+        pair = (row["query_id"], row["document_id"])
+        if counts and pair in pairs and rounds[row["round"]] not in _NOT_COUNTED:
+            said[*pair, row["annotator"]].add(row["grade"])
+    rows = [(*key, next(iter(grades))) for key, grades in sorted(said.items()) if len(grades) == 1]
+    twice = Counter({TWICE: len(said) - len(rows)})
+    return grades_of(rows), dict(+twice)
+
+
+def _types(queries: Table) -> Types:
+    tags = _grouped((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
+    strata = _grouped((row["query_id"], row["stratum"]) for row in queries)
+    segments = _grouped((row["query_id"], row["segment"]) for row in queries if row["segment"])
+    return Types(tags, strata, segments)
+
+
+def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Query id and name → the queries of each name, by name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for query_id, name in rows:
+        found[name].add(query_id)
+    return {name: frozenset(found[name]) for name in sorted(found)}
+
+
+_SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
+
+_VERSIONS = """
+WITH corpus AS (
+    SELECT document_id, content_hash FROM snapshot_documents
+    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus'))
+SELECT query_id, document_id, coalesce(v.content_hash, a.content_hash, s.content_hash)
+FROM judged_versions v FULL JOIN counted_adjudications a USING (query_id, document_id)
+LEFT JOIN corpus s USING (document_id)
+WHERE coalesce(v.content_hash, a.content_hash, s.content_hash) IS NOT NULL
+"""

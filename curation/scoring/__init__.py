@@ -1,0 +1,1 @@
+"""What systems are scored on: a release's queries and grades, their runs, and the value of each query."""

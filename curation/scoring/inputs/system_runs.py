@@ -1,0 +1,334 @@
+"""The runs of systems as files have them, read for a release.
+
+A list is ordered by its scores, as trec_eval does; by its ranks only where the file has no scores. Where both
+are there and contradict each other, the scores count, and the queries are counted. Documents that the
+release's corpus does not have keep their places, for the system did return them; they are counted. Lines of
+queries that are not evaluated are passed over and counted.
+
+`NAME=FILE` names a system. Several files of one name are runs of one system, such as seeds. Without a name it
+is the file's own, without its endings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from curation.arrow import ints_of, numbers, texts
+from curation.errors import InputError, refuse_problems
+from curation.files.fields import RunFields
+from curation.files.formats import FileLayout
+from curation.files.run_files import RunFile
+from curation.progress import Progress, silent
+from curation.scoring.inputs.release import EvaluatedRelease
+from curation.scoring.inputs.run_seconds import RunSeconds, read_seconds
+from curation.scoring.metrics.rankings import RunRows
+from curation.sources.run_lines import LineColumns, RunLine, RunLines
+from curation.sources.unknown_names import UNKNOWN_QUERY
+from curation.statistics.arrays import Floats, Ints
+
+OTHER_PART = "query of another part"
+REPEATED = "a document again for the same query"
+_NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
+_ENDINGS = {
+    ".gz",
+    ".trec",
+    ".run",
+    ".txt",
+    ".tsv",
+    ".tab",
+    ".csv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    ".pq",
+}
+
+
+class RunSource(NamedTuple):
+    """A run's file, and the name of its system."""
+
+    name: str
+    path: Path
+
+
+class ReadingOptions(NamedTuple):
+    """How run files are read; see `sources.run_files`.
+
+    Attributes
+    ----------
+    skip_repeated: of a document that a query names several times, keep the best place and count the others.
+    parsed: the files that were read, where several steps read them: each is then parsed once.
+    """
+
+    fields: RunFields = RunFields()
+    layout: FileLayout = FileLayout()
+    skip_repeated: bool = False
+    parsed: dict[Path, RunFile] | None = None
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """A run as it was read for a release.
+
+    Attributes
+    ----------
+    source: the file's name.
+    places: documents that were returned for the evaluated queries.
+    unknown_documents: places whose documents the release's corpus does not have.
+    against_scores: queries whose ranks contradict their scores; the scores count.
+    left_out: reason → number of lines.
+    seconds: what the file next to it says of them; None where there is none.
+    """
+
+    name: str
+    source: str
+    rows: RunRows
+    places: int
+    unknown_documents: int
+    against_scores: int
+    left_out: dict[str, int]
+    seconds: RunSeconds | None = None
+
+
+def named_runs(texts: Sequence[str]) -> list[RunSource]:
+    """The runs that `NAME=FILE` or `FILE` name.
+
+    Raises
+    ------
+    InputError: a name or a file is missing, a file is named twice, or two files without a name would give
+        their systems the same one.
+    """
+    refuse_problems([problem for text in texts if (problem := _missing(text))])
+    sources = [_source(text) for text in texts]
+    paths = Counter(source.path.resolve() for source in sources)
+    problems = [
+        f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
+    ]
+    unnamed = Counter(source.name for source, text in zip(sources, texts, strict=True) if not _is_named(text))
+    problems += [
+        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "
+        f"several runs of one system are named alike on purpose, as in --run {name}=FILE"
+        for name, count in unnamed.items()
+        if count > 1
+    ]
+    refuse_problems(problems)
+    return sources
+
+
+def read_run(
+    source: RunSource,
+    release: EvaluatedRelease,
+    options: ReadingOptions = ReadingOptions(),
+    progress: Progress = silent,
+) -> SystemRun:
+    """Read a run.
+
+    Raises
+    ------
+    InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
+    """
+    file = run_file(source.path, options, progress)
+    found = _RunColumns(file, release, options.skip_repeated).read(source.name)
+    return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
+
+
+def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
+    """The file, parsed before where another step has read it.
+
+    Raises
+    ------
+    InputError: it cannot be read or understood.
+    """
+    if options.parsed is None or path not in options.parsed:
+        file = RunFile(path, options.fields, options.layout, progress)
+        if options.parsed is None or not file.keep_columns():
+            return file
+        options.parsed[path] = file
+    return options.parsed[path]
+
+
+class _Places(NamedTuple):
+    """The N lines of evaluated queries.
+
+    Attributes
+    ----------
+    line, query, scores: shape (N,); without scores in the file these are the ranks with a minus.
+    documents: ids, N of them, each once in the dictionary.
+    ranks: shape (N,), where the file has both.
+    """
+
+    line: Ints
+    query: Ints
+    documents: pa.DictionaryArray
+    scores: Floats
+    ranks: Ints | None
+
+
+def _places(
+    line: Ints, query: Ints, codes: Ints, ids: pa.Array, ranks: Ints | None, scores: Floats | None
+) -> _Places:
+    documents = pa.DictionaryArray.from_arrays(numbers(codes), ids)
+    if scores is None:
+        scores, ranks = -np.asarray(ranks, np.float64), None
+    return _Places(line, query, documents, scores, ranks)
+
+
+class _RunColumns:
+    """One reading of one run into columns."""
+
+    def __init__(self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool) -> None:
+        self._file = file
+        self._release = release
+        self._skip_repeated = skip_repeated
+        self._left_out: Counter[str] = Counter()
+        self._unknown_queries: set[str] = set()
+        self._lines = RunLines(file, release.known, release.documents, self._note)
+        self._place = {query: number for number, query in enumerate(release.qrels.query_ids)}
+
+    def read(self, name: str) -> SystemRun:
+        problems = self._file.problems
+        columns = self._lines.columns()
+        places = self._iterated() if columns is None else self._chosen(columns)
+        problems.check()
+        if not len(places.query):
+            problems.stop(*self._nothing())
+        scores = places.scores
+        against = 0 if places.ranks is None else _against(places.query, places.ranks, scores)
+        kept = self._kept(places)
+        problems.check()
+        documents = places.documents.take(numbers(kept))
+        names = documents.dictionary.to_pylist()
+        known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
+        return SystemRun(
+            name=name,
+            source=self._file.source,
+            rows=RunRows(places.query[kept], documents, scores[kept]),
+            places=len(kept),
+            unknown_documents=int((~known[ints_of(documents.indices)]).sum()),
+            against_scores=against,
+            left_out=dict(self._left_out),
+        )
+
+    def _chosen(self, columns: LineColumns) -> _Places:
+        """The lines of evaluated queries, from columns."""
+        of_name = np.array([self._place.get(query, -1) for query in columns.query_ids], np.int64)
+        query = of_name[columns.query]
+        chosen = query >= 0
+        if not chosen.all():
+            self._left_out[OTHER_PART] += int((~chosen).sum())
+        document = columns.document[chosen]
+        ids = texts(columns.document_ids).dictionary_encode()  # two names may mean one document
+        codes = ints_of(ids.indices)[document]
+        rank = None if columns.rank is None else columns.rank[chosen]
+        score = None if columns.score is None else columns.score[chosen]
+        return _places(columns.line[chosen], query[chosen], codes, ids.dictionary, rank, score)
+
+    def _iterated(self) -> _Places:
+        """The lines of evaluated queries, one by one; what is wrong with others is noted."""
+        found: list[RunLine] = []
+        with suppress(InputError):  # noted with the file's problems: raised with what else is found
+            for line in self._lines:
+                if line.query_id not in self._place:
+                    self._left_out[OTHER_PART] += 1
+                elif not self._lines.lacks_a_number(line):
+                    found.append(line)
+        fields = self._file.fields
+        ids = texts([line.document_id for line in found]).dictionary_encode()
+        return _places(
+            np.array([line.line for line in found], np.int64),
+            np.array([self._place[line.query_id] for line in found], np.int64),
+            ints_of(ids.indices),
+            ids.dictionary,
+            np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
+            np.array([line.score or 0.0 for line in found]) if fields.score else None,
+        )
+
+    def _kept(self, places: _Places) -> Ints:
+        """The lines that are the best place of their document; others are problems, or counted."""
+        codes = ints_of(places.documents.indices)
+        pairs = places.query * (int(codes.max(initial=0)) + 1) + codes
+        if np.diff(np.sort(pairs)).all():
+            return np.arange(len(pairs))
+        by_score = np.argsort(-places.scores, kind="stable")
+        _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
+        best = by_score[first]
+        if self._skip_repeated:
+            self._left_out[REPEATED] += len(pairs) - len(best)
+            return np.sort(best)
+        for row, at in sorted(zip(by_score.tolist(), best[place.ravel()].tolist(), strict=True)):
+            if row != at:
+                self._file.problems.add(int(places.line[row]), *self._again(places, row, at))
+        return np.sort(best)
+
+    def _again(self, places: _Places, row: int, at: int) -> tuple[str, str]:
+        query = self._release.qrels.query_ids[places.query[row]]
+        other = f"{self._file.problems.unit} {places.line[at]}"
+        return (
+            f"document {places.documents[row].as_py()!r} again for query {query!r}, also in {other}",
+            "A document has one place in a list: correct the file, or keep the best one (--skip-repeated).",
+        )
+
+    def _note(self, what: str, name: str, line: int) -> None:
+        if what == UNKNOWN_QUERY:
+            self._left_out[UNKNOWN_QUERY] += 1
+            self._unknown_queries.add(name)
+
+    def _nothing(self) -> tuple[str, str]:
+        """Why nothing could be taken, and what to do."""
+        if not self._left_out:
+            return (
+                "holds no place of a list: it is empty, or has a header or comments alone",
+                "Expected one line for each document of each query.",
+            )
+        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())
+        parts = ", ".join(self._release.parts)
+        shown = ", ".join(map(repr, sorted(self._unknown_queries)[:3]))
+        example = (
+            f" such as {shown}, where the release has {self._release.qrels.query_ids[0]!r}" if shown else ""
+        )
+        return (
+            f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
+            "Choose another part (--part), or name the field with the queries (--query-field).",
+        )
+
+
+def _against(query: Ints, ranks: Ints, scores: Floats) -> int:
+    """How many queries have a score that rises with the rank."""
+    order = np.lexsort((ranks, query))
+    rises = (np.diff(scores[order]) > 0) & (np.diff(query[order]) == 0)
+    return len(np.unique(query[order][1:][rises]))
+
+
+def _missing(text: str) -> str:
+    """What `NAME=FILE` lacks, in a sentence; nothing where it has both or is a file."""
+    name, separator, file = text.partition("=")
+    if Path(text).is_file() or not (separator and (not name.strip() or not file.strip())):
+        return "" if text.strip() else "--run: no file was named; expected --run FILE or --run NAME=FILE"
+    if not file.strip():
+        return f"--run {text}: the file is missing after =; expected --run {name.strip() or 'NAME'}=FILE"
+    return f"--run {text}: the name is missing before =; expected --run NAME={file} or --run {file}"
+
+
+def _is_named(text: str) -> bool:
+    return _NAMED.fullmatch(text) is not None and not Path(text).is_file()
+
+
+def _source(text: str) -> RunSource:
+    match = _NAMED.fullmatch(text)
+    if match is not None and _is_named(text):
+        return RunSource(match[1].strip(), Path(match[2]))
+    path = Path(text)
+    name = path.name
+    while Path(name).suffix.lower() in _ENDINGS:
+        name = Path(name).stem
+    return RunSource(name, path)
