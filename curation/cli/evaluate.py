@@ -340,10 +340,10 @@ def evaluate(
             first_stage=first_stage,
             hard_negatives=hard_negatives,
             baseline=baseline,
-            correction=correction,
             label_draws=label_draws or None,
             pool_sample=pool_sample,
             subtopics=subtopics,
+            correction=correction,
         ),
         about_answers=_given(
             correctness=correctness,
