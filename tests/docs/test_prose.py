@@ -128,6 +128,16 @@ def test_every_link_leads_to_a_file_or_heading(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+@pages
+def test_every_file_and_module_that_a_page_names_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:curation|app|tests|benchmarks|docs|labeling_guides|\.ci)/[\w./-]+)`", text)
+    modules = re.findall(r"python -m ((?:benchmarks|docs|tests)\.[\w.]*\w)", text)
+    named = [*paths, *(f"{module.replace('.', '/')}.py" for module in modules)]
+    kept = [name for name in named if "NAME" not in name and not name.startswith("tests/trials")]
+    assert [name for name in kept if not (ROOT / name).exists()] == []
+
+
 def test_the_readme_takes_two_minutes() -> None:
     words = (ROOT / "README.md").read_text(encoding="utf-8").split()
     assert len(words) <= 900
