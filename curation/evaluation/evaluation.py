@@ -29,9 +29,8 @@ from curation.evaluation.figures.traffic import TrafficFigure
 from curation.looks.looking import TakenLook
 from curation.releases.coverage import ReleasedCoverage
 from curation.scoring.inputs.facets import SOURCE, SYNTHETIC
-from curation.scoring.inputs.run_seconds import RunSeconds
 from curation.scoring.inputs.subtopic_file import SubtopicFacts
-from curation.scoring.inputs.system_runs import ReadingOptions
+from curation.scoring.inputs.system_runs import ReadingOptions, RunSeconds
 from curation.scoring.metrics.rankings import TieCounts
 
 DEFAULT_FACETS = ("stratum",)

@@ -28,7 +28,7 @@ import pyarrow as pa
 from curation.errors import RefusedError
 from curation.scoring.inputs.facets import LEAST
 from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.inputs.run_seconds import RunSeconds
+from curation.scoring.inputs.system_runs import RunSeconds
 from curation.scoring.metrics.measures import KINDS, Measure
 from curation.scoring.metrics.rankings import RunRows, rank
 from curation.store import Store

@@ -14,7 +14,7 @@ import streamlit as st
 from app.uploads import LARGEST, file_name
 from curation.errors import RefusedError
 from curation.jobs.uploads import uploads_folder
-from curation.scoring.inputs.run_seconds import seconds_path
+from curation.scoring.inputs.system_runs import seconds_path
 
 
 class Uploaded(Protocol):
