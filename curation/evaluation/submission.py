@@ -15,7 +15,7 @@ from curation.evaluation.answers.evaluate_answers import (
     evaluate_answers,
     ladder_answers,
 )
-from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, GradedBeside, grades_beside
+from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, GradedProject, grades_of_project
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
@@ -63,8 +63,8 @@ class RunSubmission(NamedTuple):
     turning: bool = False
     pool_sample: list[int] | None = None
     to_pool: int | None = None
-    correctness: GradedBeside | None = None
-    faithfulness: GradedBeside | None = None
+    correctness: GradedProject | None = None
+    faithfulness: GradedProject | None = None
     relevant: int | None = None
     baseline: str | None = None
     skip_repeated: bool = False
@@ -202,7 +202,7 @@ def _climbed(work: _Work) -> list[str]:
 def _answered(work: _Work) -> AnswerEvaluation:
     store, release, asked, _, answers, _, author, progress = work
     graded = {CORRECTNESS: asked.correctness, FAITHFULNESS: asked.faithfulness}
-    grades = {what: grades_beside(store, one, what) for what, one in graded.items() if one is not None}
+    grades = {what: grades_of_project(store, one, what) for what, one in graded.items() if one is not None}
     options = AnswerOptions(asked.part, asked.by, grades)
     return evaluate_answers(store, release, answers, options, asked.reason, author, progress)
 

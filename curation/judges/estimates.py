@@ -270,7 +270,7 @@ def _within(one: MeanInterval) -> MeanInterval:
 
 
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
-BESIDE_DRAW = "evaluated query that the draw for people did not draw"
+NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 _SHOWN = 3
 
 
@@ -327,7 +327,7 @@ def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collec
     asked, sample = np.isin(ids, sorted(people)), _sample(cursor)
     strata = tuple(draw.strata[query_id] for query_id in ids)
     known = all(query_id in sample for query_id in ids)
-    left_out = {BESIDE_DRAW: len(evaluated) - len(people)}
+    left_out = {NOT_IN_DRAW: len(evaluated) - len(people)}
     return PeoplesSample(
         query_ids=ids,
         strata=strata,

@@ -13,7 +13,7 @@ import streamlit as st
 from app import ui
 from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
-from curation.evaluation.answers.grading import GradedBeside, projects_beside, releases_of
+from curation.evaluation.answers.grading import GradedProject, neighbour_projects, releases_of
 from curation.evaluation.comparison.deciding import CORRECTIONS, HOLM, TESTS, TUKEY
 from curation.evaluation.submission import RunSubmission
 from curation.store import Store
@@ -182,11 +182,11 @@ def ask_for_answers(
         return asked, files
 
 
-def _graded(store: Store, what: str, key: str) -> GradedBeside | None:
+def _graded(store: Store, what: str, key: str) -> GradedProject | None:
     """A project in this one's folder and its release, or None."""
     project = st.selectbox(
         f"{what}: the project in which people graded the answers",
-        [NONE, *projects_beside(store)],
+        [NONE, *neighbour_projects(store)],
         key=f"{what} {key}",
         help="Projects in the folder of this one are offered.",
     )

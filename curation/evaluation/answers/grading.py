@@ -165,7 +165,7 @@ def _shown(answer: SystemAnswer, references: Sequence[str], what: str) -> str:
     return f"{answer.answer}\n\nContexts:\n{below}"
 
 
-GradedBeside = tuple[str, str]
+GradedProject = tuple[str, str]
 """The file name of a project in this one's folder, and its release."""
 
 
@@ -213,7 +213,7 @@ def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
     return AnswerGrades(Path(path).name, name, shares)
 
 
-def projects_beside(store: Store) -> list[str]:
+def neighbour_projects(store: Store) -> list[str]:
     """The names of the project files in the project's folder, in which answers may have been graded."""
     own = store.path.resolve()
     return sorted(path.name for path in own.parent.glob("*.duckdb") if path.is_file() and path != own)
@@ -227,7 +227,7 @@ def releases_of(store: Store, project: str) -> list[str]:
     InputError: there is no such project.
     StoreError: it cannot be opened.
     """
-    other = open_store(_beside(store, project))
+    other = open_store(_neighbour(store, project))
     try:
         with other.reading() as cursor:
             return [row.name for row in reversed(list_releases(cursor))]
@@ -235,7 +235,7 @@ def releases_of(store: Store, project: str) -> list[str]:
         other.close()
 
 
-def grades_beside(store: Store, graded: GradedBeside, what: str) -> AnswerGrades:
+def grades_of_project(store: Store, graded: GradedProject, what: str) -> AnswerGrades:
     """The grades of a release of a project next to this one.
 
     Raises
@@ -243,10 +243,10 @@ def grades_beside(store: Store, graded: GradedBeside, what: str) -> AnswerGrades
     InputError, NotFoundError, RefusedError: as `read_grades_of_answers`.
     """
     project, release = graded
-    return read_grades_of_answers(what, f"{_beside(store, project)}={release}")
+    return read_grades_of_answers(what, f"{_neighbour(store, project)}={release}")
 
 
-def _beside(store: Store, project: str) -> Path:
-    if project not in projects_beside(store):
+def _neighbour(store: Store, project: str) -> Path:
+    if project not in neighbour_projects(store):
         raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
     return store.path.resolve().parent / project

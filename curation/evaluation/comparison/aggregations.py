@@ -108,7 +108,7 @@ def summarise(
     """
     kept: Mask = np.logical_not(np.isnan(values).any(axis=0))
     secret = {value for masks in secrets for value in hidden_values(facet, masks)}
-    every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.beside}
+    every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.outside}
     asked = {value: mask for value, mask in every.items() if mask.any()}
     counted = [mask for value, mask in asked.items() if value not in secret]
     member = np.array(counted, np.float64).reshape(len(counted), int(kept.sum())).T

@@ -108,7 +108,7 @@ def compare_scores(
     )
     ordered = {}
     if strata:
-        ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].beside}
+        ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].outside}
     return ComparedSystems(
         _with_traffic(compared, of, pairs, drawn),
         {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},

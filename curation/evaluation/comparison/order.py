@@ -337,10 +337,10 @@ def released_noise(store: Store, release: EvaluatedRelease) -> GradeNoise:
     found = opened(store, release.frozen or release.name)
     sealed = sealed_parts(found.header)
     hidden = {row["query_id"] for row in found.rows("queries") if row["part"] in sealed}
-    beside = {row["round"] for row in found.rows("rounds") if row["kind"] in BESIDE}
+    practice = {row["round"] for row in found.rows("rounds") if row["kind"] in BESIDE}
     judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for row in found.rows("judgments"):
-        counts = not row["duplicate"] and row["round"] not in beside and "version" not in row
+        counts = not row["duplicate"] and row["round"] not in practice and "version" not in row
         if counts and row["grade"] is not None and row["query_id"] not in hidden:
             judged[row["query_id"], row["document_id"]][row["annotator"]] = row["grade"]
     return grade_noise((list(grades.values()) for grades in judged.values()), release.qrels.scale)

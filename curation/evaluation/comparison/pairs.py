@@ -50,7 +50,7 @@ BEFORE_CORRECTION = "the interval excludes 0; after {} nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
 
-TRIALS_BESIDE = 999
+TRIALS_SHOWN = 999
 """Trials of Tukey's test where another one decides."""
 
 
@@ -253,8 +253,8 @@ def compare_systems(
         overall = _Block(None, values, differences)
         shown = strata if by_stratum is None or number < by_stratum else {}
         parts = [_Block(name, values[:, mask], differences[mask]) for name, mask in shown.items()]
-        beside = [test for test in TESTS if number == 0 or test != TUKEY]
-        found += _compared_family([overall], {*beside, deciding.test}, asked)
+        tests = [test for test in TESTS if number == 0 or test != TUKEY]
+        found += _compared_family([overall], {*tests, deciding.test}, asked)
         found += _compared_family(parts, {"t", "randomisation", deciding.test}, asked)
     return tuple(found)
 
@@ -326,7 +326,7 @@ def _tukey(block: _Block, asked: _Comparing) -> Floats:
     complete = block.values[:, ~np.isnan(block.values).any(axis=0)].T
     if len(complete) < LEAST_QUERIES:
         return np.full(len(asked.pairs), np.nan)
-    trials = LEAST_ASSIGNMENTS if asked.deciding.test == TUKEY else TRIALS_BESIDE
+    trials = LEAST_ASSIGNMENTS if asked.deciding.test == TUKEY else TRIALS_SHOWN
     ps = tukey_ps(complete, asked.seed, trials)
     return np.array([ps[pair] for pair in asked.pairs])
 

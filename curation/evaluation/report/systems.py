@@ -57,8 +57,8 @@ def _headline(found: Evaluation, headline: str) -> Table:
 
 def _all_measures(found: Evaluation) -> Table:
     totals = [one.name for one in measures_named(found.measures) if one.summary == "total"]
-    beside = f"; {', '.join(totals)}: total" if totals else ""
-    return by_measure(f"Every measure: mean over queries{beside}", found, with_interval)
+    of_totals = f"; {', '.join(totals)}: total" if totals else ""
+    return by_measure(f"Every measure: mean over queries{of_totals}", found, with_interval)
 
 
 def _files(found: Evaluation) -> Table:

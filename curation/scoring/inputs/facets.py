@@ -59,14 +59,14 @@ class Facet:
     ----------
     values: value → which of the Q queries have it, shape (Q,); ordered by value, regions from the largest.
     apart: no query has two values.
-    beside: values of the queries that are in no stratum; they are none themselves.
+    outside: values of the queries that are in no stratum; they are none themselves.
     by_grades: which queries have a value follows from their grades.
     """
 
     name: str
     values: Mapping[str, Mask]
     apart: bool
-    beside: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     by_grades: bool = False
 
 
@@ -197,4 +197,4 @@ def _facet(
     name: str, values: dict[str, Mask], rest: Mapping[str, Mask], *, apart: bool, by_grades: bool = False
 ) -> Facet:
     held = {value: mask for value, mask in rest.items() if mask.any()}
-    return Facet(name, values | held, apart, beside=tuple(held), by_grades=by_grades)
+    return Facet(name, values | held, apart, outside=tuple(held), by_grades=by_grades)

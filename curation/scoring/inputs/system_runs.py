@@ -69,11 +69,11 @@ def read_seconds(path: Path, query_ids: Collection[str]) -> RunSeconds | None:
     ------
     InputError: the file next to it has seconds that are no numbers.
     """
-    beside = seconds_path(path)
-    if beside is None or not beside.is_file():
+    sidecar = seconds_path(path)
+    if sidecar is None or not sidecar.is_file():
         return None
     try:
-        described: Any = json.loads(beside.read_text(encoding="utf-8"))
+        described: Any = json.loads(sidecar.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     seconds = described.get("seconds") if isinstance(described, dict) else None
@@ -83,17 +83,17 @@ def read_seconds(path: Path, query_ids: Collection[str]) -> RunSeconds | None:
         return RunSeconds(None, None, None, 0, ANOTHER_RUN)
     times = seconds.get("queries")
     if isinstance(times, dict):
-        return _of_queries(times, query_ids, beside)
+        return _of_queries(times, query_ids, sidecar)
     mean = seconds.get("mean")
     if not _is_time(mean):
-        raise InputError(f"seconds.mean is {mean!r}; expected a number of seconds", path=beside)
+        raise InputError(f"seconds.mean is {mean!r}; expected a number of seconds", path=sidecar)
     return RunSeconds(mean, None, None, 0)
 
 
-def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], beside: Path) -> RunSeconds:
+def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], sidecar: Path) -> RunSeconds:
     wrong = [f"seconds of query {name!r}: {value!r}" for name, value in times.items() if not _is_time(value)]
     if wrong:
-        raise InputError(wrong, path=beside, way_out="Expected numbers of seconds, 0 or more.")
+        raise InputError(wrong, path=sidecar, way_out="Expected numbers of seconds, 0 or more.")
     known = set(query_ids)
     taken = np.array([float(value) for name, value in sorted(times.items()) if name in known])
     if not len(taken):
@@ -105,8 +105,8 @@ def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], beside: Pa
 def seconds_path(path: Path) -> Path | None:
     """Where the times of a run file are looked for; None next to a run that is itself a JSON file."""
     stem = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    beside = stem.with_suffix(SUFFIX)
-    return None if beside == stem else beside
+    sidecar = stem.with_suffix(SUFFIX)
+    return None if sidecar == stem else sidecar
 
 
 def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:

@@ -16,7 +16,7 @@ from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grading import (
-    projects_beside,
+    neighbour_projects,
     read_grades_of_answers,
     releases_of,
     write_answers_to_grade,
@@ -378,7 +378,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     refused = invoke(["--project", path[1], "evaluate", "v1", "--faithfulness", f"{graded}=graded"])
     assert isinstance(refused.exception, InputError)
     add_names(project, "lee", role="lead")
-    assert graded.name in projects_beside(project)
+    assert graded.name in neighbour_projects(project)
     assert releases_of(project, graded.name) == ["graded"]
     asked_by_lead = RunSubmission("v1", "dev", ["mrr@10"], [], faithfulness=(graded.name, "graded"))
     done = submit(project, asked_by_lead, [], "lee", answers=[new])

@@ -28,7 +28,7 @@ STRATA = {
     "third": mask(20),
     "asked by none": mask(),
 }
-FACET = Facet("cluster", {**STRATA, "in no cluster": mask(21)}, apart=False, beside=("in no cluster",))
+FACET = Facet("cluster", {**STRATA, "in no cluster": mask(21)}, apart=False, outside=("in no cluster",))
 
 
 def summary(**changes: object) -> StrataSummary:
