@@ -105,12 +105,14 @@ def is_quiet() -> bool:
     return _quiet.get()
 
 
-def project_store() -> Store:
-    """The store of the project that the command line names."""
-    from curation.arrow import without_pandas
+def project_store(with_arrow: bool = True) -> Store:
+    """The store of the project that the command line names; short commands need no Arrow."""
     from curation.store import open_store
 
-    without_pandas()
+    if with_arrow:
+        from curation.arrow import without_pandas
+
+        without_pandas()
     return open_store(project_path())
 
 

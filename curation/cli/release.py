@@ -30,7 +30,7 @@ def release_list(as_json: Json = False) -> None:
     """
     from curation.releases.overview import releases
 
-    found = releases(project_store())
+    found = releases(project_store(with_arrow=False))
     emit(as_json, {"releases": found}, lambda: _show_releases(found))
 
 

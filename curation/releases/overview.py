@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
-from curation.releases.verify import opened
 from curation.store import Cursor, Store
 from curation.store.release_parts import read_part
 
@@ -101,6 +100,8 @@ def show(store: Store, name: str) -> ShownRelease:
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldset froze it.
     """
+    from curation.releases.verify import opened  # a list of releases need not wait for Arrow
+
     release = opened(store, name)
     row, header = release.row, release.header
     with store.reading() as cursor:

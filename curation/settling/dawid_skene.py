@@ -21,7 +21,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from curation.statistics.arrays import Floats, Ints
 
@@ -97,6 +96,8 @@ def ordinal_confusion(values: int, bias: float, spread: float, lapse: float) -> 
     """The confusion matrix, true × given, of an annotator of the ordinal form; bias and spread in grades."""
     places = np.arange(values)
     cuts = np.concatenate([[-np.inf], places[1:] - 0.5, [np.inf]])
+    from scipy.special import ndtr  # a quarter of a second, which other rules need not wait for
+
     below = ndtr((cuts[None, :] - places[:, None] - bias) / spread)
     found: Floats = (1 - lapse) * np.diff(below, axis=1) + lapse / values
     return found
