@@ -97,6 +97,7 @@ COMMANDS = {
     "round resume": Call("again"),
     "round close": Call("again --reason done"),
     "round reopen": Call("again --reason more"),
+    "round delete": Call("again", exit=1),
     "round extend": Call("morea", exit=1),
     "round reassign": Call("morea --from fay --to ada"),
     "round pilot": Call("try"),

@@ -244,6 +244,24 @@ def round_reopen(name: Name, reason: Reason = "", as_json: Json = False) -> None
     _emit_state(reopen_round(project_store(), name, reason=reason), "is open again", as_json)
 
 
+@rounds.command("delete")
+def round_delete(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+    """Delete a round that was opened by mistake.
+
+    Nobody may have answered in it. Who judges what, blind duplicates and control items go; queries, pools and
+    the guide stay, and the audit trail has a line.
+
+    \b
+    Examples:
+      goldset round delete first --reason "opened with all queries instead of three"
+    """
+    from curation.labeling.rounds.lifecycle import delete_round
+
+    deleted = delete_round(project_store(), name, reason=reason)
+    gone = amount(deleted.presentations, "presentation")
+    emit(as_json, deleted, f"{deleted.round} is deleted, with {gone}. Nobody had answered.")
+
+
 @rounds.command("extend")
 def round_extend(
     name: Name,

@@ -14,6 +14,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
 from app.views.rounds import manage
+from curation.errors import NotFoundError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import open_practice
@@ -167,6 +168,20 @@ def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
     press(page, "Resume")
     press(page, "Resume “first”")
     assert not round_status(running, "first").paused
+
+
+def test_a_round_that_nobody_answered_in_is_deleted_when_the_lead_is_sure(running: Store) -> None:
+    open_round(running, "mistake", ["anna"], overlap=1, duplicates=0, again=True)
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Manage"
+    page.run()
+    press(page, "Delete")
+    press(page, "Delete “mistake”")
+    assert not page.exception
+    assert "“mistake” is deleted" in page.success[0].value
+    with pytest.raises(NotFoundError):
+        round_status(running, "mistake")
+    assert "Delete" not in [button.label for button in page.button]
 
 
 def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused(

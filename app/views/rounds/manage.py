@@ -1,8 +1,8 @@
 """Rounds, transfers: hand somebody's untouched work to others, or let others join and share it.
 
-Rounds, Manage: pause, resume, close and reopen a round; below, transfers of work.
+Rounds, Manage: pause, resume, close, reopen and delete a round; below, transfers of work.
 
-These four need a second click: the first button says what will happen, the second one does it.
+These need a second click: the first button says what will happen, the second one does it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
+from curation.labeling.rounds.lifecycle import (
+    against_deleting,
+    close_round,
+    delete_round,
+    pause_round,
+    reopen_round,
+    resume_round,
+    round_state,
+)
 from curation.labeling.rounds.rounds import asked_from
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
@@ -29,11 +37,12 @@ MANAGE = "manage"
 
 
 class Managed(NamedTuple):
-    """The last act of this session: the round, when, and what was done."""
+    """The last act of this session: the round, when, what was done, and whether the round is gone."""
 
     round: str
     at: datetime
     said: str
+    deleted: bool = False
 
     @classmethod
     def now(cls, name: str, said: str) -> Managed:
@@ -128,15 +137,23 @@ ACTIONS = {
         "Nobody is shown more of “{}”. What still arrives is kept and marked late.",
         "is closed",
     ),
+    "Delete": (
+        delete_round,
+        "“{}” goes, with who judges what in it. Nobody has answered; queries and pools stay.",
+        "is deleted",
+    ),
     "Reopen": (reopen_round, "“{}” comes back, with what is still open in it.", "is open again"),
 }
 
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     managed: Managed | None = acts.form(MANAGE).result
-    if managed is not None and managed.round == status.round:
+    if managed is not None and (managed.round == status.round or managed.deleted):
         st.success(ui.plain(f"{managed.at:%H:%M} UTC: {managed.said}"), icon=":material/check:")
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
+    with store.reading() as cursor:
+        if not against_deleting(cursor, round_state(cursor, status.round)):
+            offered.append("Delete")
     place = f"{acts.form(MANAGE).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("What you do here is recorded with your name. No answer is lost.")
     for name in offered:
@@ -175,8 +192,9 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
 
     def deed() -> Managed:
         state = act(store, status.round, acts.by, reason.strip())
-        still = ", and still paused" if name == "Reopen" and state.paused else ""
-        return Managed.now(status.round, f"“{status.round}” {done}{still}.")
+        still = ", and still paused" if name == "Reopen" and getattr(state, "paused", False) else ""
+        said = f"“{status.round}” {done}{still}."
+        return Managed.now(status.round, said)._replace(deleted=name == "Delete")
 
     if sure:
         acts.do(form, deed)

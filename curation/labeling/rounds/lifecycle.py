@@ -47,6 +47,13 @@ class RoundState(NamedTuple):
     open_items: int
 
 
+class RoundDeleted(NamedTuple):
+    """A round that is gone, and how many presentations went with it."""
+
+    round: str
+    presentations: int
+
+
 @dataclass(frozen=True)
 class GuideChange:
     """What using a guide did: the rounds that keep their own guide, and those that changed to this one.
@@ -86,6 +93,42 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
 def reopen_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
     """Open a closed round again."""
     return _change(store, name, "reopen", author, reason)
+
+
+def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundDeleted:
+    """Delete a round that was opened by mistake: who judges what, its blind duplicates and control items.
+
+    Queries, pools and guides stay. The audit trail keeps that there was such a round.
+
+    Raises
+    ------
+    NotFoundError: there is no such round or author.
+    RefusedError: somebody has answered in it, another step opened it, or the author is no lead.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        state = round_state(cursor, name)
+        problem = against_deleting(cursor, state)
+        if problem:
+            raise RefusedError(problem, command=f"`goldset round close {_quoted(name)}` ends it.")
+        count = cursor.execute(
+            "SELECT count(*) FROM presentations WHERE round_id = ?", [state.round_id]
+        ).fetchall()[0][0]
+        for statement in _DELETED:
+            cursor.execute(statement, [state.round_id])
+        deleted = RoundDeleted(state.round, int(count))
+        record_event(cursor, "delete round", {**deleted._asdict(), "reason": reason}, author)
+    return deleted
+
+
+def against_deleting(cursor: Cursor, state: RoundState) -> str:
+    """Why a round cannot be deleted: a sentence, or ''."""
+    answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
+    if state.kind not in ("labeling", "pilot") or planned:
+        return f"{state.round} was opened by another step, which needs it: only `round open` can be undone."
+    if answered:
+        return f"In {state.round} somebody has answered already, and no answer is lost. Close it instead."
+    return ""
 
 
 def use_guide(
@@ -290,6 +333,22 @@ SELECT r.round_id, r.name, r.kind, r.opened_at, r.guide_hash, r.paused, r.closed
         WHERE p.round_id = r.round_id AND NOT coalesce(s.answered, false))
 FROM round_states r ORDER BY r.sequence
 """
+
+_NEEDED = """
+SELECT EXISTS (FROM judgment_events JOIN presentations USING (presentation_id) WHERE round_id = ?)
+           OR EXISTS (FROM query_answers WHERE round_id = ?),
+       EXISTS (FROM relabeling_rounds WHERE round_id = ?)
+"""
+_DELETED = (
+    "DELETE FROM withdrawals w USING presentations p "
+    "WHERE p.presentation_id = w.presentation_id AND p.round_id = ?",
+    "DELETE FROM opinion_requests o USING presentations p "
+    "WHERE p.presentation_id = o.presentation_id AND p.round_id = ?",
+    "DELETE FROM presentations WHERE round_id = ?",
+    "DELETE FROM known_answers WHERE round_id = ?",
+    "DELETE FROM round_events WHERE round_id = ?",
+    "DELETE FROM rounds WHERE round_id = ?",
+)
 
 _SCALED = """
 SELECT (SELECT count(*) FROM current_judgments WHERE round_id = ? AND kind = 'grade'),

@@ -9,7 +9,14 @@ import pytest
 from curation.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide, read_guide
 from curation.labeling.judgments.judging import KEPT_LATE, Outcome, Submission
-from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
+from curation.labeling.rounds.lifecycle import (
+    close_round,
+    delete_round,
+    pause_round,
+    reopen_round,
+    resume_round,
+    use_guide,
+)
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
@@ -105,6 +112,29 @@ def test_a_change_that_makes_no_sense_is_refused_with_a_way_out(opened: Store) -
             turn(opened, "first")
     with pytest.raises(NotFoundError, match=r"no round 'second'\. Rounds of this project: first"):
         close_round(opened, "second")
+
+
+def test_a_round_opened_by_mistake_is_deleted_before_anybody_answered(opened: Store) -> None:
+    on_screen = next_showings(opened, "ada").showings[0].presentation_id
+    open_round(opened, "second", ["ada"], overlap=1, duplicates=0, again=True)
+    assert delete_round(opened, "first", reason="too many").presentations == 24
+    assert rows_of(opened, "SELECT name FROM rounds") == [("second",)]
+    assert rows_of(opened, "SELECT count(*) FROM presentations") == [(12,)]
+    said = "SELECT detail->>'round', detail->>'reason' FROM events WHERE action = 'delete round'"
+    assert rows_of(opened, said) == [("first", "too many")]
+    assert grade(opened, on_screen, "late").status != "saved"
+    assert rows_of(opened, "SELECT count(*) FROM judgment_events") == [(0,)]
+    open_round(opened, "first", ["ada", "grace"], overlap=2, duplicates=0, again=True)
+
+
+def test_a_round_with_an_answer_is_not_deleted(opened: Store) -> None:
+    item = next_showings(opened, "ada").showings[0].presentation_id
+    assert grade(opened, item, "a client key", kind="later").status == "saved"
+    with pytest.raises(RefusedError, match=r"somebody has answered already.*goldset round close first"):
+        delete_round(opened, "first")
+    add_names(opened, "lea", role="annotator")
+    with pytest.raises(RefusedError, match="This is for the lead"):
+        delete_round(opened, "first", author="lea")
 
 
 @pytest.mark.parametrize("role", ["annotator", "reviewer"])
