@@ -14,8 +14,9 @@ from app import ui
 from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
-from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
 from curation.step import written
+from curation.steps import STEPS
 from curation.store import Annotator, Store
 
 REVIEWERS = ("reviewer", "lead")
@@ -90,7 +91,7 @@ class PageContext(NamedTuple):
             _ending(job)
 
 
-def read_context(annotator: Annotator, kinds: Collection[str] = KINDS) -> PageContext:
+def read_context(annotator: Annotator, kinds: Collection[str] = STEPS) -> PageContext:
     """Read the jobs; shows the one that runs, if any and if this person may know of it, and follows it.
 
     Who is no lead knows of their own jobs alone.
@@ -138,7 +139,7 @@ def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
     if found is None or found[0].job_id != job_id:
         st.rerun()
     job, (step, done, total) = found
-    doing = KINDS[job.kind].doing
+    doing = STEPS[job.kind].doing
     words = f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}" if done else step
     with st.container(horizontal=True, vertical_alignment="center"):
         text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
@@ -164,7 +165,7 @@ def _ending(job: Job) -> None:
     if job.outcome == "done":
         ui.sentences(f"{job.message}\n{job.started_by}, {job.started_at:%d %b %Y %H:%M} UTC")
     elif job.outcome is None:
-        kind = KINDS[job.kind]
+        kind = STEPS[job.kind]
         doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
         st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
     else:

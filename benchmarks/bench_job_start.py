@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.jobs import Jobs
-from curation.jobs.kinds import KINDS
 from curation.people.annotators import add_annotator
+from curation.steps import STEPS
 from curation.store import open_store
 from tests.support import GOLDSET, ROOT
 
@@ -82,7 +82,7 @@ def _start(jobs: Jobs, kind: str, parameters: dict[str, Any], after: str | None)
         step, since = running[1].step, time.perf_counter() - clicked
         if step:
             under_way = under_way or since
-        if step not in ("", KINDS[kind].first):
+        if step not in ("", STEPS[kind].first):
             at_work = at_work or since
         time.sleep(0.005)
     done = time.perf_counter() - clicked

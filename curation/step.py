@@ -27,6 +27,14 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 Record = TypeVar("Record")
 
 
+class Switch(NamedTuple):
+    """How a field is switched off: by a flag of the command; a number by a box of the page, too."""
+
+    flag: str
+    help: str
+    label: str = ""
+
+
 @dataclass(frozen=True)
 class Option:
     """How people see a field of a request.
@@ -40,6 +48,8 @@ class Option:
     unset: what None means, in words.
     metavar: of the command's value.
     commas: the command takes a list in one value, with commas; else the option is repeated.
+    switch: of what is on by default and can be switched off; None and False are off.
+    read: what the command makes of a text.
     others: a page takes other values of a list than those that it offers.
     """
 
@@ -54,6 +64,8 @@ class Option:
     unset: str = ""
     metavar: str = ""
     commas: bool = False
+    switch: Switch | None = None
+    read: Callable[[str], Any] | None = None
     others: bool = False
 
 

@@ -11,6 +11,8 @@ import streamlit as st
 from curation.step import OptionField, filled, flat, options_of
 
 Request = TypeVar("Request")
+LONGEST = 500
+"""Characters of a text."""
 
 
 class Form(Generic[Request]):
@@ -49,17 +51,25 @@ class Form(Generic[Request]):
         """The widgets of all fields that were not asked for yet."""
         self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
 
+    def value(self, name: str) -> Any:
+        """What was chosen for a field that was asked for."""
+        return self._values[name]
+
+    def key_of(self, name: str) -> str:
+        """The key of a field's widget in the session."""
+        return f"{name} {self._record.__name__} {self._key}"
+
     def request(self, **by_hand: Any) -> Request:
         """The request; `by_hand` are fields that have widgets of their own."""
         return filled(self._record, self._values | by_hand)
 
     def _widget(self, found: OptionField, now: Any) -> Any:
-        option, key = found.option, f"{found.name} {self._record.__name__} {self._key}"
-        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": key}
+        option = found.option
+        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": self.key_of(found.name)}
         offered = self._offered.get(found.name, option.choices)
         if found.kind is bool:
             return st.checkbox(value=now, **common)
-        if get_origin(found.kind) is Sequence:
+        if get_origin(found.kind) in (Sequence, tuple):
             others = option.others
             return tuple(
                 st.multiselect(options=offered, default=list(now), accept_new_options=others, **common)
@@ -69,17 +79,24 @@ class Form(Generic[Request]):
         if found.kind is datetime:
             return st.datetime_input(value=now, format="YYYY-MM-DD", **common)
         if found.kind is str:
-            text = st.text_input(value=now or "", **common).strip()
+            text = st.text_input(value=now or "", max_chars=LONGEST, **common).strip()
             return text or (None if found.optional else found.default)
-        return _number(found, now, common)
+        if option.switch is not None and not st.checkbox(
+            option.switch.label, now is not None, key=f"on {common['key']}"
+        ):
+            return None
+        return _number(found, found.default if now is None and option.switch else now, common)
 
 
 def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
     choices = [None, *offered] if found.optional and None not in offered else list(offered)
+    choices += [now] if now not in choices and not found.option.commas else []
     return st.selectbox(
         options=choices,
         index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: found.option.words.get(choice, choice or found.option.unset or "none"),
+        format_func=lambda choice: found.option.words.get(
+            choice, str(choice or found.option.unset or "none")
+        ),
         **common,
     )
 
@@ -96,4 +113,4 @@ def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
         placeholder=option.unset or None,
         **common,
     )
-    return value if value is None else kind(value)
+    return value if value is None else round(kind(value), 4)

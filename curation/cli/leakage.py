@@ -118,8 +118,7 @@ def _rules(
     model: str | None,
     cut: list[str] | None = None,
 ) -> Rules:
-    from curation.splits.groups.named_cuts import parsed_cut
-    from curation.splits.rules import Rules
+    from curation.splits.rules import Rules, parsed_cut
     from curation.splits.ties.kinds import problems
 
     standard = Rules()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, TypeVar, get_origin
+from itertools import chain
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
@@ -14,6 +15,8 @@ from curation.errors import InputError
 from curation.step import OptionField, filled, option_of, options_of
 
 Request = TypeVar("Request")
+UNSET = object()
+"""What was not given; the request then has its default."""
 
 
 def asks(
@@ -31,12 +34,12 @@ def asks(
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         def called(**values: Any) -> None:
-            given = {found.name: _read(found, values.pop(found.name)) for found in offered}
-            known = {name: value for name, value in given.items() if value is not None}
+            given = {found.name: _given(found, values) for found in offered}
+            known = {name: value for name, value in given.items() if value is not UNSET}
             command(filled(record, known), **values)
 
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-        parameters = [*map(_parameter, offered), *keyword]
+        parameters = [*chain.from_iterable(map(_parameters, offered)), *keyword]
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         called.__annotations__ = {one.name: one.annotation for one in parameters}
         called.__name__, called.__doc__ = command.__name__, command.__doc__
@@ -60,8 +63,15 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _parameter(found: OptionField) -> inspect.Parameter:
+def _parameters(found: OptionField) -> list[inspect.Parameter]:
+    """The option of a field, and the flag that switches it off."""
     option, kind, default = found.option, found.kind, found.default
+    made = []
+    if option.switch is not None:
+        off = typer.Option(option.switch.flag, help=option.switch.help)
+        made.append(_keyword(f"no_{found.name}", bool, False, off))
+        if kind is bool:
+            return made
     flag = option.flag or _flag(found.name)
     more: dict[str, Any] = {}
     if kind is bool and default:
@@ -70,29 +80,46 @@ def _parameter(found: OptionField) -> inspect.Parameter:
         kind, default = str, ",".join(default)
     elif _is_list(kind):
         kind, default = list[str] | None, None
-    elif kind is datetime or (found.optional and kind is not bool):
-        kind = (str if kind is datetime else kind) | None
+    elif option.read or kind is datetime or get_origin(kind) is Literal:
+        kind = str
+    if found.optional and not _is_list(found.kind):
+        kind = kind | None
     if option.unset:
         more["show_default"] = option.unset
     if option.metavar:
         more["metavar"] = option.metavar
-    annotation: Any = Annotated[kind, typer.Option(flag, help=option.help, **more)]
-    return inspect.Parameter(
-        found.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    return [_keyword(found.name, kind, default, typer.Option(flag, help=option.help, **more)), *made]
 
 
-def _read(found: OptionField, value: Any) -> Any:
-    """A value of the command line as the record takes it."""
-    if found.kind is datetime and value is not None:
-        return _time(found.option.flag or _flag(found.name), value)
-    if _is_list(found.kind) and value is not None:
-        return tuple(listed(value) if found.option.commas else value)
-    return value
+def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
+    annotation: Any = Annotated[kind, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _given(found: OptionField, values: dict[str, Any]) -> Any:
+    """A value of the command line as the record takes it, or `UNSET`."""
+    option, value = found.option, values.pop(found.name, None)
+    if option.switch is not None and values.pop(f"no_{found.name}"):
+        return False if found.kind is bool else None
+    if value is None:
+        return UNSET
+    if found.kind is datetime:
+        return _time(option.flag or _flag(found.name), value)
+    if _is_list(found.kind):
+        texts = listed(value) if option.commas else value
+        return tuple(map(option.read, texts)) if option.read else tuple(texts)
+    return option.read(value) if option.read else value
 
 
 def _is_list(kind: Any) -> bool:
     return get_origin(kind) in (Sequence, tuple)
+
+
+def switch(record: type[Any], name: str) -> Any:
+    """The flag that switches a field off, for a command that has it by hand."""
+    found = option_of(record, name).switch
+    assert found is not None
+    return typer.Option(found.flag, help=found.help)
 
 
 def _time(flag: str, text: str) -> datetime:

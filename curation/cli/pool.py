@@ -74,7 +74,7 @@ def pool(
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.retrieval import verify_bm25 as verification
-    from curation.steps import step_of
+    from curation.steps import STEPS
 
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(request.systems):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
@@ -85,7 +85,7 @@ def pool(
         written = export_pairs(store, out, seed, text)
         emit(as_json, written, lambda: _show_export(written))
         return
-    report, outcome = carry_out(step_of("pool"), request)
+    report, outcome = carry_out(STEPS["pool"], request)
     result, check = plain(report), None
     if verify_bm25 is not None:
         with progress_bar() as progress:

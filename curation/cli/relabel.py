@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, Seed, command_group, listed, project_store
-from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
-from curation.errors import refuse_problems
+from curation.cli.goldset import By, Json, Limit, command_group, project_store
+from curation.cli.options import asks
+from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table, write_page
+from curation.errors import InputError, refuse_problems
+from curation.relabeling.request import PlanRequest, QuarterRequest
 from curation.store import COMMAND_LINE
 from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.relabeling.drift.report import DriftReport
-    from curation.relabeling.opening import QuarterOpened
     from curation.relabeling.plan.plan import RelabelingPlan
     from curation.relabeling.plan.stored import ShownPlan
     from curation.relabeling.staleness.calendar import RelabelingCalendar
@@ -63,13 +65,9 @@ def relabel_status(
 
 
 @relabeling.command("plan")
+@asks(PlanRequest)
 def relabel_plan(
-    share: Annotated[float, typer.Option(help="Share of the pairs to judge again, 0.10 to 0.20.")] = 0.15,
-    seed: Seed = 0,
-    overlap: Annotated[int, typer.Option(min=1, help="How many different annotators judge each pair.")] = 2,
-    today: Today = None,
-    by: By = COMMAND_LINE,
-    as_json: Json = False,
+    request: PlanRequest, today: Today = None, by: By = COMMAND_LINE, as_json: Json = False
 ) -> None:
     """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
 
@@ -83,7 +81,7 @@ def relabel_plan(
     """
     from curation.relabeling.plan.plan import make_plan
 
-    plan = make_plan(project_store(), share, seed, today.date() if today else None, overlap, author=by)
+    plan = make_plan(project_store(), today=today.date() if today else None, author=by, **vars(request))
     emit(as_json, plan, lambda: _show_plan(plan))
 
 
@@ -112,29 +110,13 @@ def relabel_show(
 
 
 @relabeling.command("open")
+@asks(QuarterRequest)
 def relabel_open(
-    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
+    request: QuarterRequest,
     plan: Annotated[
         str | None,
         typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
     ] = None,
-    round_name: Annotated[
-        str | None, typer.Option("--round", help="Name of the round.", show_default="the quarter's")
-    ] = None,
-    systems: Annotated[
-        str, typer.Option(help="Systems whose new documents are judged, too, such as bm25,run:live.")
-    ] = "",
-    depth: Annotated[int, typer.Option(min=1, help="Documents that each system proposes for a query.")] = 10,
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="At most so many pairs in the pool.", show_default="no limit")
-    ] = None,
-    duplicates: Annotated[
-        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
-    ] = 0.08,
-    same_annotators: Annotated[
-        float, typer.Option(help="Share of the queries for people who judged them before, 0 to 1.")
-    ] = 0.5,
-    per_day: Annotated[int | None, typer.Option(help="Answers expected of an annotator per day.")] = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
@@ -145,22 +127,12 @@ def relabel_open(
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
       goldset relabel open 2026-Q4 --annotators ada,grace --round autumn --same-annotators 0.3
     """
-    from curation.relabeling.opening import PoolSettings, open_plan
+    from curation.steps import STEPS
 
-    with progress_bar() as progress:
-        opened = open_plan(
-            project_store(),
-            listed(annotators),
-            plan,
-            round_name,
-            pool=PoolSettings(listed(systems), depth, budget) if systems else None,
-            duplicates=duplicates,
-            same=same_annotators,
-            per_day=per_day,
-            author=by,
-            progress=progress,
-        )
-    emit(as_json, opened, lambda: _show_opened(opened))
+    if not request.annotators:
+        raise InputError("No --annotators were given; expected names with commas between.")
+    opened, outcome = carry_out(STEPS["relabel"], replace(request, plan=plan), by)
+    emit(as_json, opened, lambda: show_outcome(outcome))
 
 
 @relabeling.command("report")
@@ -310,18 +282,6 @@ def _show_sealed(pairs: int) -> None:
             f"{amount(pairs, 'pair is', 'pairs are')} of parts that a release seals: their grades are "
             "not named."
         )
-
-
-def _show_opened(opened: QuarterOpened) -> None:
-    say(
-        f"Opened {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
-        f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
-        f"Queries: {opened.added:,} joined, {opened.retired:,} left; {opened.same_people:,} go to people who "
-        "judged them before.",
-    )
-    table("Items by annotator", ["annotator", "items"], list(opened.round.per_annotator.items()))
-    left_out(opened.left_out)
-    say("Next: goldset app, then goldset relabel report")
 
 
 def _show_status(found: SetStaleness, limit: int) -> None:

@@ -70,7 +70,7 @@ def sample(
     """
     from curation.sampling.chart import sample_page
     from curation.sampling.plan import read_quotas
-    from curation.steps import step_of
+    from curation.steps import STEPS
 
     refuse_no_page(html, project_store().path)
     if top_up:
@@ -81,7 +81,7 @@ def sample(
     asked: TopUpRequest | DrawRequest = TopUpRequest(size, quotas)
     if size is not None and not top_up:
         asked = replace(request, size=size, plan=replace(request.plan, quotas=quotas))
-    report, outcome = carry_out(step_of("top up" if top_up else "sample"), asked)
+    report, outcome = carry_out(STEPS["top up" if top_up else "sample"], asked)
     if html is not None:
         page = sample_page(
             report.sample_id, report.strata, report.parameters, report.left_out, report.warnings

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, project_store
-from curation.cli.output import emit, left_out, progress_bar, say
+from curation.cli.goldset import Json, app, project_store
+from curation.cli.options import asks, option, switch
+from curation.cli.output import carry_out, emit, left_out, say
 from curation.errors import InputError
+from curation.splits.request import PARTS, NewSplit
+from curation.splits.rules import Rules
 from curation.store import Store
 from curation.text import amount, percent
 
@@ -17,30 +21,16 @@ if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
     from curation.splits.split import SplitReport
 
-RelevantGrade = Annotated[
-    int | None,
-    typer.Option(help="Lowest grade of a relevant document; default: all above the scale's lowest."),
-]
-NoParaphrase = Annotated[
-    bool, typer.Option("--no-paraphrase", help="Paraphrases make no ties; needs no model.")
-]
-NoSharedDocuments = Annotated[
-    bool, typer.Option("--no-shared-documents", help="A document relevant to both queries makes no tie.")
-]
-ParaphraseModel = Annotated[
-    str | None,
-    typer.Option(
-        help="Model for paraphrases; for other languages than English a multilingual one: docs/languages.md.",
-        show_default="as for pools",
-    ),
-]
-
-USUAL = ("dev", "test")
-SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+RelevantGrade = Annotated[int | None, option(NewSplit, "relevant_grade")]
+NoParaphrase = Annotated[bool, switch(Rules, "paraphrase")]
+NoSharedDocuments = Annotated[bool, switch(Rules, "shared")]
+ParaphraseModel = Annotated[str | None, option(Rules, "model", show_default="as for pools")]
 
 
 @app.command()
+@asks(NewSplit)
 def split(
+    request: NewSplit,
     dev: Annotated[
         float | None, typer.Option(help="Share of the queries for developing.", show_default="0.7")
     ] = None,
@@ -49,86 +39,7 @@ def split(
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FRACTION", help="A part and its share. Repeatable."),
-    ] = None,
-    seed: Seed = 0,
-    query_threshold: Annotated[
-        float,
-        typer.Option(help="Minimum similarity (Jaccard of character 3-grams) that ties two query texts."),
-    ] = 0.65,
-    paraphrase_threshold: Annotated[
-        float | None,
-        typer.Option(help="Minimum cosine of embeddings that ties two queries.", show_default="0.8"),
-    ] = None,
-    document_threshold: Annotated[
-        float,
-        typer.Option(help="Minimum similarity (Jaccard of word 3-shingles) that ties relevant documents."),
-    ] = 0.8,
-    no_query_text: Annotated[
-        bool, typer.Option("--no-query-text", help="Similar query texts make no ties.")
-    ] = False,
-    no_paraphrase: NoParaphrase = False,
-    no_shared: NoSharedDocuments = False,
-    no_near_duplicates: Annotated[
-        bool, typer.Option("--no-near-duplicates", help="Near-duplicate relevant documents make no ties.")
-    ] = False,
-    same: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY",
-            help="Tie queries with the same session, the same group of a relevant document, or the same "
-            "value of a field of the query. Repeatable.",
-        ),
-    ] = None,
-    time_block: Annotated[
-        str | None,
-        typer.Option(metavar="SPAN", help="Tie queries first asked within the same block: 30m, 1h, 7d, 2w."),
-    ] = None,
-    numbers: Annotated[
-        str,
-        typer.Option(
-            help="Numbers and model names in queries: text (compared like other words), apart (queries with "
-            "different ones are not tied by their words), tie (left out of the comparison)."
-        ),
-    ] = "text",
-    model: ParaphraseModel = None,
-    relevant_grade: RelevantGrade = None,
-    cut: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A~B",
-            help="Two queries, by id or text, whose direct ties do not count; reported as residual leakage; "
-            "may be given several times.",
-        ),
-    ] = None,
-    largest_group: Annotated[
-        float | None,
-        typer.Option(
-            help="Largest share of the queries that one leakage group may have.",
-            show_default="any, unless a group over 0.05 spoils the parts",
-        ),
-    ] = None,
-    by_time: Annotated[
-        bool,
-        typer.Option(
-            "--by-time",
-            help="Split by the time when queries were first asked: the parts of --part in order, then dev, "
-            "then test.",
-        ),
-    ] = False,
-    undated: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PART", help="With --by-time: the part for queries without a time.", show_default="refuse"
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="Release whose queries keep their parts. Repeatable.",
-            show_default="all releases",
-        ),
+        typer.Option(metavar="NAME=FRACTION", help="Part and its share. Repeatable."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ignore the parts that released queries have.")
@@ -151,46 +62,23 @@ def split(
       goldset split --by-time --same session --undated dev
       goldset split --numbers apart --time-block 1d --fresh
     """
-    from curation.splits.groups.named_cuts import parsed_cut
-    from curation.splits.request import AssignmentOptions
-    from curation.splits.rules import Rules
-    from curation.splits.split import make_split
+    from curation.steps import STEPS
 
-    standard = Rules()
-    paraphrase = standard.paraphrase if paraphrase_threshold is None else paraphrase_threshold
-    rules = Rules(
-        query=None if no_query_text else query_threshold,
-        paraphrase=None if no_paraphrase else paraphrase,
-        document=None if no_near_duplicates else document_threshold,
-        shared=not no_shared,
-        keys=tuple(same or ()),
-        time_block=None if time_block is None else _seconds(time_block),
-        numbers=numbers,  # type: ignore[arg-type]  # checked with the other rules
-        model=model or standard.model,
-        cut=tuple(map(parsed_cut, cut or ())),
-    )
-    if keep and fresh:
+    if fresh and request.options.keep is not None:
         raise InputError("--keep and --fresh contradict each other: expected one of them.")
-    kept_releases = tuple(keep) if keep else None
-    options = AssignmentOptions(by_time, undated, () if fresh else kept_releases, largest_group)
-    store = project_store()
-    with progress_bar() as progress:
-        report = make_split(
-            store, _parts(dev, test, part or ()), seed, rules, relevant_grade, options, progress
-        )
-    emit(as_json, report, lambda: _show_split(report, _query_texts(store)))
+    if fresh:
+        request = replace(request, options=replace(request.options, keep=()))
+    asked = replace(request, parts=_parts(dev, test, part or ()))
+    report, _ = carry_out(STEPS["split"], asked)
+    emit(as_json, report, lambda: _show_split(report, _query_texts(project_store())))
 
 
-def _parts(dev: float | None, test: float | None, named: list[str] | tuple[str, ...]) -> dict[str, float]:
-    """Part → fraction; those named by --part first, in their order."""
-    from curation.splits.request import named_parts
-
+def _parts(dev: float | None, test: float | None, named: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Parts and fractions; those named by --part first, in their order."""
     if dev is None and test is None and not named:
-        return {"dev": 0.7, "test": 0.3}
+        return tuple(PARTS.items())
     given = [*(_part(text) for text in named), ("dev", dev), ("test", test)]
-    return named_parts(
-        [(name, share) for name, share in given if share is not None and (share or name not in USUAL)]
-    )
+    return tuple((name, share) for name, share in given if share is not None and (share or name not in PARTS))
 
 
 def _part(text: str) -> tuple[str, float]:
@@ -199,13 +87,6 @@ def _part(text: str) -> tuple[str, float]:
         return name, float(fraction)
     except ValueError:
         raise InputError(f"--part {text}: expected NAME=FRACTION, such as train=0.6") from None
-
-
-def _seconds(span: str) -> int:
-    found = re.fullmatch(r"([1-9]\d*)([smhdw])", span)
-    if found is None:
-        raise InputError(f"--time-block {span}: expected a number and s, m, h, d or w, such as 30m or 7d")
-    return int(found[1]) * SPANS[found[2]]
 
 
 def _query_texts(store: Store) -> dict[str, str]:

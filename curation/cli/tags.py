@@ -49,14 +49,14 @@ def tags_find(
       goldset tags find --model models/my-encoder
     """
     from curation.sampling.tags.find_tags import tags_of_traffic
-    from curation.steps import step_of
+    from curation.steps import STEPS
 
     if traffic:
         with progress_bar() as progress:
             counted = tags_of_traffic(project_store(), request.model, progress, request.dense)
         emit(as_json, counted, lambda: _show_traffic(counted))
         return
-    found, outcome = carry_out(step_of("tags"), request)
+    found, outcome = carry_out(STEPS["tags"], request)
     emit(as_json, found, lambda: show_outcome(outcome))
 
 

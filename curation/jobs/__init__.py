@@ -1,6 +1,6 @@
 """Long work that the app is asked for: one job at a time, in a process of its own.
 
-A job calls one function of `curation` (see `jobs.kinds`), the same that the command line calls. It runs in
+A job does a step (`curation.steps`), by the function that the command line calls, too. It runs in
 a process of its own (`jobs.worker`), so that people who grade do not wait for the interpreter; the file is
 taken in turns anyhow. What was asked for and how it ended are stored (`jobs.stored`). How far it is lives in
 the memory of the process that serves the project (`jobs.running`), and is the same for all visitors.
@@ -9,9 +9,7 @@ Jobs form a chain: each is asked for after the one that its asker saw last, and 
 one's. So the same request, sent twice by an impatient click, makes one job.
 """
 
-from curation.jobs.kinds import KINDS
-from curation.jobs.refusals import problem
-from curation.jobs.running import Jobs, jobs_of
+from curation.jobs.running import Jobs, jobs_of, problem
 from curation.jobs.stored import Job, last_job, last_jobs, may_stop
 
-__all__ = ["KINDS", "Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]
+__all__ = ["Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]

@@ -24,11 +24,10 @@ from typing import Any, NamedTuple
 
 from curation import log
 from curation.errors import CurationError, RefusedError
-from curation.jobs.kinds import KINDS
-from curation.jobs.refusals import refuse
 from curation.jobs.stored import Job, begin, end, find_job, is_same, may_stop
 from curation.jobs.uploads import discard
 from curation.people.annotators import require_annotators, require_role
+from curation.steps import STEPS
 from curation.store import Store
 
 GRACE = 5.0
@@ -69,14 +68,14 @@ class Jobs:
 
         Parameters
         ----------
-        kind, parameters: one of `KINDS`, and what it takes, as JSON knows it.
+        kind, parameters: one of `STEPS`, and what it takes, as JSON knows it.
         by: who asks; the kind of job says whose role allows it.
         after: the id of the job that came last when this one was asked for; None if there was none.
 
         Raises
         ------
         RefusedError, NotFoundError: another job is at work or was started meanwhile, or `by` may not ask.
-        CurationError: what the job would refuse, as far as it is known at once (`refusals`).
+        CurationError: what the job would refuse, as far as it is known at once (`Step.check`).
         """
         with self._lock:
             at_work = self._at_work()
@@ -84,7 +83,7 @@ class Jobs:
                 raise RefusedError(self._busy(at_work.job, by))
             if at_work is not None:
                 return at_work.job
-            check = partial(refuse, kind=kind, parameters=parameters)
+            check = partial(STEPS[kind].refuse, parameters=parameters)
             begun = begin(self._store, kind, parameters, by, after, check)
             if begun.new:
                 self._running = self._launch(begun.job)
@@ -137,7 +136,7 @@ class Jobs:
             return "Another job is at work, and one runs at a time: try again in a few minutes."
         return (
             f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
-            f"({KINDS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
+            f"({STEPS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
         )
 
     def _launch(self, job: Job) -> _Running | None:
@@ -205,7 +204,7 @@ class _Running:
 
     def _ending(self) -> tuple[str, str]:
         """What is stored unless the process itself stored how it ended."""
-        kept = KINDS[self.job.kind].kept
+        kept = STEPS[self.job.kind].kept
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode
@@ -223,3 +222,21 @@ def jobs_of(store: Store) -> Jobs:
     """The jobs of a project; the same object for the same file within a process."""
     with _jobs_lock:
         return _jobs.setdefault(store.path, Jobs(store))
+
+
+def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
+    """Why a job of this kind would fail, in words for a page; None where nothing is known against it.
+
+    A job that must fail costs a process and seconds of waiting for one sentence. So a page asks here
+    before it offers a button.
+
+    Parameters
+    ----------
+    parameters: as `Jobs.start` takes them; None is whatever may be asked for.
+    """
+    try:
+        with store.reading() as cursor:
+            STEPS[kind].refuse(cursor, parameters)
+    except CurationError as error:
+        return error.found
+    return None

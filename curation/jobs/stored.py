@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
-from curation.jobs.kinds import KINDS
 from curation.people.annotators import require_annotators, require_role
+from curation.steps import STEPS
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
 
@@ -58,7 +58,7 @@ def begin(
     """
     with store.transaction() as cursor:
         person = require_annotators(cursor, [started_by])[0]
-        require_role(person, *KINDS[kind].roles)
+        require_role(person, *STEPS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != after:
             if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):

@@ -26,11 +26,16 @@ from queue import SimpleQueue
 from curation import log
 from curation.arrow import without_pandas
 from curation.errors import CurationError
-from curation.jobs.kinds import KINDS, MODULES
 from curation.jobs.stored import Job, end, find_job
 from curation.progress import Progress
+from curation.steps import STEPS
 from curation.store import Store, open_store
 
+MODULES = (
+    *(f"curation.steps.{name}" for name in ("sampling", "pooling", "freezing", "importing")),
+    "pandas",  # which pyarrow imports when it first makes an array
+)
+"""What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""
 EVERY = 0.1
 """Seconds between two lines about the same step."""
 SELDOM = (50_000, 5, 5)
@@ -54,7 +59,7 @@ def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) 
     if job.kind in OF_FILES:
         _bound(MEMORY, PROCESSOR)
     listen = _listener(report)
-    listen(KINDS[job.kind].first, 0, 0)
+    listen(STEPS[job.kind].first, 0, 0)
     outcome, message = _done(store, job, listen)
     end(store, job.job_id, outcome, message)
     store.close()
@@ -77,7 +82,7 @@ def _prepare(asked: SimpleQueue[str]) -> None:
 
 def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
     try:
-        return "done", KINDS[job.kind].work(store, job.parameters, progress, job.started_by)
+        return "done", STEPS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
         return "refused", error.found
     except MemoryError:

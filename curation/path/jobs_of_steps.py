@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from curation.jobs.kinds import KINDS
 from curation.jobs.stored import Job
 from curation.path.step import PathStep, at_work, needs_attention
-
-OF_KIND = {
-    "import": "import",
-    "sample": "sample",
-    "top up": "sample",
-    "tags": "sample",
-    "pool": "pool",
-    "split": "split",
-    "freeze": "freeze",
-    "evaluate": "evaluate",
-    "plan re-labeling": "re-label",
-    "relabel": "re-label",
-    "past evaluations": "re-label",
-}
-"""Kind of job → its step. What only looks, such as a preview, belongs to none."""
+from curation.steps import STEPS
 
 
 def with_job(steps: Sequence[PathStep], last: Job | None, running: Collection[str] | None) -> list[PathStep]:
@@ -33,12 +18,12 @@ def with_job(steps: Sequence[PathStep], last: Job | None, running: Collection[st
     """
     if last is None or last.outcome in ("done", "stopped"):
         return list(steps)
-    name = OF_KIND.get(last.kind)
+    name = STEPS[last.kind].on_path if last.kind in STEPS else ""
     return [_with(step, last, running) if step.name == name else step for step in steps]
 
 
 def _with(step: PathStep, job: Job, running: Collection[str] | None) -> PathStep:
-    doing = KINDS[job.kind].doing if job.kind in KINDS else f"{job.kind} is at work"
+    doing = STEPS[job.kind].doing if job.kind in STEPS else f"{job.kind} is at work"
     by = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
     if job.outcome is not None:
         said = (job.message or "").splitlines()

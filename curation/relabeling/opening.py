@@ -29,6 +29,7 @@ from curation.progress import Progress, silent
 from curation.relabeling.plan.plan import still_open
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
+from curation.relabeling.request import SAME_SHARE
 from curation.relabeling.retirement import retire_query, return_query
 from curation.relabeling.staleness.calendar import OPEN, read_work
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
@@ -40,9 +41,6 @@ from curation.sampling.plan import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.text import amount, seeded
-
-SAME_SHARE = 0.5
-"""The share of queries that go to people who judged them before."""
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_SAME = "queries meant for somebody who judged them before, none of whom is in this round"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isclose
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.splits.rules import Rules
-from curation.splits.ties.kinds import problems
+from curation.step import Option, Seed
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()
@@ -35,10 +35,39 @@ class AssignmentOptions:
         spoils the split (`groups.spoiling`).
     """
 
-    by_time: bool = False
-    undated: str | None = None
-    keep: tuple[str, ...] | None = None
-    largest_group: float | None = None
+    by_time: Annotated[
+        bool,
+        Option(
+            "By time: earlier queries in earlier parts",
+            "Split by the time when queries were first asked. The parts are in the order given.",
+        ),
+    ] = False
+    undated: Annotated[
+        str | None,
+        Option(
+            "Part of queries without a time",
+            "Part of queries without a time. It goes with --by-time.",
+            unset="refuse",
+            metavar="PART",
+        ),
+    ] = None
+    keep: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            "Releases whose parts are kept",
+            "Release whose queries keep their parts. Repeatable.",
+            unset="all releases",
+            metavar="RELEASE",
+        ),
+    ] = None
+    largest_group: Annotated[
+        float | None,
+        Option(
+            "Largest group",
+            "Largest share of the queries that one leakage group may have.",
+            unset="any, unless a group over 0.05 spoils the parts",
+        ),
+    ] = None
 
 
 class SplitRequest(NamedTuple):
@@ -50,6 +79,43 @@ class SplitRequest(NamedTuple):
     options: AssignmentOptions
 
 
+@dataclass(frozen=True)
+class NewSplit:
+    """A split that somebody wants; see `split.make_split`.
+
+    Attributes
+    ----------
+    parts: name and fraction, in their order.
+    expected: the id of the split that was previewed: another one is refused.
+    """
+
+    parts: tuple[tuple[str, float], ...] = tuple(PARTS.items())
+    seed: Seed = 0
+    rules: Rules = RULES
+    relevant_grade: Annotated[
+        int | None,
+        Option(
+            "A document is relevant from grade",
+            "Lowest grade of a relevant document.",
+            unset="every grade above the lowest",
+        ),
+    ] = None
+    options: AssignmentOptions = field(default_factory=AssignmentOptions)
+    expected: str | None = None
+
+    @property
+    def fractions(self) -> dict[str, float]:
+        """Part → fraction, in their order."""
+        return named_parts(self.parts)
+
+
+@dataclass(frozen=True)
+class PreviewRequest(NewSplit):
+    """A split that somebody wants to see before it is stored; `folder` is where the preview is written."""
+
+    folder: str = ""
+
+
 def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentOptions) -> None:
     """Refuse what cannot be asked for.
 
@@ -57,6 +123,8 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
     ------
     InputError: fractions, part names, rules or options; all at once.
     """
+    from curation.splits.ties.kinds import problems
+
     found = part_problems(parts) + problems(rules)
     if options.largest_group is not None and not 0 < options.largest_group <= 1:
         found.append(f"A largest group of {options.largest_group:g}: expected a share above 0 and at most 1")

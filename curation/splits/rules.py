@@ -17,10 +17,12 @@ by reading the pairs of real queries above and below them:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
-from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.errors import InputError
+from curation.step import DEFAULT_MODEL, Option, Switch
 
 Numbers = Literal["text", "apart", "tie"]
 
@@ -43,6 +45,35 @@ SESSIONS = 3
 thousand sessions with a thousand queries that it has nothing to do with."""
 
 
+_SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def seconds_of(span: str) -> int:
+    """The seconds of a span such as 30m.
+
+    Raises
+    ------
+    InputError: it is none.
+    """
+    found = re.fullmatch(r"([1-9]\d*)([smhdw])", span)
+    if found is None:
+        raise InputError(f"Time block {span}: expected a number and s, m, h, d or w, such as 30m or 7d")
+    return int(found[1]) * _SPANS[found[2]]
+
+
+def parsed_cut(text: str) -> tuple[str, str]:
+    """The two queries of 'A~B', as they are written.
+
+    Raises
+    ------
+    InputError: it does not name two.
+    """
+    first, separator, second = text.partition("~")
+    if not (separator and first.strip() and second.strip()):
+        raise InputError(f"Cut {text}: expected two queries, by id or text, with ~ between them.")
+    return first.strip(), second.strip()
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which ties are looked for, and from which similarity on; None or False or () switches a kind off.
@@ -60,12 +91,109 @@ class Rules:
     cut: pairs of query ids whose direct ties do not count: residual leakage, reported as such.
     """
 
-    query: float | None = QUERY
-    paraphrase: float | None = PARAPHRASE
-    document: float | None = DOCUMENT
-    shared: bool = True
-    keys: tuple[str, ...] = ()
-    time_block: int | None = None
-    numbers: Numbers = "text"
-    model: str = DEFAULT_MODEL
-    cut: tuple[tuple[str, str], ...] = ()
+    query: Annotated[
+        float | None,
+        Option(
+            "Similarity of query texts from",
+            "Minimum similarity that ties two query texts. It is the Jaccard of character 3-grams.",
+            flag="--query-threshold",
+            least=0.1,
+            most=1,
+            switch=Switch(
+                "--no-query-text", "Similar query texts make no ties.", "Similar query texts stay together"
+            ),
+        ),
+    ] = QUERY
+    paraphrase: Annotated[
+        float | None,
+        Option(
+            "Similarity of paraphrases from",
+            "Minimum cosine of embeddings that ties two queries.",
+            flag="--paraphrase-threshold",
+            least=LEAST_COSINE,
+            most=1,
+            switch=Switch(
+                "--no-paraphrase",
+                "Paraphrases make no ties. This needs no model.",
+                "Paraphrases stay together",
+            ),
+        ),
+    ] = PARAPHRASE
+    document: Annotated[
+        float | None,
+        Option(
+            "Similarity of documents from",
+            "Minimum similarity that ties relevant documents. It is the Jaccard of word 3-shingles.",
+            flag="--document-threshold",
+            least=0.1,
+            most=1,
+            switch=Switch(
+                "--no-near-duplicates",
+                "Near-duplicate relevant documents make no ties.",
+                "Queries with nearly identical relevant documents stay together",
+            ),
+        ),
+    ] = DOCUMENT
+    shared: Annotated[
+        bool,
+        Option(
+            "Queries with a relevant document in common stay together",
+            "A document that is relevant to both ties two queries.",
+            switch=Switch("--no-shared-documents", "A document relevant to both queries makes no tie."),
+        ),
+    ] = True
+    keys: Annotated[
+        tuple[str, ...],
+        Option(
+            "Queries with the same … stay together",
+            "Tie queries with the same session, group or field. A group is one of a relevant document, "
+            "a field one of the query. Repeatable.",
+            flag="--same",
+            metavar="KEY",
+        ),
+    ] = ()
+    time_block: Annotated[
+        int | None,
+        Option(
+            "Queries first asked in … stay together",
+            "Tie queries first asked within the same block: 30m, 1h, 7d, 2w.",
+            choices=(None, 3_600, 86_400, 604_800),
+            words={3_600: "the same hour", 86_400: "the same day", 604_800: "the same week"},
+            unset="any time",
+            metavar="SPAN",
+            read=seconds_of,
+        ),
+    ] = None
+    numbers: Annotated[
+        Numbers,
+        Option(
+            "Numbers and model names in queries",
+            "Numbers and model names in queries: text, apart or tie. With text they are compared like "
+            "other words, with apart queries with different ones are not tied by their words, with tie they "
+            "are left out of the comparison.",
+            choices=get_args(Numbers),
+            words={
+                "text": "Like other words",
+                "apart": "Queries with different ones are not tied by their words",
+                "tie": "Left out of the comparison",
+            },
+        ),
+    ] = "text"
+    model: Annotated[
+        str,
+        Option(
+            "Embedding model of paraphrases",
+            "Model for paraphrases. For other languages than English take a multilingual one: "
+            "docs/languages.md.",
+        ),
+    ] = DEFAULT_MODEL
+    cut: Annotated[
+        tuple[tuple[str, str], ...],
+        Option(
+            "Ties to cut",
+            "Two queries, by id or text, whose direct ties do not count. They are reported as residual "
+            "leakage. Repeatable.",
+            metavar="A~B",
+            read=parsed_cut,
+        ),
+    ] = ()

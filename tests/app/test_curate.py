@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.curate import opening, queries
-from app.views.curate.page import STEPS
+from app.views.curate.page import STEPS as PARTS
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
-from curation.jobs import KINDS, Job, jobs_of, last_job
+from curation.jobs import Job, jobs_of, last_job
 from curation.jobs.stored import begin, end
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
@@ -30,6 +30,7 @@ from curation.sampling.tags.stored_tags import set_tags, tagged_queries, write_q
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
+from curation.steps import STEPS
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
 from tests.support.second_click import twice
@@ -114,7 +115,7 @@ def count(store: Store, table: str) -> int:
         return int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", PARTS)
 def test_every_step_says_what_there_is_not_yet(project: Store, step: str) -> None:
     page = run(step)
     assert not page.error
@@ -171,7 +172,7 @@ def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
     assert asked["limits"]["until"] == "2030-01-31T08:15:00"
     assert asked["limits"]["exclude_released"]
     with pytest.raises(RefusedError, match="no known time"):  # the log has none, and `until` needs them
-        KINDS["sample"].work(filled, job.parameters, silent, "lee")
+        STEPS["sample"].work(filled, job.parameters, silent, "lee")
 
 
 def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled: Store) -> None:
@@ -428,7 +429,7 @@ def test_tags_are_found_by_rule_in_the_background(filled: Store) -> None:
     assert "tags changed" in html(run("Queries"))
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", PARTS)
 def test_no_step_makes_html_or_markdown_of_what_people_wrote(filled: Store, step: str) -> None:
     draw_sample(filled, 4, 0)
     build_pool(filled, ["bm25"], 5, 0, 0)

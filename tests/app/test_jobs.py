@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from curation.errors import CurationError, NotFoundError, RefusedError
-from curation.jobs import KINDS, Job, Jobs, jobs_of, last_job, last_jobs, problem
+from curation.jobs import Job, Jobs, jobs_of, last_job, last_jobs, problem
 from curation.jobs.stored import begin, end
 from curation.people.annotators import add_annotator
 from curation.progress import silent
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
+from curation.steps import STEPS
 from curation.store import Store, open_store
 
 pytestmark = pytest.mark.slow  # not for the quick check
@@ -150,7 +151,7 @@ def test_what_must_fail_is_told_in_the_words_of_the_work_itself(project: Store) 
     told = {kind: problem(project, kind, given) for kind, given in (("sample", DRAW), ("top up", TOP_UP))}
     for kind, parameters in (("sample", DRAW), ("top up", TOP_UP)):
         with pytest.raises(CurationError) as refused:
-            KINDS[kind].work(project, parameters, silent, "lee")
+            STEPS[kind].work(project, parameters, silent, "lee")
         assert refused.value.found == told[kind]
 
 
@@ -370,7 +371,7 @@ def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
 
 
 def test_each_kind_says_what_it_does_and_what_stays() -> None:
-    for kind in KINDS.values():
+    for kind in STEPS.values():
         assert kind.doing[0].islower()
         assert kind.kept.endswith(".")
         assert kind.first[0].islower()

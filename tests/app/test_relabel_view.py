@@ -15,7 +15,6 @@ from app.views.relabel import kept, opening
 from app.views.relabel import plan as plan_view
 from app.views.relabel.page import PARTS
 from curation.jobs import jobs_of, last_job
-from curation.jobs.kinds import KINDS
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import list_rounds
@@ -29,6 +28,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
+from curation.steps import STEPS
 from curation.store import Annotator, Store, utc_now
 from tests.support.projects import built_once, decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
@@ -241,7 +241,7 @@ def test_a_round_left_half_done_says_so(project: Store) -> None:
 def test_the_job_opens_with_new_documents_of_the_systems_that_were_named(project: Store) -> None:
     plan = make_plan(project, 0.2, 7)
     asked = {"annotators": list(PEOPLE), "plan": plan.plan_id, "name": "autumn", "systems": ["bm25"]}
-    said = KINDS["relabel"].work(
+    said = STEPS["relabel"].work(
         project, {**asked, "depth": 8, "duplicates": 0.0, "same": 0.5}, silent, "lee"
     )
     assert said.startswith(f"Opened {plan.quarter} as the round autumn: 6 pairs again, ")

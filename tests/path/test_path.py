@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from curation.jobs.kinds import KINDS
 from curation.jobs.stored import begin, end
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.labeling.rounds.rounds import open_round
 from curation.path import PathStep, ProjectPath, read_figures, read_path
-from curation.path.jobs_of_steps import OF_KIND
 from curation.path.judging import OpenWork
 from curation.path.step import NAMES, named
 from curation.relabeling.plan.plan import make_plan
 from curation.sampling.sample import draw_sample
 from curation.settling.decisions import ask_opinion
+from curation.steps import STEPS
 from curation.store import Store, utc_now
 from curation.text import percent
 from tests.support.evaluated_project import evaluated_project
@@ -275,8 +274,8 @@ def begin_as_lead(store: Store, kind: str) -> str:
 
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:
-    assert set(OF_KIND) <= set(KINDS)
-    assert set(OF_KIND.values()) <= set(NAMES)
+    assert {step.on_path for step in STEPS.values()} <= {"", *NAMES}
+    assert [step.name for step in STEPS.values()] == list(STEPS)
 
 
 def test_many_names_are_cut() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from curation.errors import CurationError, InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.jobs.kinds import KINDS
 from curation.progress import silent
 from curation.relabeling.drift.past_evaluations import compare_releases, stored_orders
 from curation.relabeling.drift.report import drift_report
@@ -16,6 +15,7 @@ from curation.relabeling.drift.sections import drift_findings, drift_page, drift
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.scoring.inputs.system_runs import RunSource
+from curation.steps import STEPS
 from curation.store import Store
 from curation.text import canonical_json, plain
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries, write_run
@@ -106,6 +106,6 @@ def test_the_job_removes_the_uploads(turned: Store, runs: list[RunSource], tmp_p
         "runs": [[run.name, str(run.path)] for run in runs],
         "folder": str(folder),
     }
-    said = KINDS["past evaluations"].work(turned, asked, silent, "lee")
+    said = STEPS["past evaluations"].work(turned, asked, silent, "lee")
     assert said.startswith("Compared 2 runs on v1 and v2: ")
     assert not folder.exists()

@@ -16,8 +16,8 @@ from curation.imports.importing import dry_run, refused
 from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.jobs import jobs_of
-from curation.jobs.imports import CHECK, IMPORT, read_findings, write_findings
 from curation.jobs.uploads import is_quickly_read
+from curation.steps.importing import CHECK, IMPORT, read_findings, write_findings
 from curation.text import counted, plain
 
 SHOWN = 50

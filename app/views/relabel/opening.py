@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.relabel.kept import kept_problem
 from curation.jobs import jobs_of
 from curation.people.annotators import able_to_judge
 from curation.pooling.request import SYSTEMS
-from curation.relabeling.opening import SAME_SHARE, annotators_problem
+from curation.relabeling.opening import annotators_problem
 from curation.relabeling.plan.stored import ShownPlan
+from curation.relabeling.request import QuarterRequest
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
+from curation.step import written
 
 KIND = "relabel"
 """The kind of job that opens a quarter."""
@@ -33,12 +34,15 @@ def show(context: PageContext, plan: ShownPlan) -> None:
         people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
     usual = [one.name for one in people if one.role == "annotator"]
-    annotators = st.multiselect("Annotators", [one.name for one in people], default=usual)
-    name = st.text_input("Name of the round", plan.quarter, max_chars=80).strip()
+    people_offered = [one.name for one in people]
+    start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
+    asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
+    asks.ask("annotators", "name")
     with st.expander("New documents, blind duplicates, same people"):
-        request = _more([*SYSTEMS, *runs])
+        asks.rest()
+    request = asks.request()
     problem = kept_problem(context.store, plan.plan_id) or annotators_problem(
-        context.store, annotators, plan.plan_id, name, context.annotator.name
+        context.store, request.annotators, plan.plan_id, request.name or "", context.annotator.name
     )
     if problem is not None:
         ui.quiet(f"It cannot be opened now. {problem}")
@@ -46,30 +50,5 @@ def show(context: PageContext, plan: ShownPlan) -> None:
     blocked = problem is not None or context.at_work is not None
     key = f"open quarter {form.key} {context.after}"
     if st.button(f"Open {plan.quarter}", type="primary", key=key, disabled=blocked):
-        asked = {"annotators": annotators, "plan": plan.plan_id, "name": name or None, **request}
         by, after = context.annotator.name, context.after or None
-        context.acts.do(form, lambda: jobs_of(context.store).start(KIND, asked, by, after))
-
-
-def _more(systems: list[str]) -> dict[str, Any]:
-    chosen = st.multiselect(
-        "Systems whose new documents are judged, too",
-        systems,
-        help="New queries get documents only from these.",
-    )
-    depth = st.number_input("Depth", min_value=1, value=10, help="Documents from the top of each system.")
-    duplicates = st.number_input("Share of blind duplicates", 0.0, 0.5, 0.08, 0.01)
-    same = st.number_input(
-        "Share of queries for the people of then",
-        0.0,
-        1.0,
-        SAME_SHARE,
-        0.1,
-        help='So that "people changed" and "the text changed" can be distinguished.',
-    )
-    return {
-        "systems": chosen,
-        "depth": int(depth),
-        "duplicates": float(duplicates),
-        "same": float(same),
-    }
+        context.acts.do(form, lambda: jobs_of(context.store).start(KIND, written(request), by, after))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.relabel import opening
 from curation.errors import NotFoundError
 from curation.jobs import jobs_of
-from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, planning_problem
+from curation.relabeling.plan.plan import LEAST, MOST, planning_problem
 from curation.relabeling.plan.sections import plan_sentences, plan_tables
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
+from curation.relabeling.request import PlanRequest
+from curation.step import written
 from curation.store import Store
 
 PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
@@ -40,18 +43,17 @@ def show(context: PageContext) -> None:
 
 
 def _form(context: PageContext, problem: str | None) -> None:
-    form = context.acts.form(KIND)
+    form, asks = context.acts.form(KIND), Form(PlanRequest)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * LEAST), round(100 * MOST), 15)
-        overlap = st.number_input("People for each pair", min_value=1, value=OVERLAP)
-        seed = st.number_input("Seed", value=0, step=1, help="The same seed and set give the same plan.")
+        asks.rest("fraction")
         blocked = problem is not None or context.at_work is not None
         asked = st.form_submit_button("Plan", key=f"plan {form.key} {context.after}", disabled=blocked)
     if problem is not None:
         ui.quiet(f"No plan can be made now. {problem}")
     context.ending(KIND)
     if asked:
-        request = {"fraction": percent / 100, "seed": int(seed), "overlap": int(overlap)}
+        request = written(asks.request(fraction=percent / 100))
         by, after = context.annotator.name, context.after or None
         context.acts.do(form, lambda: jobs_of(context.store).start(KIND, request, by, after))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
-from typing import Any, NamedTuple
 
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.releases.downloads import ADDRESS, export_file
 from curation.errors import refuse_problems
@@ -17,19 +17,14 @@ from curation.jobs.result_files import new_result_folder, remove_result
 from curation.jobs.stored import jobs_started
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportRequest
 from curation.releases.overview import ShownRelease
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow
+from curation.step import written
 
 KIND = "export"
 """The kind of job that exports."""
-
-
-class _ExportChoice(NamedTuple):
-    format: str
-    parts: list[str]
-    options: ExportOptions
 
 
 def show(context: PageContext, release: ReleaseRow) -> None:
@@ -43,43 +38,36 @@ def show(context: PageContext, release: ReleaseRow) -> None:
             key="format",
         )
     with right:
-        chosen = _choose(found, format)
-        _ask(context, found, chosen)
+        _ask(context, found, format)
         _result(context, release)
 
 
-def _choose(found: ShownRelease, format: str) -> _ExportChoice:
+def _form(found: ShownRelease, format: str) -> Form[ExportRequest]:
     """Parts and options of the format."""
-    record, usual = FORMATS[format], ExportOptions()
+    record = FORMATS[format]
     offered = [part for part in found.queries if not (record.never_sealed and part in found.sealed)]
     header = {"queries": found.queries, "sealed": list(found.sealed)}
-    parts = st.multiselect(
-        "Parts whose grades are written",
-        offered,
-        default=[part for part in offered if part in graded_parts(format, header)],
-        format_func=lambda part: f"{part} (sealed)" if part in found.sealed else part,
-        key=f"parts {found.release_id} {format}",
-        help="Queries and documents of all parts are in every export.",
-    )
-    unjudged, negatives = usual.unjudged, usual.negatives
-    if record.takes_unjudged:
-        unjudged = st.checkbox("Write candidates without a grade, too, as -1")
+    usual = tuple(part for part in offered if part in graded_parts(format, header))
+    start = ExportRequest(found.name, format=format, parts=usual)
+    return Form(ExportRequest, start, f"{found.release_id} {format}", {"parts": offered})
+
+
+def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
+    form, asks = context.acts.form(KIND), _form(found, format)
+    asks.ask("parts")
+    if FORMATS[format].takes_unjudged:
+        asks.ask("unjudged")
     if format in ("triplets", "ntuples"):
-        negatives = int(st.number_input("Hard negatives for each positive", 1, 1_000, usual.negatives))
-    licence = st.text_input("Licence of the data set", usual.licence, max_chars=80).strip() or usual.licence
-    return _ExportChoice(format, parts, ExportOptions(unjudged, negatives, licence))
-
-
-def _ask(context: PageContext, found: ShownRelease, chosen: _ExportChoice) -> None:
-    form = context.acts.form(KIND)
-    sealed = [part for part in chosen.parts if part in found.sealed]
-    reason = None
+        asks.ask("negatives")
+    asks.ask("licence")
+    sealed = [part for part in asks.request().parts if part in found.sealed]
     with st.form(f"export {form.key}", border=False):
         if sealed:
             ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and why are logged.")
-            reason = st.text_input("Why you take sealed grades", max_chars=500).strip()
+            asks.ask("reason")
+        request = asks.request()
         problem = context.problem(KIND) or (
-            None if chosen.parts else "Choose a part whose grades are written."
+            None if request.parts else "Choose a part whose grades are written."
         )
         asked = st.form_submit_button(
             "Prepare the export",
@@ -90,23 +78,16 @@ def _ask(context: PageContext, found: ShownRelease, chosen: _ExportChoice) -> No
     if problem is not None:
         ui.quiet(problem)
     if asked:
-        request = {
-            "name": found.name,
-            "format": chosen.format,
-            "parts": chosen.parts,
-            "reason": reason or None,
-            **chosen.options._asdict(),
-        }
         context.acts.do(form, lambda: _start(context, request, bool(sealed)))
 
 
-def _start(context: PageContext, request: Mapping[str, Any], is_sealed: bool) -> Job:
-    missing = is_sealed and request["reason"] is None
+def _start(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
+    missing = is_sealed and request.reason is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
-    before = _own(context, request["name"])
+    before = _own(context, request.name)
     folder = new_result_folder()
     try:
-        asked, by = {**request, "folder": str(folder)}, context.annotator.name
+        asked, by = written(replace(request, folder=str(folder))), context.annotator.name
         job = jobs_of(context.store).start(KIND, asked, by, context.after or None)
     except BaseException:
         remove_result(folder)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
 
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.releases import gate, preview
 from app.views.releases.bars import part_stacks
@@ -15,9 +15,11 @@ from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.releases.freeze.readiness import Readiness, readiness
+from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.sealed_ties import shown_certificate
+from curation.step import written
 from curation.store import Store
 from curation.text import amount
 
@@ -27,19 +29,11 @@ KIND = "freeze"
 """The kind of job that freezes."""
 
 
-class _FreezeChoice(NamedTuple):
-    """What is chosen before the name."""
-
-    disputed: bool
-    changed: bool
-    share: str | None
-    seal: list[str]
-
-
 def show(context: PageContext) -> None:
     _ending(context)
     try:
-        found = _ready(context.store, state_of(context.store), st.session_state.get("keep changed", False))
+        keeps_changed = st.session_state.get(_form({}).key_of("allow_changed"), False)
+        found = _ready(context.store, state_of(context.store), keeps_changed)
         certificate = _certificate(context.store)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
@@ -52,8 +46,7 @@ def show(context: PageContext) -> None:
         _against(found, certificate)
     with left:
         ui.heading("The next release")
-        chosen = _choose(found)
-        _freeze(context, found, chosen)
+        _freeze(context, found)
 
 
 def _ending(context: PageContext) -> None:
@@ -90,65 +83,38 @@ def _against(found: Readiness, certificate: Certificate) -> None:
     ui.quiet("The freeze checks the split again with the labels of then.")
 
 
-def _choose(found: Readiness) -> _FreezeChoice:
-    disputed = st.checkbox("Leave disputed pairs out", help="Else a release with open disputes is refused.")
-    changed = st.checkbox(
-        "Keep grades of another version",
-        key="keep changed",
-        help="Grades that were given on another version of their document. The release marks them. Else they "
-        "are left out and counted.",
-    )
-    share = st.checkbox(
-        "Identical documents share a grade",
-        help="Documents with the same title and body. The release names the rule and marks these grades.",
-    )
+def _form(offered: Mapping[str, Sequence[str]]) -> Form[FreezeRequest]:
+    return Form(FreezeRequest, FreezeRequest(""), offered=offered)
+
+
+def _freeze(context: PageContext, found: Readiness) -> None:
     others = [part for part in found.queries if part not in found.sealed]
-    seal = st.multiselect(
-        "Parts to seal as well",
-        others,
-        placeholder="none",
-        help="Grades of sealed parts leave only with a reason, which is logged. A part named test always is.",
-    )
-    return _FreezeChoice(disputed, changed, IDENTICAL if share else None, seal)
-
-
-def _freeze(context: PageContext, found: Readiness, chosen: _FreezeChoice) -> None:
+    asks = _form({"share": [IDENTICAL], "seal": others})
+    asks.rest("override", "reason")
+    chosen = asks.request()
     form = context.acts.form(KIND)
-    problem = found.problem(chosen.disputed) or context.problem(KIND)
+    problem = found.problem(chosen.allow_disputed) or context.problem(KIND)
     with st.form(f"freeze {form.key}", border=False):
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
-        override = None
         if not found.gate.open:
-            override = st.text_area(
-                "Why you freeze against the gate",
-                max_chars=500,
-                height=88,
-                help="The release carries this reason for good.",
-            ).strip()
+            asks.ask("override")
         key = f"freeze button {form.key} {context.after}"
         asked = st.form_submit_button(
             "Freeze the release", type="primary", key=key, disabled=problem is not None
         )
     ui.quiet(problem or "What is frozen never changes.")
     if asked:
-        request = {
-            "name": name,
-            "allow_disputed": chosen.disputed,
-            "allow_changed": chosen.changed,
-            "share": chosen.share,
-            "seal": chosen.seal,
-            "override": override or None,
-        }
+        request = asks.request(name=name)
         context.acts.do(form, lambda: _start(context, request, found.gate.open))
 
 
-def _start(context: PageContext, request: Mapping[str, Any], is_open: bool) -> Job:
+def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
     """Start the job, unless something was not written."""
-    problems = [] if request["name"] else ["The release has no name: give it one."]
-    if not is_open and request["override"] is None:
+    problems = [] if request.name else ["The release has no name: give it one."]
+    if not is_open and request.override is None:
         problems.append("The gate is shut: say why you freeze against it.")
     refuse_problems(problems)
-    return jobs_of(context.store).start(KIND, request, context.annotator.name, context.after or None)
+    return jobs_of(context.store).start(KIND, written(request), context.annotator.name, context.after or None)
 
 
 def _certificate(store: Store) -> Certificate:

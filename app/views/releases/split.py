@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.releases import preview
 from app.views.releases.rule import state_of
 from app.views.releases.ties import SplitChoices, ask_options, ask_rules
 from curation.guides.guide import current_guide
 from curation.jobs import Job, jobs_of
-from curation.jobs.releasing import PREVIEW
 from curation.jobs.result_files import new_result_folder, remove_result
 from curation.releases.stored import list_releases
 from curation.splits.preview import SplitPreview, parsed_preview
-from curation.splits.request import PARTS, AssignmentOptions, part_problems
-from curation.splits.rules import Rules
+from curation.splits.request import NewSplit, PreviewRequest, part_problems
 from curation.splits.state import SplitState, split_state
 from curation.splits.ties.same_key import known_keys
+from curation.step import read_request, written
+from curation.steps.splitting import PREVIEW
 from curation.store import Store
-from curation.text import amount, canonical_json
+from curation.text import amount
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of job."""
@@ -33,9 +34,9 @@ NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
 
 
 class _Start(NamedTuple):
-    """What the form starts with: a request as JSON knows it, and a text that is another for another one."""
+    """What the form starts with, and a text that is another for another one."""
 
-    request: dict[str, Any]
+    request: NewSplit
     key: str
 
 
@@ -80,55 +81,35 @@ def _state(state: SplitState) -> None:
 def _start(job: Job | None, state: SplitState) -> _Start:
     """The last preview if it is there, else the split in force, else the usual."""
     if job is not None:
-        request = {
-            name: job.parameters[name] for name in ("parts", "seed", "rules", "relevant_grade", "options")
-        }
-        return _Start(request, job.job_id[:12])
+        return _Start(read_request(NewSplit, job.parameters), job.job_id[:12])
     if state.request is not None:
-        return _Start(state.request, str(state.split_id)[:12])
-    options = asdict(AssignmentOptions())
-    usual = {
-        "parts": [list(part) for part in PARTS.items()],
-        "seed": 0,
-        "rules": asdict(Rules()),
-        "relevant_grade": None,
-        "options": options,
-    }
-    return _Start(usual, "usual")
+        return _Start(read_request(NewSplit, state.request), str(state.split_id)[:12])
+    return _Start(NewSplit(), "usual")
 
 
-def _form(
-    context: PageContext, start: _Start, shown: SplitPreview | None
-) -> tuple[dict[str, Any], list[str]]:
+def _form(context: PageContext, start: _Start, shown: SplitPreview | None) -> tuple[NewSplit, list[str]]:
     """What is asked for, and what is wrong with it."""
-    asked, key = start.request, start.key
     choices = _choices(context.store, shown)
     ui.heading("Parts")
-    parts, problems = _parts(asked["parts"], key)
-    seed = st.number_input("Seed of the split", value=asked["seed"], step=1, key=f"seed {key}")
-    rules = Rules(
-        **asked["rules"]
-        | {"keys": tuple(asked["rules"]["keys"]), "cut": tuple(map(tuple, asked["rules"]["cut"]))}
-    )
+    parts, problems = _parts(start.request.parts, start.key)
+    names = [name for name, _ in parts]
+    keys = list(dict.fromkeys([*choices.keys, *start.request.rules.keys]))
+    offered = {"keys": keys, "relevant_grade": choices.scale[1:], "undated": names}
+    form = Form(NewSplit, start.request, start.key, offered)
+    form.ask("seed")
+    by_hand: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
-        chosen, relevant = ask_rules(rules, asked["relevant_grade"], choices, key)
+        by_hand |= ask_rules(form, start.request.rules, choices.cuts, start.key)
     with st.expander("How groups go to the parts"):
-        options = ask_options(asked["options"], [name for name, _ in parts], choices.releases, key)
-    request = {
-        "parts": parts,
-        "seed": int(seed),
-        "rules": chosen,
-        "relevant_grade": relevant,
-        "options": options,
-    }
-    return request, problems
+        by_hand |= ask_options(form, start.request.options, choices.releases, start.key)
+    return form.request(**by_hand), problems
 
 
-def _parts(asked: Sequence[Sequence[Any]], key: str) -> tuple[list[list[Any]], list[str]]:
+def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[str, float], ...], list[str]]:
     """Rows with a name and a share, which can be added and removed; and what is wrong with them."""
     kept = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
-    found: list[list[Any]] = []
+    found: list[tuple[str, float]] = []
     for number, row in enumerate(rows, 1):
         name, share = asked[row] if row < len(asked) else ("", 0.0)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -152,7 +133,7 @@ def _parts(asked: Sequence[Sequence[Any]], key: str) -> tuple[list[list[Any]], l
                 on_click=_set_rows,
                 args=(kept, [other for other in rows if other != row]),
             )
-        found.append([words.strip(), round(percent / 100, 6)])
+        found.append((words.strip(), round(percent / 100, 6)))
     st.button(
         "Add a part",
         key=f"add {key}",
@@ -162,7 +143,7 @@ def _parts(asked: Sequence[Sequence[Any]], key: str) -> tuple[list[list[Any]], l
     )
     names = [name for name, _ in found]
     problems = part_problems(dict(found)) if len(set(names)) == len(names) else ["two parts have one name"]
-    return found, [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
+    return tuple(found), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
 
 def _set_rows(kept: str, rows: list[int]) -> None:
@@ -176,9 +157,7 @@ def _choices(store: Store, shown: SplitPreview | None) -> SplitChoices:
     return SplitChoices(keys, scale, list(dict.fromkeys(releases)), preview.cuts(shown) if shown else {})
 
 
-def _preview_button(
-    context: PageContext, request: Mapping[str, Any], problems: Sequence[str], graded: int
-) -> None:
+def _preview_button(context: PageContext, request: NewSplit, problems: Sequence[str], graded: int) -> None:
     form = context.acts.form(PREVIEWING)
     reason = "\n".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request) or ""
     asked = st.button(
@@ -189,11 +168,11 @@ def _preview_button(
         context.acts.do(form, lambda: _start_preview(context, request))
 
 
-def _start_preview(context: PageContext, request: Mapping[str, Any]) -> None:
+def _start_preview(context: PageContext, request: NewSplit) -> None:
     before = context.jobs.get(PREVIEWING)
     folder = new_result_folder()
     try:
-        asked = {**request, "folder": str(folder)}
+        asked = written(PreviewRequest(**vars(request), folder=str(folder)))
         jobs_of(context.store).start(PREVIEWING, asked, context.annotator.name, context.after or None)
     except BaseException:
         remove_result(folder)
@@ -227,8 +206,8 @@ def _ending(context: PageContext, job: Job | None) -> None:
 def _store_button(
     context: PageContext,
     shown: SplitPreview,
-    previewed: dict[str, Any],
-    request: dict[str, Any],
+    previewed: NewSplit,
+    request: NewSplit,
     state: SplitState,
 ) -> None:
     form = context.acts.form(STORING)
@@ -237,14 +216,14 @@ def _store_button(
         why = "This split cannot be stored, for the reason above."
     elif shown.split_id == state.split_id:
         why = "This split is in force."
-    elif canonical_json(request) != canonical_json(previewed):
+    elif request != previewed:
         why = "The settings are others than those of this preview. Preview them first."
     blocked = bool(why) or context.at_work is not None
     if st.button(
         "Store this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked
     ):
         asked, by, after = (
-            {**previewed, "expected": shown.split_id},
+            written(replace(previewed, expected=shown.split_id)),
             context.annotator.name,
             context.after or None,
         )

@@ -26,7 +26,8 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
-from curation.releases.export.gold import ExportOptions, Gold, gold_of
+from curation.releases.export.gold import Gold, gold_of
+from curation.releases.export.request import ExportOptions
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
 from curation.store import COMMAND_LINE, Store, note_event

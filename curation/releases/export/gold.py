@@ -9,25 +9,11 @@ from typing import Any, NamedTuple
 
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
+from curation.releases.export.request import ExportOptions
 from curation.releases.stored import Pin, Table, pinned_documents
 from curation.releases.verify import Opened
 from curation.sources.queries import PREFIXES
 from curation.store import Document, Store
-
-
-class ExportOptions(NamedTuple):
-    """What an export was asked for besides its format.
-
-    Attributes
-    ----------
-    unjudged: write pairs that were pooled and have no grade, as -1.
-    negatives: how many hard negatives a positive gets: at most in triplets, exactly in n-tuples.
-    licence: of the data set, as its owner names it.
-    """
-
-    unjudged: bool = False
-    negatives: int = 5
-    licence: str = "unknown"
 
 
 class Judged(NamedTuple):

@@ -20,7 +20,7 @@ from curation.door import openings, sealed_parts
 from curation.errors import CurationError, InputError
 from curation.releases.export.export import MANIFEST, manifest_text, write_files, written_with
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportOptions
 from curation.releases.stored import list_releases
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store

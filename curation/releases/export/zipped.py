@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from curation.progress import Progress, silent
 from curation.releases.export.export import DEFAULT, Exported, export
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportOptions
 from curation.store import COMMAND_LINE, Store
 
 EPOCH = (1980, 1, 1, 0, 0, 0)

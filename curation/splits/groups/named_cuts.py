@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from curation.errors import InputError, refuse_problems
+from curation.errors import refuse_problems
 from curation.text import normalise_query
-
-
-def parsed_cut(text: str) -> tuple[str, str]:
-    """The two queries of 'A~B', as they are written.
-
-    Raises
-    ------
-    InputError: it does not name two.
-    """
-    first, separator, second = text.partition("~")
-    if not (separator and first.strip() and second.strip()):
-        raise InputError(f"Cut {text}: expected two queries, by id or text, with ~ between them.")
-    return first.strip(), second.strip()
 
 
 def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ import yaml
 
 from curation.errors import InputError
 from curation.releases.export.formats.hf import split_names
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportOptions
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
 from tests.support.gold_project import TOPICS, awkward, consensus_grades, export, pooled_project

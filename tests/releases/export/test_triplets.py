@@ -10,7 +10,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportOptions
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

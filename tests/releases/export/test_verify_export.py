@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.errors import InputError
 from curation.releases.export.export import export, manifest_text
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.gold import ExportOptions
+from curation.releases.export.request import ExportOptions
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store

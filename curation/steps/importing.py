@@ -1,4 +1,4 @@
-"""Imports as jobs: a dry run, whose findings go into a file for the page, and the import itself."""
+"""The steps of an import: a dry run, whose findings go into a file for the page, and the import itself."""
 
 from __future__ import annotations
 
@@ -9,30 +9,39 @@ from shutil import rmtree
 from typing import Any
 
 from curation.imports.importing import carry_out, dry_run
-from curation.imports.outcome import DryRun
+from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.progress import Progress
+from curation.step import Step, StepOutcome
 from curation.store import Store
 from curation.text import plain
 
 CHECK, IMPORT = "check file", "import"
+Parameters = Mapping[str, Any]
 
 
-def check_file(store: Store, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
+def _check(store: Store, parameters: Parameters, progress: Progress, author: str) -> DryRun:
     """Rehearse an import; what it finds is in the file `result`."""
     found = dry_run(store, ImportRequest(**parameters["request"]), author, progress)
     write_findings(Path(parameters["result"]), found)
-    return found.outcome.sentence if found.outcome else "The file cannot be imported as it is."
+    return found
 
 
-def import_file(store: Store, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
+def _checked(_parameters: Parameters, found: DryRun) -> StepOutcome:
+    return StepOutcome(found.outcome.sentence if found.outcome else "The file cannot be imported as it is.")
+
+
+def _import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
     """Import a file; what was uploaded is removed whatever comes of it."""
     try:
-        found = carry_out(store, ImportRequest(**parameters["request"]), author, progress)
+        return carry_out(store, ImportRequest(**parameters["request"]), author, progress)
     finally:
         if parameters["folder"]:
             rmtree(parameters["folder"], ignore_errors=True)
-    return "\n".join(found.sentences)
+
+
+def _imported(_parameters: Parameters, found: ImportOutcome) -> StepOutcome:
+    return StepOutcome("\n".join(found.sentences))
 
 
 def write_findings(path: Path, found: DryRun) -> None:
@@ -48,3 +57,24 @@ def read_findings(path: Path) -> DryRun | None:
         return DryRun.from_json(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
+
+
+STEPS = {
+    CHECK: Step(
+        CHECK,
+        dict[str, Any],
+        _check,
+        _checked,
+        doing="a file is being checked",
+        kept="Nothing was changed: check it again.",
+    ),
+    IMPORT: Step(
+        IMPORT,
+        dict[str, Any],
+        _import,
+        _imported,
+        doing="a file is being imported",
+        kept="Nothing was imported: upload it again.",
+        on_path="import",
+    ),
+}

@@ -1,0 +1,82 @@
+"""What a re-labeling is asked for: its plan, and its round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from curation.pooling.request import PoolRequest
+from curation.step import Option, Seed, option_of
+
+SAME_SHARE = 0.5
+"""The share of queries that go to people who judged them before."""
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What this quarter judges again; see `plan.plan.make_plan`."""
+
+    fraction: Annotated[
+        float,
+        Option(
+            "Share of the pairs to judge again",
+            "Share of the pairs that people judge again, 0.10 to 0.20.",
+            flag="--share",
+            least=0.1,
+            most=0.2,
+        ),
+    ] = 0.15
+    seed: Seed = 0
+    overlap: Annotated[
+        int, Option("People for each pair", "How many different annotators judge each pair.", least=1)
+    ] = 2
+
+
+@dataclass(frozen=True)
+class QuarterRequest:
+    """The round of a plan; see `opening.open_plan`."""
+
+    annotators: Annotated[
+        tuple[str, ...],
+        Option("Annotators", "Annotators of the round, separated by commas.", commas=True),
+    ] = ()
+    plan: str | None = None
+    name: Annotated[
+        str | None, Option("Name of the round", "Round to open.", flag="--round", unset="the quarter's")
+    ] = None
+    systems: Annotated[
+        tuple[str, ...],
+        Option(
+            "Systems whose new documents are judged, too",
+            "Systems whose new documents are judged, too, such as bm25,run:live. New queries get "
+            "documents only from these.",
+            commas=True,
+        ),
+    ] = ()
+    depth: Annotated[int, option_of(PoolRequest, "depth")] = 10
+    budget: Annotated[int | None, option_of(PoolRequest, "budget")] = None
+    duplicates: Annotated[
+        float,
+        Option(
+            "Share of blind duplicates",
+            "Blind duplicates as a share of each annotator's items, 0 to 0.5.",
+            least=0,
+            most=0.5,
+        ),
+    ] = 0.08
+    same: Annotated[
+        float,
+        Option(
+            "Share of queries for the people of then",
+            "Share of the queries for people who judged them before. So “people changed” and “the text "
+            "changed” can be told apart.",
+            flag="--same-annotators",
+            least=0,
+            most=1,
+            by=0.1,
+        ),
+    ] = SAME_SHARE
+    per_day: Annotated[
+        int | None,
+        Option("Answers a day", "Number of answers expected of an annotator per day.", least=1),
+    ] = None

@@ -1,0 +1,110 @@
+"""The steps of re-labeling: plan a quarter, open its round, compare runs before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from curation.progress import Progress
+from curation.relabeling.drift.past_evaluations import compare_releases
+from curation.relabeling.opening import PoolSettings, QuarterOpened, open_plan
+from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
+from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.staleness.calendar import present_quarter, read_work
+from curation.reports.page import Table
+from curation.scoring.inputs.system_runs import RunSource
+from curation.step import Step, StepOutcome
+from curation.store import Cursor, Store
+from curation.text import amount
+
+Parameters = Mapping[str, Any]
+
+
+def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
+    refuse_open_work(read_work(cursor), present_quarter(cursor, None))
+
+
+def _plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
+    return make_plan(store, author=author, progress=progress, **vars(request))
+
+
+def _planned(_request: PlanRequest, plan: RelabelingPlan) -> StepOutcome:
+    return StepOutcome(f"Planned {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')}.")
+
+
+def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
+    systems = request.systems
+    return open_plan(
+        *(store, request.annotators, request.plan, request.name),
+        pool=PoolSettings(systems, request.depth, request.budget) if systems else None,
+        duplicates=request.duplicates,
+        same=request.same,
+        per_day=request.per_day,
+        author=author,
+        progress=progress,
+    )
+
+
+def _opened(_request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
+    return StepOutcome(
+        f"Opened {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
+        f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
+        (Table("Items by annotator", ("annotator", "items"), tuple(opened.round.per_annotator.items())),),
+        remarks=(
+            f"{amount(opened.same_people, 'query goes', 'queries go')} to people who judged before; "
+            f"{amount(opened.added, 'query', 'queries')} joined, {opened.retired:,} left.",
+            *(f"Left out: {number:,} {why}." for why, number in opened.left_out.items()),
+        ),
+        more=("Next: goldset app, then goldset relabel report",),
+    )
+
+
+def _compare(store: Store, parameters: Parameters, progress: Progress, author: str) -> Any:
+    """Compare uploaded runs on two releases; their folder is removed whatever comes of it."""
+    sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
+    plan, old, new, part, reason = (parameters[name] for name in ("plan", "old", "new", "part", "reason"))
+    try:
+        return compare_releases(store, plan, old, new, sources, part, reason, author, progress)
+    finally:
+        rmtree(parameters["folder"], ignore_errors=True)
+
+
+def _compared(parameters: Parameters, found: Any) -> StepOutcome:
+    runs, kept = amount(len(parameters["runs"]), "run"), sum(one.kept for one in found)
+    on = f"{parameters['old']} and {parameters['new']}"
+    return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(found):,} orders are kept.")
+
+
+STEPS = {
+    "plan re-labeling": Step(
+        "plan re-labeling",
+        PlanRequest,
+        _plan,
+        _planned,
+        doing="a re-labeling is being planned",
+        kept="No plan was stored: plan it again.",
+        check=_check_plan,
+        first="reading judgments and traffic",
+        on_path="re-label",
+    ),
+    "relabel": Step(
+        "relabel",
+        QuarterRequest,
+        _open,
+        _opened,
+        doing="a re-labeling is being opened",
+        kept="No round was opened: open the plan again, what was done of it is kept.",
+        on_path="re-label",
+    ),
+    "past evaluations": Step(
+        "past evaluations",
+        dict[str, Any],
+        _compare,
+        _compared,
+        doing="runs are being compared on two releases",
+        kept="Nothing was kept: upload the runs again.",
+        on_path="re-label",
+    ),
+}

@@ -1,0 +1,88 @@
+"""The steps of a split: its preview, and making it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from curation.progress import Progress
+from curation.retrieval.embeddings import refuse_without_model
+from curation.splits.preview import SplitPreview, preview_json, preview_split
+from curation.splits.request import NewSplit, PreviewRequest
+from curation.splits.split import SplitReport, make_split
+from curation.step import Step, StepOutcome
+from curation.store import Cursor, Store
+from curation.text import amount
+
+PREVIEW = "preview.json"
+"""The file in a job's folder that `splits.preview.parsed_preview` reads."""
+
+
+def _check(cursor: Cursor, request: NewSplit | None) -> None:
+    if request is not None and request.rules.paraphrase is not None:
+        refuse_without_model(cursor, request.rules.model)
+
+
+def _given(request: NewSplit) -> dict[str, Any]:
+    """What `make_split` and `preview_split` take."""
+    return {
+        "parts": request.fractions,
+        "seed": request.seed,
+        "rules": request.rules,
+        "relevant_grade": request.relevant_grade,
+        "options": request.options,
+    }
+
+
+def _preview(store: Store, request: PreviewRequest, progress: Progress, author: str) -> SplitPreview:
+    """Write the preview into the folder that the request names."""
+    found = preview_split(store, progress=progress, **_given(request))
+    (Path(request.folder) / PREVIEW).write_bytes(preview_json(found))
+    return found
+
+
+def _previewed(_request: PreviewRequest, found: SplitPreview) -> StepOutcome:
+    queries = sum(part.queries for part in found.parts)
+    groups = amount(found.certificate.groups, "leakage group")
+    return StepOutcome(f"Previewed a split of {amount(queries, 'query', 'queries')} in {groups}.")
+
+
+def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> SplitReport:
+    return make_split(store, progress=progress, actor=author, expected=request.expected, **_given(request))
+
+
+def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
+    done = "Stored the split" if made.created else "This split exists already and is the one in force"
+    groups = amount(made.groups, "leakage group")
+    kept = amount(made.kept, "query keeps", "queries keep")
+    remarks = [f"{kept} the part that a release has them in."] if made.kept else []
+    return StepOutcome(
+        f"{done}: {amount(made.queries, 'query', 'queries')} in {groups}.",
+        left_out=made.left_out,
+        remarks=tuple(remarks),
+    )
+
+
+STEPS = {
+    "split preview": Step(
+        "split preview",
+        PreviewRequest,
+        _preview,
+        _previewed,
+        doing="a split is being previewed",
+        kept="The split in force is as before: preview again, what was embedded is kept.",
+        check=_check,
+        first="reading grades and documents",
+    ),
+    "split": Step(
+        "split",
+        NewSplit,
+        _split,
+        _made,
+        doing="a split is being stored",
+        kept="The split in force is as before: store it again.",
+        check=_check,
+        first="reading grades and documents",
+        on_path="split",
+    ),
+}
