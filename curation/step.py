@@ -164,7 +164,7 @@ class StepOutcome:
     ----------
     sentence: what it is in one sentence.
     tables: the figures, for the command line; a page shows what is stored.
-    left_out: reason → number; `unit` is what is counted.
+    left_out: reason → number; `unit` is what is counted, where the reason does not say it.
     remarks: further sentences.
     more: what the command line says besides, such as what comes next.
     """
@@ -172,7 +172,7 @@ class StepOutcome:
     sentence: str
     tables: tuple[Table, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
-    unit: str = "×"
+    unit: str = ""
     remarks: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
 
@@ -180,7 +180,10 @@ class StepOutcome:
     def sentences(self) -> list[str]:
         """All of it that a page says, a sentence each."""
         left_out = [
-            f"Left out: {counted(number, self.unit)}: {why}." for why, number in self.left_out.items()
+            f"Left out: {counted(number, self.unit)}: {why}."
+            if self.unit
+            else f"Left out: {number:,} × {why}."
+            for why, number in self.left_out.items()
         ]
         return [self.sentence, *self.remarks, *left_out]
 

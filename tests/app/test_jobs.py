@@ -328,7 +328,7 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(
     project: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     jobs = jobs_of(project)
-    jobs.start("relabel", {"no such parameter": 1}, "lee", None)
+    jobs.start("past evaluations", {"no such parameter": 1}, "lee", None)
     jobs.wait()
     assert last(project).outcome == "failed"
     assert "mistake in goldset" in (last(project).message or "")

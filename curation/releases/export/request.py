@@ -42,7 +42,7 @@ class ExportOptions:
 class ExportRequest:
     """A release for other tools, packed into a folder; see `export.export`."""
 
-    name: str
+    name: str = ""
     folder: str = ""
     format: str = "beir"
     parts: Annotated[

@@ -12,7 +12,7 @@ from curation.step import Option
 class FreezeRequest:
     """A release of what is graded now; see `freeze.freeze`."""
 
-    name: str
+    name: str = ""
     allow_disputed: Annotated[
         bool, Option("Leave disputed pairs out", "Leave disputed pairs out, instead of refusing.")
     ] = False

@@ -306,9 +306,9 @@ def test_the_command_tells_what_was_graded_on_another_version(tmp_path: Path) ->
         assert done.exit_code == 0
         return done.stdout
 
-    assert "left out: 1 ×: pair graded on another version of the document" in shown("v1")
+    assert "Left out: 1 × pair graded on another version of the document." in shown("v1")
     assert "--allow-changed" in shown("v1")
-    assert "kept: 1 × pair graded on another version" in shown("v2", "--allow-changed")
+    assert "Kept and marked: 1 grade of another version" in shown("v2", "--allow-changed")
 
 
 def test_a_dispute_about_an_older_text_does_not_stop_the_freeze(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
     assert "2 of 8 queries (" in card
     assert "have no relevant document (of grade 1 or more)" in card
     shown = invoke(["--project", str(store.path), "freeze", "v2"])
-    assert "WARNING: 2 queries have no relevant document (" in shown.stdout
+    assert "2 queries have no relevant document (" in shown.stdout
 
 
 def test_a_release_without_a_relevant_grade_says_that_it_measures_nothing(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def test_the_command_tells_what_was_shared_and_refuses_another_rule(tmp_path: Pa
     store = project(tmp_path)
     command = ["--project", str(store.path), "freeze", "v1", "--share-grades"]
     done = invoke([*command, "identical"], catch_exceptions=False)
-    assert "shared: 3 grades, by the rule identical; 0 texts have different grades" in done.stdout
+    assert "Shared between identical documents: 3 grades." in done.stdout
+    assert "0 texts have different grades" in done.stdout
     with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
         freeze(store, "v2", share="similar")
