@@ -69,7 +69,7 @@ class QuarterRequest:
         Option(
             "Share of queries for the people of then",
             "Share of the queries for people who judged them before. So “people changed” and “the text "
-            "changed” can be told apart.",
+            "changed” can be distinguished.",
             flag="--same-annotators",
             least=0,
             most=1,
