@@ -22,7 +22,6 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
-from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.front.guard import Guard
@@ -33,9 +32,10 @@ from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.releases.overview import show
 from curation.settling import queue as claims
-from curation.store import open_store
+from curation.store import Annotator, open_store
 from docs import make_commands
 from tests.support.command_line import invoke
+from tests.support.page import page_at
 from tests.support.projects import rows_of
 from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
@@ -426,16 +426,7 @@ def test_no_page_shows_a_sealed_grade(
 
 def draw(address: str, name: str, role: str, parameters: dict[str, str]) -> str:
     """All that Streamlit sends to a browser for a page."""
-
-    def script(page, name, role):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-        from curation.store import Annotator
-
-        found = next(one for one in all_pages() if one.address == page)
-        found.show(Annotator(name, role, False))
-
-    kwargs = {"page": address, "name": name, "role": role}
-    page = AppTest.from_function(script, kwargs=kwargs, default_timeout=20)
+    page = page_at(address, Annotator(name, role, False))
     for key, value in parameters.items():
         page.query_params[key] = value
     page.run()

@@ -13,6 +13,7 @@ from curation.answers.tasks import answer_task_status
 from curation.answers.writing import own_answers, writing_queue
 from curation.store import Store
 from curation.store.rows import Annotator
+from tests.support.page import html, page_at
 from tests.support.projects import built_once, rows_of
 from tests.support.second_click import twice
 from tests.support.written_answers import QUERIES, assignment, fill, opened, references, say
@@ -30,21 +31,12 @@ def project(filled: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def run(annotator: Annotator, part: str = "Write") -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.views.answers.page import show
-
-        show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=20).run()
+    page = page_at("answers", annotator).run()
     return page if part == "Write" else page.segmented_control[0].set_value(part).run()
 
 
 def named(page: AppTest, label: str) -> Button:
     return next(button for button in page.button if button.label.startswith(label))
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
 
 
 def field(page: AppTest, label: str, words: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -23,6 +22,7 @@ from curation.jobs import jobs_of
 from curation.store import Annotator, Store, utc_now
 from curation.text import isolated
 from tests.support.coverage_project import TEXTS, measured
+from tests.support.page import button, html, page_at, run
 from tests.support.pool_project import put_texts
 from tests.support.projects import add_names, built_once, rows_of
 from tests.support.second_click import twice
@@ -49,25 +49,10 @@ def project(filled: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def opened(address: str, who: Annotator, part: str = "") -> AppTest:
-    def script(address, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == address).show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"address": address, "annotator": who}, default_timeout=30)
+    page = page_at(address, who)
     if part:
         page.session_state["of"] = part
-    page = page.run()
-    assert not page.exception, page.exception
-    return page
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
-
-
-def button(page: AppTest, label: str) -> Any:
-    return next(one for one in page.button if one.label.startswith(label))
+    return run(page)
 
 
 def queue(store: Store, writer: str = "anna") -> WritingQueue:
@@ -216,7 +201,9 @@ def put_evaluation(store: Store, values: list[float | None]) -> None:
         "query_ids": ["q1", "q2"],
         "runs": [{"name": name, "per_query": {"ndcg_exp@10": values}} for name in ("bm25", "dense")],
     }
-    row = ["e1", "r", "v1", ["test"], [], ["bm25", "dense"], json.dumps(result), "{}", "lee", utc_now()]
+    page = {"title": "Evaluation", "lead": "", "findings": [], "sections": [], "remark": ""}
+    made = [json.dumps(result), json.dumps(page), "lee", utc_now()]
+    row = ["e1", "r", "v1", ["test"], [], ["bm25", "dense"], *made]
     with store.transaction() as cursor:
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 

@@ -33,6 +33,7 @@ from curation.sources.traffic.traffic_import import import_traffic
 from curation.steps import STEPS
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
+from tests.support.page import html, page_at
 from tests.support.second_click import twice
 
 LEE, ANN = Annotator("lee", "lead", False), Annotator("ann", "annotator", False)
@@ -80,20 +81,11 @@ def filled(project: Store, tmp_path: Path) -> Store:
 def run(step: str, annotator: Annotator = LEE) -> AppTest:
     """The page at a step, as the annotator sees it."""
 
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.views.curate import page as curate
-
-        curate.show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=30)
+    page = page_at("curate", annotator)
     page.query_params["step"] = step
     page.run()
     assert not page.exception, page.exception
     return page
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
 
 
 def labelled(elements: Any, label: str) -> Any:

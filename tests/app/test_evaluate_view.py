@@ -38,6 +38,7 @@ from tests.support.evaluated_project import (
     write_run,
 )
 from tests.support.evaluated_project import ranked as lists_of
+from tests.support.page import html, page_at
 
 VERA, WALT, LEE, ANNA = (
     Annotator(name, role, False)
@@ -60,12 +61,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def opened(annotator: Annotator, part: str | None = None) -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "evaluate").show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=30).run()
+    page = page_at("evaluate", annotator).run()
     return page if part is None else page.selectbox[1].select(part).run()
 
 
@@ -79,10 +75,6 @@ def submitted(page: AppTest, *files: tuple[str, bytes], reason: str | None = Non
     if reason is not None:
         next(one for one in page.text_input if one.label.startswith("Why")).input(reason)
     return next(one for one in page.button if one.label == "Evaluate").click().run()
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
 
 
 def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.store import Store
 from curation.store.rows import Annotator
+from tests.support.page import html, page_at, press, run
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
 from tests.support.second_click import twice
 
@@ -45,27 +46,14 @@ def project(rounds: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def page(part: str) -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "guide").show(annotator)
-
-    shown = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=20)
+    shown = page_at("guide", LEE)
     shown.session_state["show"] = part
-    shown = shown.run()
-    assert not shown.exception
-    return shown
+    return run(shown)
 
 
 def field(shown: AppTest, label: str) -> Any:
     found = (*shown.text_input, *shown.text_area, *shown.number_input, *shown.selectbox, *shown.checkbox)
     return next(one for one in found if one.label == label)
-
-
-def press(shown: AppTest, label: str) -> AppTest:
-    pressed = next(one for one in shown.button if one.label == label).click().run()
-    assert not pressed.exception
-    return pressed
 
 
 def choose(shown: AppTest, label: str, value: Any) -> AppTest:
@@ -76,10 +64,6 @@ def choose(shown: AppTest, label: str, value: Any) -> AppTest:
 
 def words(found: Sequence[Any]) -> str:
     return " ".join(str(one.value) for one in found).replace("\\", "")
-
-
-def html(shown: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in shown.get("html"))
 
 
 def draft(store: Store) -> str:

@@ -17,12 +17,14 @@ from app.acts import Acts
 from app.page import PageContext
 from app.views.importing import file_step, verdict
 from curation.errors import RefusedError
+from curation.files.problems import Problems
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.outcome import DryRun
 from curation.imports.request import ImportRequest
 from curation.jobs import jobs_of, last_job
 from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
+from tests.support.page import button, html, page_at, press
 from tests.support.projects import add_names, add_pairs, new_project, rows_of
 from tests.support.second_click import twice
 
@@ -45,12 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def page(annotator: Annotator = LEE, kind: str | None = None) -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "import").show(annotator)
-
-    shown = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=20)
+    shown = page_at("import", annotator)
     if kind:
         shown.query_params["kind"] = kind
     return shown.run()
@@ -67,22 +64,8 @@ def field(shown: AppTest, label: str) -> Any:
     return next(one for one in found if one.label.startswith(label))
 
 
-def button(shown: AppTest, label: str) -> Any:
-    return next(one for one in shown.button if one.label == label)
-
-
-def press(shown: AppTest, label: str) -> AppTest:
-    pressed = button(shown, label).click().run()
-    assert not pressed.exception
-    return pressed
-
-
 def words(found: Sequence[Any]) -> str:
     return " ".join(str(one.value).replace("\\", "") for one in found)
-
-
-def html(shown: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in shown.get("html"))
 
 
 def onward(shown: AppTest) -> tuple[str, str, str]:
@@ -136,12 +119,12 @@ def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store)
 
 
 def test_problems_are_a_table_by_line_and_a_download(project: Store) -> None:
-    lines = "".join(f"tea {number},none\n" for number in range(verdict.SHOWN + 7))
+    lines = "".join(f"tea {number},none\n" for number in range(Problems.LIMIT + 7))
     shown = press(sent(page(kind="traffic"), "log.csv", b"query,count\n" + lines.encode()), "Dry run")
     text = html(shown)
-    assert f"<b>{verdict.SHOWN + 7}</b>" in text
+    assert f"<b>{Problems.LIMIT}</b>" in text
     assert "line 2" in text
-    assert f"The first {verdict.SHOWN} of {verdict.SHOWN + 7}" in text
+    assert f"Reading stopped after {Problems.LIMIT} problems" in text
     assert button(shown, "Import").disabled
     assert [one.label for one in shown.get("download_button")] == ["Download the problems"]
     shown = press(shown, "Another file")

@@ -18,6 +18,7 @@ from curation.people.annotators import authenticate
 from curation.people.sign_ins import Visit, open_sign_in
 from curation.store import Store
 from curation.store.rows import Annotator
+from tests.support.page import html, page_at, press
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
 from tests.support.second_click import twice
 
@@ -35,12 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def page(person: str | None = None) -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "people").show(annotator)
-
-    shown = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=20)
+    shown = page_at("people", LEE)
     if person:
         shown.session_state["person"] = person
     return shown.run()
@@ -48,12 +44,6 @@ def page(person: str | None = None) -> AppTest:
 
 def field(shown: AppTest, label: str) -> Any:
     return next(one for one in (*shown.text_input, *shown.selectbox, *shown.checkbox) if label in one.label)
-
-
-def press(shown: AppTest, label: str) -> AppTest:
-    pressed = next(one for one in shown.button if one.label == label).click().run()
-    assert not pressed.exception
-    return pressed
 
 
 def words(found: Sequence[Any]) -> str:
@@ -65,10 +55,6 @@ def account(store: Store, name: str) -> tuple[str, bool, list[str]]:
     with store.reading() as cursor:
         one = next(one for one in list_accounts(cursor) if one.name == name)
     return one.role, one.active, one.emails
-
-
-def html(shown: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in shown.get("html"))
 
 
 def test_a_lead_adds_somebody_who_can_sign_in(project: Store) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -30,6 +29,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.steps import STEPS
 from curation.store import Annotator, Store, utc_now
+from tests.support.page import button, html, page_at, run
 from tests.support.projects import built_once, decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 from tests.support.second_click import twice
@@ -55,39 +55,19 @@ def project(judged: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def opened(part: str = "Due") -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "relabel").show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30)
+    page = page_at("relabel", LEE)
     page.session_state["of"] = part
-    page = page.run()
-    assert not page.exception, page.exception
-    return page
+    return run(page)
 
 
 def releases_page() -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "releases").show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30)
+    page = page_at("releases", LEE)
     page.session_state["stage"] = "Freeze"
     return page.run()
 
 
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
-
-
 def metrics(page: AppTest) -> dict[str, str]:
     return {one.label: one.value for one in page.metric}
-
-
-def button(page: AppTest, label: str) -> Any:
-    return next(one for one in page.button if one.label.startswith(label))
 
 
 def this_quarter() -> str:

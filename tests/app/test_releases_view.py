@@ -26,6 +26,7 @@ from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, frozen_project, labelled
+from tests.support.page import button, html, page_at, run
 from tests.support.stored_parts import alter_part
 
 LEE = Annotator("lee", "lead", False)
@@ -43,24 +44,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def opened(stage: str) -> AppTest:
-    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == "releases").show(annotator)
-
-    page = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30)
+    page = page_at("releases", LEE)
     page.session_state["stage"] = stage
-    page = page.run()
-    assert not page.exception, page.exception
-    return page
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
-
-
-def button(page: AppTest, label: str) -> Any:
-    return next(one for one in page.button if one.label == label)
+    return run(page)
 
 
 def field(elements: Any, label: str) -> Any:
@@ -208,6 +194,4 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
 def shown(view: str) -> AppTest:
     page = opened("Releases")
     page.session_state["view"] = view
-    page = page.run()
-    assert not page.exception, page.exception
-    return page
+    return run(page)

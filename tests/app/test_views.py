@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -34,6 +33,7 @@ from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
+from tests.support.page import button, html, page_at
 from tests.support.projects import add_names, add_pairs, grid, new_project
 from tests.support.second_click import twice
 from tests.support.stored_parts import alter_part
@@ -52,22 +52,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def run(page: str, annotator: Annotator) -> AppTest:
     """The page as the annotator sees it."""
 
-    def script(page, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import all_pages
-
-        next(found for found in all_pages() if found.address == page).show(annotator)
-
-    return AppTest.from_function(
-        script, kwargs={"page": page, "annotator": annotator}, default_timeout=20
-    ).run()
-
-
-def html(page: AppTest) -> str:
-    return " ".join(str(element.proto.body) for element in page.get("html"))
-
-
-def button(page: AppTest, label: str) -> Any:
-    return next(one for one in page.button if one.label.startswith(label))
+    return page_at(page, annotator).run()
 
 
 ROSA, LEE = Annotator("rosa", "reviewer", False), Annotator("lee", "lead", False)
