@@ -72,6 +72,12 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) 
 
 def _differences(found: MyDifferences, guide: Guide) -> None:
     ui.heading("Where it was settled otherwise")
+    if found.waits:
+        st.info(
+            "Your settled pairs are shown once no item can come to you, so that an item that comes again is "
+            "graded afresh."
+        )
+        return
     if found.share is not None:
         ui.quiet(
             f"{found.alike:,} of your {found.settled:,} settled pairs have your grade: "

@@ -285,11 +285,16 @@ def test_a_closed_round_has_no_forecast(running: Store) -> None:
 
 
 def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:
-    close_round(running, "first")
     with running.reading() as cursor:
         mine = cursor.execute("SELECT document_id FROM presentations WHERE annotator = 'anna'").fetchall()
     for (document,) in mine:
         decide(running, "q", document, 2, "It answers a part", "rosa")
+    close_round(running, "first")
+    open_round(running, "again", ["anna"], overlap=1, duplicates=0, again=True)
+    waiting = run("my-consistency", Annotator("anna", "annotator", False))
+    assert "once no item can come to you" in waiting.info[0].value
+    assert "It answers a part" not in html(waiting)
+    close_round(running, "again")
     page = run("my-consistency", Annotator("anna", "annotator", False))
     shown = html(page)
     assert not page.exception

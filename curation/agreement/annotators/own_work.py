@@ -2,8 +2,9 @@
 
 A pair is settled when the reviewer decided it, or when everybody who was to judge it has and the project's
 rule gives a grade; in a closed round, when the rule gives one to what was said. Never shown: who else
-graded or how many, which items were blind duplicates, and anything of pilots, practice or control items. A
-pair that may still come back to the annotator is held back: its grade would give the answer away.
+graded or how many, which items were blind duplicates, and anything of pilots, practice or control items.
+Settled pairs wait while anything can come to the annotator: a grade would give the answer away, and a list
+without the pairs that come again would tell which these are (`labeling.session.history`).
 
 No single answer changes any of this, or the page before and after it would tell whether it was a repeat.
 An annotator's answers are released in blocks of 50, in the order in which they were first given, and only
@@ -22,6 +23,7 @@ import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.door import shut_door
+from curation.labeling.session.history import may_see_own_answers
 from curation.labeling.session.showings import pace
 from curation.settling.consensus import PairConsensus, settled
 from curation.settling.votes import Votes, read_votes
@@ -64,6 +66,7 @@ class MyDifferences:
 
     sealed: settled pairs that are not among these, because a release seals them.
     share: with Wilson's 95 % interval; None below 10 settled pairs.
+    waits: items can come to the annotator, so nothing is told.
     """
 
     differences: tuple[Difference, ...]
@@ -73,6 +76,10 @@ class MyDifferences:
     low: float | None
     high: float | None
     sealed: int = 0
+    waits: bool = False
+
+
+WAITING = MyDifferences((), 0, 0, None, None, None, waits=True)
 
 
 class MyConsistency(NamedTuple):
@@ -109,6 +116,8 @@ def my_work(store: Store, annotator: str, now: datetime | None = None) -> MyWork
 def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
     """Where the annotator's released grades differ from settled ones, the latest answer first."""
     with store.reading() as cursor:
+        if not may_see_own_answers(cursor, annotator):
+            return WAITING
         rows = _rows(cursor, annotator, now)
         votes = read_votes(cursor) if rows else None
         door = shut_door(cursor)
@@ -224,25 +233,18 @@ mine AS (
         WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
     QUALIFY row_number() OVER (
         PARTITION BY j.query_id, j.document_id ORDER BY r.sequence DESC) = 1),
-shown AS (
-    SELECT p.query_id, p.document_id, p.annotator = $who AS own, p.duplicate_of IS NULL AS first, r.closed,
-           coalesce(s.answered, false) AS answered,
-           p.presentation_id IN (SELECT presentation_id FROM released) AS released
+unfinished AS (
+    SELECT DISTINCT p.query_id, p.document_id
     FROM live_presentations p JOIN round_states r USING (round_id)
     LEFT JOIN presentation_states s USING (presentation_id)
-    WHERE r.kind IN ('labeling', 'audit')
-      AND (p.query_id, p.document_id) IN (SELECT (query_id, document_id) FROM mine)),
-pair_states AS (
-    SELECT query_id, document_id, bool_or(NOT closed AND NOT own AND first AND NOT answered) AS unfinished,
-           bool_or(NOT closed AND own AND NOT released) AS may_come_back
-    FROM shown GROUP BY query_id, document_id)
+    WHERE r.kind IN ('labeling', 'audit') AND NOT r.closed
+      AND p.annotator <> $who AND p.duplicate_of IS NULL AND NOT coalesce(s.answered, false))
 SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
-       m.submitted_at, NOT o.unfinished, a.reason
+       m.submitted_at, o.query_id IS NULL, a.reason
 FROM mine m
-JOIN pair_states o USING (query_id, document_id)
+LEFT JOIN unfinished o USING (query_id, document_id)
 JOIN queries q USING (query_id)
 JOIN {VERSION}
 LEFT JOIN counted_adjudications a USING (query_id, document_id)
-WHERE NOT o.may_come_back
 ORDER BY m.written DESC
 """  # noqa: S608

@@ -71,12 +71,15 @@ class UpcomingWork(NamedTuple):
     items: all items of the annotator.
     left: the unanswered ones, of paused rounds too.
     open: those that can be shown now, in order.
+    near: something was put off, and a repeat of it would be too near to be shown now. Whether it has one
+        makes no difference, because then the annotator would learn of it.
     """
 
     rounds: dict[str, OpenRound]
     items: list[QueueItem]
     left: list[QueueItem]
     open: list[QueueItem]
+    near: bool
 
     @property
     def answered(self) -> int:
@@ -133,27 +136,27 @@ def upcoming_work(
     """
     among = {key: one for key, one in rounds.items() if (key == only if only else one.kind != "practice")}
     items = [item for item in items if item.round_id in among]
-    left = _without_near_repeats(items)
+    near = _near(items)
+    left = [item for item in items if item.answered is None and item.duplicate_of not in near]
     showable = [item for item in left if not among[item.round_id].paused]
-    return UpcomingWork(among, items, left, _in_order(showable, items, list(among)))
+    return UpcomingWork(among, items, left, _in_order(showable, items, list(among)), bool(near))
 
 
-def _without_near_repeats(items: Sequence[QueueItem]) -> list[QueueItem]:
-    """The open items, less repeats that are still too near to a first showing that was put off."""
-    put_off = {item.presentation_id: item for item in items if item.was_put_off}
+def _near(items: Sequence[QueueItem]) -> set[str]:
+    """The presentations that were put off and that too few other answers have followed for a repeat."""
+    put_off = [item for item in items if item.was_put_off]
     if not put_off:
-        return [item for item in items if item.answered is None]
+        return set()  # as for most people, and this is computed at each answer
     answers = sorted(item.answered for item in items if item.answered is not None)
 
-    def near(item: QueueItem) -> bool:
-        first = put_off.get(item.duplicate_of or "")
-        if first is None:
-            return False
-        if first.answered is None:
-            return True
-        return len(answers) - bisect_right(answers, first.answered) < CLOSEST_DUPLICATE - 1
+    def followed(place: int) -> int:
+        return len(answers) - bisect_right(answers, place)
 
-    return [item for item in items if item.answered is None and not near(item)]
+    return {
+        item.presentation_id
+        for item in put_off
+        if item.answered is None or followed(item.answered) < CLOSEST_DUPLICATE - 1
+    }
 
 
 def _in_order(

@@ -32,9 +32,13 @@ LAST_ITEMS = CLOSEST_DUPLICATE // 2
 
 
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Whether earlier answers may be shown: only where nothing is open, in paused rounds too."""
+    """Whether earlier answers may be shown: only where nothing can come any more, in paused rounds too.
+
+    A repeat of what was put off may come with more work, so answers wait as long as one would.
+    """
     rounds = read_open_rounds(cursor)
-    return not upcoming_work(rounds, read_items(cursor, annotator, rounds)).left
+    work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
+    return not (work.left or work.near)
 
 
 def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
@@ -126,7 +130,7 @@ def history_page(
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
         if withheld and wanted != HistoryFilter(wanted.text):
-            raise RefusedError("Your answers can be chosen by grade or mark once no item is open to you.")
+            raise RefusedError("Your answers can be chosen by grade or mark once no item can come to you.")
         parameters = {**wanted._asdict(), "who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
         pages = max(1, -(-total // SHOWN))

@@ -10,20 +10,22 @@ from typing import Any
 import pytest
 
 from curation.agreement.annotators.intra_annotator import read_repeats, read_showings
+from curation.agreement.annotators.own_work import my_differences, my_work
 from curation.errors import RefusedError
 from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.history import HistoryFilter, HistoryPage, history_page
 from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.settling.queue import next_cases, one_case, recent_cases
-from curation.store import Store
+from curation.store import Store, utc_now
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
 
 
 def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
     """Answer all that is open, one item later: before each answer the item, and everything that is shown."""
-    step = 0
+    step, day = 0, utc_now()
     while (queue := next_showings(store, "ada", 6)).showings:
         item = queue.showings[0]
         title = "".join(text for text, _ in item.title)
@@ -35,6 +37,8 @@ def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
             history_page(store, "ada", HistoryFilter(text=title)),
             previous_answered(store, "ada"),
             len(put_off_showings(store, "ada")),
+            my_work(store, "ada", day),
+            str(my_differences(store, "ada", day)),
         ]
         key = f"{step:03}-of-the-session"
         grade = step % 4 if kind == "grade" else None
@@ -61,6 +65,9 @@ def project(path: Path, *, items: int = 0, **options: Any) -> Store:
     add_pairs(store, grid(8, 4))
     open_round(store, "earlier", ["ada"], overlap=1, duplicates=0)
     grade_next(store, "ada", 32, grade=3)
+    decide_pairs(store, {(f"query {q}", f"document {q}.0"): 1 for q in range(8)})
+    close_round(store, "earlier")
+    assert len(my_differences(store, "ada").differences) == 8
     if items:
         add_pairs(
             store,
@@ -99,7 +106,7 @@ def test_no_earlier_answer_is_shown_or_chosen_by_until_nothing_is_open(tmp_path:
         (None, None, None, None)
     }
     assert page.grades == []
-    with pytest.raises(RefusedError, match="once no item is open to you"):
+    with pytest.raises(RefusedError, match="once no item can come to you"):
         history_page(store, "ada", HistoryFilter(grade=1))
     last = previous_answered(store, "ada")
     assert last is not None
@@ -107,6 +114,40 @@ def test_no_earlier_answer_is_shown_or_chosen_by_until_nothing_is_open(tmp_path:
     grade_next(store, "ada", 60, grade=1)
     page = history_page(store, "ada")
     assert (page.withheld, page.total, {one.grade for one in page.answers}) == (False, 32, {1})
+
+
+def put_off_one(store: Store, item: str) -> list[HistoryPage]:
+    """Grade all, this item last because it was put off: the history then, and once the round is closed."""
+    submit(store, "ada", [Submission(item, 0, "later", "put-off-0001")])
+    grade_next(store, "ada", 60, grade=1)
+    assert next_showings(store, "ada", 1).showings == []
+    pages = [history_page(store, "ada")]
+    close_round(store, "now")
+    return [*pages, history_page(store, "ada")]
+
+
+def test_what_was_put_off_withholds_answers_while_a_repeat_of_it_could_come(tmp_path: Path) -> None:
+    """Also where there is no repeat, or the list would tell of which item there is one."""
+    repeated = project(tmp_path / "repeated.duckdb", duplicates=0.2)
+    firsts = "SELECT duplicate_of FROM presentations WHERE duplicate_of <> '' ORDER BY position"
+    ((first,), *_) = rows_of(repeated, firsts)
+    plain = project(tmp_path / "plain.duckdb", items=32, duplicates=0)
+    some = next_showings(plain, "ada", 1).showings[0].presentation_id
+    for store, item in ((repeated, first), (plain, some)):
+        after, closed = put_off_one(store, item)
+        assert (after.withheld, after.total, {one.grade for one in after.answers}) == (True, 10, {None})
+        assert (closed.withheld, None in {one.grade for one in closed.answers}) == (False, False)
+
+
+def test_what_was_put_off_withholds_nothing_once_enough_other_answers_followed(tmp_path: Path) -> None:
+    store = project(tmp_path / "project.duckdb", items=32, duplicates=0)
+    items = [one.presentation_id for one in next_showings(store, "ada", 32).showings]
+    submit(store, "ada", [Submission(items[0], 0, "later", "put-off-0001")])
+    submit(store, "ada", [Submission(items[0], 1, "grade", "taken-up-001", 2)])
+    grade_next(store, "ada", 30)
+    assert history_page(store, "ada").withheld
+    grade_next(store, "ada", 1)
+    assert not history_page(store, "ada").withheld
 
 
 def test_consistency_counts_the_first_answer_as_it_was_when_the_repeat_came(tmp_path: Path) -> None:
