@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
 ]
+AnnotatorName = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="Name of an annotator.")]
 annotators = command_group("annotator", "Add and list annotators, and change what they may do.")
 
 
@@ -55,7 +56,7 @@ def annotator_add(
 
 @annotators.command("identity")
 def annotator_identity(
-    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    name: AnnotatorName,
     email: Annotated[str, typer.Argument(help="Address that the identity provider confirms.")],
     remove: Annotated[bool, typer.Option("--remove", help="Remove the address instead.")] = False,
     as_json: Json = False,
@@ -82,7 +83,7 @@ def annotator_identity(
 
 @annotators.command("password")
 def annotator_password(
-    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    name: AnnotatorName,
     password_stdin: FromStdin = False,
     as_json: Json = False,
 ) -> None:
@@ -105,7 +106,7 @@ def annotator_password(
 
 @annotators.command("role")
 def annotator_role(
-    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    name: AnnotatorName,
     role: Annotated[str, typer.Argument(help="annotator, reviewer, lead or evaluator.")],
     as_json: Json = False,
 ) -> None:
@@ -125,9 +126,7 @@ def annotator_role(
 
 
 @annotators.command("deactivate")
-def annotator_deactivate(
-    name: Annotated[str, typer.Argument(help="Name of an annotator.")], as_json: Json = False
-) -> None:
+def annotator_deactivate(name: AnnotatorName, as_json: Json = False) -> None:
     """End somebody's access at once, open sessions too. Their judgments remain and count.
 
     What they have not answered goes to the other members of its rounds. The last lead cannot be deactivated.
@@ -143,9 +142,7 @@ def annotator_deactivate(
 
 
 @annotators.command("activate")
-def annotator_activate(
-    name: Annotated[str, typer.Argument(help="Name of an annotator.")], as_json: Json = False
-) -> None:
+def annotator_activate(name: AnnotatorName, as_json: Json = False) -> None:
     """Let somebody who was deactivated sign in again, as before.
 
     \b
@@ -159,7 +156,9 @@ def annotator_activate(
 
 @annotators.command("sign-ins")
 def annotator_sign_ins(
-    name: Annotated[str | None, typer.Argument(help="Name of an annotator; without it all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="ANNOTATOR", help="Name of an annotator; without it all.")
+    ] = None,
     end: Annotated[str | None, typer.Option(help="Id of the sign-in to end, or 'all' of NAME.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
 
-TaskName = Annotated[str, typer.Argument(help="Name of the answer task.")]
+TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Name of the answer task, such as faq.")]
 
 
 @answers.command("open")
 def answers_open(
-    name: Annotated[str, typer.Argument(help="Name of the answer task, such as faq.")],
+    name: TaskName,
     annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
     overlap: Annotated[int, typer.Option(help="How many different annotators answer each query.")] = 2,
     query: Annotated[

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object alone.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
-ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
+ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
+RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
+Annotators = Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")]
+BlindDuplicates = Annotated[
+    float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
+]
 Limit = Annotated[
     int,
     typer.Option(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def judge(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(help="The judge's name; without one, the judges are listed.")
+        str | None,
+        typer.Argument(metavar="JUDGE", help="The judge's name; without one, the judges are listed."),
     ] = None,
     release: Annotated[
         str | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Seed, command_group, listed, project_store
+from curation.cli.goldset import Annotators, By, Json, RoundName, Seed, command_group, listed, project_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
 practice = command_group("practice", "Let annotators practise on known pairs.")
 
-Name = Annotated[str, typer.Argument(help="Name of the practice round.")]
 Who = Annotated[str, typer.Option("--annotator", help="Name of the annotator.")]
 
 
 @practice.command("open")
 def practice_open(
     context: typer.Context,
-    name: Name,
-    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
+    name: RoundName,
+    annotators: Annotators,
     queries: Annotated[
         int, typer.Option(help="Known queries for each annotator, with at most 5 documents.")
     ] = 10,
@@ -91,7 +90,7 @@ def practice_open(
 
 
 @practice.command("status")
-def practice_status(name: Name, as_json: Json = False) -> None:
+def practice_status(name: RoundName, as_json: Json = False) -> None:
     """Show everyone's practice status.
 
     \b
@@ -107,7 +106,7 @@ def practice_status(name: Name, as_json: Json = False) -> None:
 
 
 @practice.command("again")
-def practice_again(name: Name, annotator: Who, as_json: Json = False) -> None:
+def practice_again(name: RoundName, annotator: Who, as_json: Json = False) -> None:
     """Let somebody who failed practise again.
 
     They get other queries where there are any.
@@ -124,7 +123,7 @@ def practice_again(name: Name, annotator: Who, as_json: Json = False) -> None:
 
 @practice.command("pass")
 def practice_pass(
-    name: Name,
+    name: RoundName,
     annotator: Who,
     reason: Annotated[str, typer.Option(help="Why; stored in the audit trail.")],
     as_json: Json = False,

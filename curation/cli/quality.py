@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.cli.goldset import Json, app, project_store
+from curation.cli.goldset import Json, RoundName, app, project_store
 from curation.cli.output import emit, say, table
-from curation.cli.round import Name
 
 if TYPE_CHECKING:
     from curation.agreement.report.quality import RoundQuality
 
 
 @app.command()
-def quality(name: Name, as_json: Json = False) -> None:
+def quality(name: RoundName, as_json: Json = False) -> None:
     """Show what in a round is worth a look. First comes what could not be checked.
 
     Agreement near chance, a pace that no reader has, and each annotator's signals: agreement with the others,

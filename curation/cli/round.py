@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import (
+    Annotators,
+    BlindDuplicates,
     By,
     Json,
+    RoundName,
     SealReason,
     Seed,
     command_group,
@@ -33,19 +36,17 @@ if TYPE_CHECKING:
 
 rounds = command_group("round", "Open, follow, pause, extend and close rounds of labeling.")
 
-Name = Annotated[str, typer.Argument(help="Name of the round.")]
+Overlap = Annotated[int, typer.Option(help="How many different annotators judge each candidate.")]
 Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]
 
 
 @rounds.command("open")
 def round_open(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the round, such as pilot or 2026-q4.")],
-    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
-    overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
-    duplicates: Annotated[
-        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
-    ] = 0.08,
+    name: RoundName,
+    annotators: Annotators,
+    overlap: Overlap = 2,
+    duplicates: BlindDuplicates = 0.08,
     control_items: Annotated[
         float,
         typer.Option(
@@ -109,13 +110,11 @@ def round_open(
 
 @rounds.command("draw")
 def round_draw(
-    name: Annotated[str, typer.Argument(help="Name of the round.")],
+    name: RoundName,
     queries: Annotated[int, typer.Option(help="How many queries to draw.")],
-    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
-    overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
-    duplicates: Annotated[
-        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
-    ] = 0.08,
+    annotators: Annotators,
+    overlap: Overlap = 2,
+    duplicates: BlindDuplicates = 0.08,
     seed: Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Also write each query's probability of being drawn, as CSV.")
@@ -159,7 +158,7 @@ def round_draw(
 
 
 @rounds.command("status")
-def round_status_command(name: Name, as_json: Json = False) -> None:
+def round_status_command(name: RoundName, as_json: Json = False) -> None:
     """Show a round's progress.
 
     It has each annotator's answers, the distance of blind duplicates, and control items.
@@ -193,7 +192,7 @@ def round_list(as_json: Json = False) -> None:
 
 
 @rounds.command("pause")
-def round_pause(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_pause(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Take a round out of all queues until it is resumed. What is on a screen can still be answered.
 
     \b
@@ -206,7 +205,7 @@ def round_pause(name: Name, reason: Reason = "", as_json: Json = False) -> None:
 
 
 @rounds.command("resume")
-def round_resume(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_resume(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Resume a paused round.
 
     \b
@@ -219,7 +218,7 @@ def round_resume(name: Name, reason: Reason = "", as_json: Json = False) -> None
 
 
 @rounds.command("close")
-def round_close(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_close(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Close a round: no more items of it are shown. Late answers are kept and marked.
 
     \b
@@ -232,7 +231,7 @@ def round_close(name: Name, reason: Reason = "", as_json: Json = False) -> None:
 
 
 @rounds.command("reopen")
-def round_reopen(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_reopen(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Reopen a closed round.
 
     \b
@@ -245,7 +244,7 @@ def round_reopen(name: Name, reason: Reason = "", as_json: Json = False) -> None
 
 
 @rounds.command("delete")
-def round_delete(name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_delete(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Delete a round that was opened by mistake.
 
     Nobody may have answered in it. Who judges what, blind duplicates and control items go; queries, pools and
@@ -264,7 +263,7 @@ def round_delete(name: Name, reason: Reason = "", as_json: Json = False) -> None
 
 @rounds.command("extend")
 def round_extend(
-    name: Name,
+    name: RoundName,
     annotators: Annotated[
         str,
         typer.Option(
@@ -291,7 +290,7 @@ def round_extend(
 
 @rounds.command("reassign")
 def round_reassign(
-    name: Name,
+    name: RoundName,
     from_: Annotated[str, typer.Option("--from", help="The annotator whose untouched items are moved.")],
     to: Annotated[
         str,
@@ -314,7 +313,7 @@ def round_reassign(
 
 @rounds.command("pilot")
 def round_pilot(
-    name: Name,
+    name: RoundName,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,

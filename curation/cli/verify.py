@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def verify(
-    name: Annotated[str | None, typer.Argument(help="The release's name, such as v1.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")
+    ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(help="An exported folder to check instead.", show_default="the release"),
@@ -39,7 +41,7 @@ def verify(
       goldset verify v1 --json
     """
     if (name is None) == (folder is None):
-        raise typer.BadParameter("give either the NAME of a release or --folder DIR")
+        raise typer.BadParameter("give either the name of a RELEASE or --folder DIR")
     if folder is not None:
         _verify_folder(folder, as_json)
         return
