@@ -22,7 +22,7 @@ from curation.coverage.writing.state import CoverageState, read_state
 from curation.errors import RefusedError
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.submitted import submitted_report
+from curation.evaluation.submitted import submitted_texts
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table, html_page
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
@@ -397,7 +397,7 @@ def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> E
     NotFoundError: there is none of that id, or it is somebody else's.
     RefusedError: a sealed part was evaluated.
     """
-    _, text = submitted_report(cursor, evaluation_id, annotator)
+    _, text = submitted_texts(cursor, evaluation_id, annotator)
     result: dict[str, Any] = json.loads(text)
     per_query = {system["name"]: system["per_query"] for system in result["runs"]}
     return _values(result["release"], result["parts"], result["measures"], result["query_ids"], per_query)

@@ -171,12 +171,23 @@ def submitted_report(
     ------
     NotFoundError: there is none of that id, or it is somebody else's.
     """
+    page, result = submitted_texts(cursor, evaluation_id, annotator)
+    return stored_report(page), result
+
+
+def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
+    """The report of an evaluation that somebody may see and the whole of it, both as JSON.
+
+    Raises
+    ------
+    NotFoundError: there is none of that id, or it is somebody else's.
+    """
     require_role(annotator, *EVALUATING)
     sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
     rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
     if not rows:
         raise NotFoundError("There is no such evaluation of yours.")
-    return stored_report(str(rows[0][0])), str(rows[0][1])
+    return str(rows[0][0]), str(rows[0][1])
 
 
 def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:

@@ -2,7 +2,7 @@
 
 A sealed part that everybody has looked at is one that systems were chosen on. So a look is stored before its
 figures are handed out, and every report says which look it is. The same run, asked the same once more, shows
-what is known already: it is no other look. `evaluation.sealed` decides what a look may show.
+what is known already: it is no other look. `curation.looks` decides what a look may show.
 
 A system's family is what its name has before an @: `dense@may` and `dense@june` are looks of `dense`.
 """

@@ -55,18 +55,18 @@ NAMES = {*PEOPLE, "gulls", "soar", "wings", "noted", "test", "first"}
 NO_PAGE = (
     "coverage/language_model/",
     "evaluation/answers/",
-    "evaluation/baselines.py",
     "evaluation/fail_if.py",
-    "evaluation/judges/",
+    "judges/",
     "labeling/judged_elsewhere.py",
     "negatives/audit",
     "operations/",
     "releases/export/verify_export.py",
+    "scoring/baselines.py",
     "splits/groups/sweep.py",
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
-    "evaluation/inputs/system_runs.py",
+    "scoring/inputs/system_runs.py",
     "imports/",
     "labeling/judgments/import",
     "sources/",
@@ -75,7 +75,7 @@ FILES = (
 """Where sentences name options that a page calls by its own labels (`imports.wording`, `submission`)."""
 COMMAND_LINES = (
     "demo/build.py",
-    "evaluation/coverage_report/",
+    "evaluation/coverage_report.py",
     "evaluation/report/further.py",
     "labeling/practice/practice_file.py",
     "releases/card/card.py",

@@ -1,6 +1,6 @@
 """Query draws: a round over a random sample of the queries, whose grades correct a judge that graded all.
 
-The unit is the query: people grade the whole pool of each that is drawn (`evaluation.judges`). Each stratum
+The unit is the query: people grade the whole pool of each that is drawn (`curation.judges`). Each stratum
 of the sample gives at least one query, and the rest in proportion to its size; within it queries are drawn
 without replacement, by seed. So a query's inclusion probability is the share of its stratum that was drawn.
 The round keeps the draw among its parameters: the queries that it was drawn from, by stratum, and those that
