@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import By, Json, ReleaseName, app, project_store
-from curation.cli.options import asks
+from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, progress_bar, say, show_outcome
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @asks(ExportRequest)
 def export(
     request: ExportRequest,
+    context: typer.Context,
     name: ReleaseName,
     out: Annotated[
         Path, typer.Option(help="Folder to write; new, empty, or an earlier export of the same release.")
@@ -55,6 +56,9 @@ def export(
     from curation.releases.export.export import export as export_release
     from curation.steps import STEPS
 
+    if format in FORMATS and not FORMATS[format].takes_negatives:
+        others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
+        refuse_unused(context, f"only {others} have negatives", "negatives")
     asked = replace(request, name=name, format=format)
     with progress_bar() as progress:
         exported = export_release(

@@ -47,6 +47,7 @@ def test_what_comes_after_two_dashes_is_no_option(tmp_path: Path) -> None:
         ("run v1 --out runs --model other", "--model", "dense"),
         ("adjudicate decide q d --grade 1 --all --reason-field why", "--reason-field, --all", "--file"),
         ("import judgments {} --annotator ada --duration-unit ms", "--duration-unit", "--duration-field"),
+        ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets and ntuples"),
         ("demo --corpus corpus.jsonl --port 80", "--port", "--corpus"),
         ("demo --build-only --no-browser", "--browser", "--build-only"),
     ],

@@ -201,6 +201,7 @@ TRIPLETS = ExportFormat(
     "triplets",
     write_triplets,
     sealed_by_default=False,
+    takes_negatives=True,
     readers="Training of embedding models: query, relevant document, hard negative",
 )
 
@@ -220,5 +221,6 @@ NTUPLES = ExportFormat(
     "ntuples",
     write_ntuples,
     sealed_by_default=False,
+    takes_negatives=True,
     readers="Training of embedding models: query, relevant document, several hard negatives",
 )
