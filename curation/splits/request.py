@@ -46,7 +46,7 @@ class AssignmentOptions:
         str | None,
         Option(
             "Part of queries without a time",
-            "Part of queries without a time. It goes with --by-time.",
+            "Part of queries without a time, in a split by time.",
             unset="refuse",
             metavar="PART",
         ),
