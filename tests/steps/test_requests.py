@@ -1,0 +1,44 @@
+"""Requests of steps: written for a job, read again, and what people see of their fields."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from curation.errors import InputError
+from curation.sampling.frame.limits import Limits
+from curation.sampling.request import DrawRequest
+from curation.splits.request import NewSplit
+from curation.splits.rules import Rules
+from curation.step import filled, flat, options_of, read_request, written
+from curation.steps import STEPS
+
+REQUESTS = [step.request for step in STEPS.values() if is_dataclass(step.request)]
+
+
+@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
+def test_a_request_is_the_same_after_it_was_written_and_filled(request_type: Any) -> None:
+    usual = request_type()
+    assert written(read_request(request_type, written(usual))) == written(usual)
+    assert filled(request_type, flat(usual)) == usual
+    names = [found.name for found in options_of(request_type)]
+    assert len(set(names)) == len(names), "a name is an option once"
+
+
+def test_what_people_chose_comes_back_with_its_type() -> None:
+    asked = DrawRequest(9, limits=Limits(since=datetime(2026, 3, 1, 8, 15), exclude_releases=["v1"]))
+    back = read_request(DrawRequest, written(asked))
+    assert (back.size, back.limits) == (9, asked.limits)
+    split = NewSplit(rules=Rules(query=None, keys=("session",), cut=(("a", "b"),)))
+    assert read_request(NewSplit, written(split)) == split
+    assert filled(NewSplit, flat(split) | {"seed": 3}) == replace(split, seed=3)
+
+
+def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused() -> None:
+    before = {"size": 4, "plan": {}, "limits": {"since": None}}
+    assert read_request(DrawRequest, before) == DrawRequest(4)
+    with pytest.raises(InputError, match="size"):
+        read_request(DrawRequest, {"size": "many"})
