@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from curation.coverage.clusters import Cluster
 from curation.coverage.coverage_map import CoverageMap
@@ -44,8 +43,6 @@ Columns = dict[str, Sequence[Any]]
 
 LONGEST_NAME = 80
 """Characters of a name that a lead gives."""
-
-_PLACES = pa.list_(pa.int32())
 
 
 class ClusterName(NamedTuple):
@@ -222,8 +219,7 @@ def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch])
         "by_phrase": [list(match.by_phrase) for match in new.values()],
         "by_meaning": [list(match.by_meaning) for match in new.values()],
     }
-    types = [("map_id", pa.string()), ("normalised", pa.string()), ("by_phrase", _PLACES)]
-    append(cursor, "coverage_texts", columns, pa.schema([*types, ("by_meaning", _PLACES)]))
+    append(cursor, "coverage_texts", columns)
 
 
 def _append_map(cursor: Cursor, found: CoverageMap) -> None:
@@ -246,8 +242,7 @@ def _append_map(cursor: Cursor, found: CoverageMap) -> None:
         "document_id": list(found.of_documents),
         "entities": [list(places) for places in found.of_documents.values()],
     }
-    types = [("map_id", pa.string()), ("document_id", pa.string()), ("entities", _PLACES)]
-    append(cursor, "coverage_documents", documents, pa.schema(types))
+    append(cursor, "coverage_documents", documents)
     _append_clusters(cursor, found)
     _append_partitions(cursor, found)
 
@@ -259,8 +254,7 @@ def _append_clusters(cursor: Cursor, found: CoverageMap) -> None:
         "name": [cluster.name for cluster in found.clusters],
         "entities": [list(cluster.entities) for cluster in found.clusters],
     }
-    types = [("map_id", pa.string()), ("number", pa.int32()), ("name", pa.string()), ("entities", _PLACES)]
-    append(cursor, "coverage_clusters", columns, pa.schema(types))
+    append(cursor, "coverage_clusters", columns)
 
 
 def _append_partitions(cursor: Cursor, found: CoverageMap) -> None:
@@ -271,9 +265,8 @@ def _append_partitions(cursor: Cursor, found: CoverageMap) -> None:
         for step, labels in enumerate(tried.labels)
     ]
     names = ("map_id", "resolution", "seed", "rand_index", "labels")
-    types = (pa.string(), pa.float64(), pa.int64(), pa.float64(), _PLACES)
     columns: Columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    append(cursor, "coverage_partitions", columns, pa.schema(list(zip(names, types, strict=True))))
+    append(cursor, "coverage_partitions", columns)
 
 
 def _read_clusters(

@@ -220,13 +220,6 @@ def add_look(
     if before is not None:
         return numbered(known, before, repeated=True)
     append(cursor, "looks", {field: [value] for field, value in look._asdict().items()})
-    append_rows(cursor, "look_queries", queries, _types(value="float64"))
-    append_rows(cursor, "look_lists", lists, _types(list_sum="uint64"))
+    append_rows(cursor, "look_queries", queries)
+    append_rows(cursor, "look_lists", lists)
     return numbered([*known, look], look)
-
-
-def _types(**numbers: str) -> Any:
-    import pyarrow as pa
-
-    rows = LookQuery if "value" in numbers else LookList
-    return pa.schema({name: pa.type_for_alias(numbers.get(name, "string")) for name in rows._fields})

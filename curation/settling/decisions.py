@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.assignment import Candidate, Slot
@@ -147,7 +145,7 @@ def append_decisions(
                 guide_hash,
             )
         )
-    append_rows(cursor, "adjudications", decisions, _TYPES)
+    append_rows(cursor, "adjudications", decisions)
     return decisions
 
 
@@ -161,20 +159,6 @@ _RECENT = f"""
     WHERE a.reviewer = ?
     ORDER BY a.written DESC LIMIT ?
 """  # noqa: S608
-
-_TYPES = pa.schema(
-    {
-        "query_id": pa.string(),
-        "document_id": pa.string(),
-        "revision": pa.int32(),
-        "grade": pa.int32(),
-        "reason": pa.string(),
-        "reviewer": pa.string(),
-        "decided_at": pa.timestamp("us"),
-        "content_hash": pa.string(),
-        "guide_hash": pa.string(),
-    }
-)
 
 
 class OpinionRequest(NamedTuple):

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import pyarrow as pa
-
 from curation.errors import InputError, RefusedError
 from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
@@ -39,15 +37,6 @@ from curation.text import canonical_json, digest
 REPEATED = "a document again for the same query"
 _NAME = re.compile(r"[\w.+-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
-_TYPES = pa.schema(
-    {
-        "run_id": pa.string(),
-        "query_id": pa.string(),
-        "document_id": pa.string(),
-        "rank": pa.int32(),
-        "score": pa.float64(),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -140,7 +129,7 @@ def _keep(
         )
     if held is None:
         cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])
-        append_rows(cursor, "run_entries", entries, _TYPES)
+        append_rows(cursor, "run_entries", entries)
         record_event(
             cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out}, author
         )

@@ -45,7 +45,7 @@ from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -365,32 +365,31 @@ def load_arrow() -> None:
     pa.array([0])
 
 
-def append(
-    cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]], types: pa.Schema | None = None
-) -> int:
+def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
     """Append rows given as columns (name → values, all of one length) and return their number.
 
-    Table and column names come from code, never from input. `types` is needed only where a column
-    holds nothing but None or nested values.
+    Table and column names come from code, never from input. Values get the table's types, which a column of
+    nothing but None does not tell.
     """
     import pyarrow as pa  # a third of the start of every command, most of which write nothing
 
-    rows = pa.table(dict(columns), schema=types) if types is not None else pa.table(dict(columns))
+    names = ", ".join(columns)
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
+    types = cursor.sql(f"SELECT {names} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+    rows = pa.table(dict(columns), schema=types)
     if rows.num_rows:
-        names = ", ".join(columns)
-        cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks register()
         cursor.register("incoming_rows", rows)
         cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows")  # noqa: S608
         cursor.unregister("incoming_rows")
     return int(rows.num_rows)
 
 
-def append_rows(cursor: Cursor, table: str, rows: Sequence[Row], types: pa.Schema | None = None) -> int:
+def append_rows(cursor: Cursor, table: str, rows: Sequence[Row]) -> int:
     """Append NamedTuples whose fields are columns of the table, and return their number."""
     if not rows:
         return 0
     names: tuple[str, ...] = rows[0]._fields  # type: ignore[attr-defined]
-    return append(cursor, table, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), types)
+    return append(cursor, table, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:

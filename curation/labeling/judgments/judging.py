@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from curation.guides.guide import Guide
 from curation.store import Cursor, append_rows, utc_now
 from curation.text import LONGEST_NOTE
@@ -100,7 +98,7 @@ def append_events(cursor: Cursor, events: Sequence[JudgmentEvent]) -> None:
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
         return
-    append_rows(cursor, "judgment_events", events, _EVENT_TYPES)
+    append_rows(cursor, "judgment_events", events)
 
 
 EVENT = """JOIN judgment_events e
@@ -111,26 +109,6 @@ _INSERT = f"""
 INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
 VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
 """  # noqa: S608  names from above
-
-_EVENT_TYPES = pa.schema(
-    {
-        "presentation_id": pa.string(),
-        "revision": pa.int32(),
-        "kind": pa.string(),
-        "grade": pa.int32(),
-        "reason": pa.string(),
-        "note": pa.string(),
-        "flagged": pa.bool_(),
-        "guide_hash": pa.string(),
-        "author": pa.string(),
-        "client_key": pa.string(),
-        "shown_at": pa.timestamp("us"),
-        "submitted_at": pa.timestamp("us"),
-        "active_ms": pa.int32(),
-        "late": pa.bool_(),
-        "time_known": pa.bool_(),
-    }
-)
 
 
 class PresentationState(NamedTuple):

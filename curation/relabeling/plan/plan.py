@@ -274,10 +274,7 @@ def _keep(store: Store, plan: RelabelingPlan, chosen: _PlannedQuarter, author: s
 
 
 def _append_pairs(cursor: Cursor, plan_id: str, choice: PairChoice) -> None:
-    import pyarrow as pa
-
     pairs = [(one, one.scored.judged) for one in choice.pairs]
-    text = pa.string()
     columns: dict[str, Sequence[Any]] = {
         "plan_id": [plan_id] * len(pairs),
         "query_id": [judged.query_id for _, judged in pairs],
@@ -293,20 +290,10 @@ def _append_pairs(cursor: Cursor, plan_id: str, choice: PairChoice) -> None:
         "judged": [judged.judged.name if judged.judged else None for _, judged in pairs],
         "decisions": [judged.decisions for _, judged in pairs],
     }
-    special = {
-        "inclusion_probability": pa.float64(),
-        "grade": pa.int32(),
-        "annotators": pa.list_(text),
-        "decisions": pa.int32(),
-    }
-    append(
-        cursor, "relabeling_pairs", columns, pa.schema({name: special.get(name, text) for name in columns})
-    )
+    append(cursor, "relabeling_pairs", columns)
 
 
 def _append_queries(cursor: Cursor, plan_id: str, changes: Sequence[QueryChange]) -> None:
-    import pyarrow as pa
-
     columns: dict[str, Sequence[Any]] = {
         "plan_id": [plan_id] * len(changes),
         "normalised": [change.normalised for change in changes],
@@ -316,6 +303,4 @@ def _append_queries(cursor: Cursor, plan_id: str, changes: Sequence[QueryChange]
         "traffic": [change.traffic for change in changes],
         "inclusion_probability": [change.probability for change in changes],
     }
-    special = {"traffic": pa.int64(), "inclusion_probability": pa.float64()}
-    types = pa.schema({name: special.get(name, pa.string()) for name in columns})
-    append(cursor, "relabeling_queries", columns, types)
+    append(cursor, "relabeling_queries", columns)
