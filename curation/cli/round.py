@@ -100,7 +100,7 @@ def round_open(
         seed=seed,
         again=again,
         kind="pilot" if pilot else "labeling",
-        known=control_items,
+        control_items=control_items,
         per_day=per_day,
         queries=queries,
         ask_from=ask_from,
@@ -342,7 +342,7 @@ def _show_opened(opened: RoundOpened, pilot: bool) -> None:
         "presentations."
     )
     rows = [
-        (who, count, opened.duplicates[who], opened.known.get(who, 0))
+        (who, count, opened.duplicates[who], opened.control_items.get(who, 0))
         for who, count in opened.per_annotator.items()
     ]
     table("Work", ["annotator", "presentations", "of them blind duplicates", "control items"], rows)
@@ -377,8 +377,8 @@ def _show_status(status: RoundStatus) -> None:
     table("Progress", columns, rows)
     left_out(status.left_out)
     _show_spacing(status.spacing)
-    if status.known:
-        _show_control_items(status.known)
+    if status.control_items:
+        _show_control_items(status.control_items)
 
 
 def _show_control_items(shares: list[ControlItemResult]) -> None:

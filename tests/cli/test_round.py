@@ -34,7 +34,7 @@ def test_a_round_is_opened_paused_shared_and_closed_by_command(project: Store, g
     assert "is open again" in goldset("round", "reopen", "first")
 
 
-def test_known_answers_and_practice_by_command(project: Store, goldset: Any) -> None:
+def test_control_items_and_practice_by_command(project: Store, goldset: Any) -> None:
     goldset("round", "open", "earlier", "--annotators", "mary", "--overlap", "1", "--duplicates", "0")
     grade_next(project, "mary", 60)
     decide_pairs(project, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(12) for d in range(5)})

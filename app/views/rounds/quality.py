@@ -70,7 +70,7 @@ def duplicates(status: RoundStatus) -> None:
 
 def control_items(status: RoundStatus) -> None:
     """How annotators do on control items."""
-    if not status.known:
+    if not status.control_items:
         return
     rows: list[tuple[object, ...]] = [
         figure_row(
@@ -81,7 +81,7 @@ def control_items(status: RoundStatus) -> None:
             one.answered,
             f"too few: {one.answered} of {MINIMUM_ANSWERED}" if one.too_few else None,
         )
-        for one in status.known
+        for one in status.control_items
     ]
     ui.heading("Control items")
     figures("As decided before", ["Annotator", "As decided", "Answered"], rows)

@@ -50,7 +50,7 @@ FALSE_ROUNDS = 0.05
 
 
 class ControlItemShare(NamedTuple):
-    """Planted known answers: those answered, and those with the decided grade; Wilson's 95 % interval."""
+    """Planted control items: those answered, and those with the decided grade; Wilson's 95 % interval."""
 
     answered: int
     right: int
@@ -168,7 +168,7 @@ def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal], share:
 
 
 def control_item_share(right: int, answered: int) -> ControlItemShare:
-    """The share of known answers that were given right."""
+    """The share of control items that were given right."""
     if not answered:
         return ControlItemShare(0, 0, None, None, None)
     return ControlItemShare(answered, right, right / answered, *wilson(right, answered))
@@ -180,7 +180,7 @@ def single(about: str, p: float, sentence: str, evidence: dict[str, Any]) -> Loo
 
 
 WANTED = 0.8
-"""The share of identical grades, and of right known answers, that needs no conversation."""
+"""The share of identical grades, and of right control items, that needs no conversation."""
 
 REMARKABLE = 0.1
 """Grades; a smaller bias needs no conversation, however certain."""
@@ -279,13 +279,13 @@ def _consistency(person: Evidence) -> Look | str:
     )
 
 
-def _known_answers(person: Evidence) -> Look | str:
+def _control_items(person: Evidence) -> Look | str:
     """An exact binomial test, one-sided, against `WANTED`."""
     known = person.control_items
     if known is None or known.share is None or known.high is None or known.answered < MINIMUM_REPEATS:
-        return f"fewer than {MINIMUM_REPEATS} known answers given"
+        return f"fewer than {MINIMUM_REPEATS} control items given"
     return single(
-        "known answers",
+        "control items",
         float(bdtr(known.right, known.answered, WANTED)),
         f"{known.right:,} of {amount(known.answered, 'pair')} that the reviewer has decided got the decided "
         f"grade (95 % interval up to {percent(known.high)}). Look at those decisions together.",
@@ -440,10 +440,10 @@ FEEDBACK = (
         _consistency,
     ),
     Signal(
-        "known answers",
-        f"share of at least {MINIMUM_REPEATS} known answers given right: significantly below "
+        "control items",
+        f"share of at least {MINIMUM_REPEATS} control items given right: significantly below "
         f"{percent(WANTED)}",
-        _known_answers,
+        _control_items,
     ),
     Signal("bias", f"own less others' grades: {REMARKABLE:g} of a grade or more, and not 0", _bias),
     Signal("drift", "slope of the bias over the order of queries: not 0", _drift),

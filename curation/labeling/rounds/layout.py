@@ -254,7 +254,7 @@ class RoundLayout(NamedTuple):
     overlap: int
     duplicates: float
     seed: int
-    known: float = 0.0
+    control_items: float = 0.0
     per_day: int | None = None
     ask_from: int = ASK_FROM
 
@@ -280,8 +280,10 @@ class RoundLayout(NamedTuple):
             problems.append(
                 f"{self.duplicates} is no share of blind duplicates: expected 0 to 0.5, such as 0.08"
             )
-        if not 0 <= self.known <= 0.5:
-            problems.append(f"{self.known} is no share of control items: expected 0 to 0.5, such as 0.05")
+        if not 0 <= self.control_items <= 0.5:
+            problems.append(
+                f"{self.control_items} is no share of control items: expected 0 to 0.5, such as 0.05"
+            )
         if self.per_day is not None and self.per_day < 1:
             problems.append(f"{amount(self.per_day, 'answer')} a day: expected 1 or more")
         if self.ask_from < 0:
@@ -293,11 +295,11 @@ class RoundLayout(NamedTuple):
 
 
 class LaidOut(NamedTuple):
-    """All annotators' presentations; `per_known` counts the control items by annotator."""
+    """All annotators' presentations; `planted_by` counts the control items by annotator."""
 
     rows: list[Presentation]
     items: list[ControlItem]
-    per_known: dict[str, int]
+    planted_by: dict[str, int]
     left_out: dict[str, int]
 
 
@@ -324,7 +326,7 @@ def lay_out(
         start = (starts or {}).get(who, 0)
         salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
         if pool is not None:
-            planted[who] = plant(given, pool, who, layout.known, salt, taken)
+            planted[who] = plant(given, pool, who, layout.control_items, salt, taken)
             left_out.update({TOO_FEW: planted[who].missing, ALONE: planted[who].alone})
         mixed = with_control_items(given, planted[who].items if who in planted else [])
         steps = order(mixed, layout.duplicates, salt, layout.per_day)

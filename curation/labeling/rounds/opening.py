@@ -44,7 +44,7 @@ class RoundOpened:
     ----------
     per_annotator: name → number of presentations, blind duplicates and control items included.
     duplicates: name → number of blind duplicates.
-    known: name → number of control items planted blind.
+    control_items: name → number of control items planted blind.
     shortest_distance, median_distance: between the showings of a duplicate, in presentations; None
         without any duplicate.
     distances: quantiles of these distances by name: 'min', 'q1', 'median', 'q3', 'max'.
@@ -58,7 +58,7 @@ class RoundOpened:
     presentations: int
     per_annotator: dict[str, int]
     duplicates: dict[str, int]
-    known: dict[str, int]
+    control_items: dict[str, int]
     shortest_distance: int | None
     median_distance: float | None
     distances: dict[str, float]
@@ -94,7 +94,7 @@ def open_over(
         refuse_taken(cursor, layout.name)
         return _RoundInputs(
             get_setting(cursor, "guide") or "",
-            read_control_items(cursor) if layout.known else None,
+            read_control_items(cursor) if layout.control_items else None,
             practised(cursor),
             read(cursor),
         )
@@ -139,7 +139,7 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
         "overlap": layout.overlap,
         "duplicates": layout.duplicates,
         "seed": seed,
-        "known": layout.known,
+        "known": layout.control_items,
         "per_day": layout.per_day,
         **chosen.parameters,
     }
@@ -232,7 +232,7 @@ def _opened(
         presentations=len(laid.rows),
         per_annotator=dict(per_annotator),
         duplicates={who: duplicates[who] for who in per_annotator},
-        known=laid.per_known,
+        control_items=laid.planted_by,
         shortest_distance=min(distances, default=None),
         median_distance=float(statistics.median(distances)) if distances else None,
         distances=quantiles(distances),

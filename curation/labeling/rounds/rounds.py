@@ -31,7 +31,7 @@ def open_round(
     seed: int = 0,
     again: bool = False,
     kind: str = "labeling",
-    known: float = 0.0,
+    control_items: float = 0.0,
     per_day: int | None = None,
     queries: int = PILOT_QUERIES,
     ask_from: int = ASK_FROM,
@@ -48,7 +48,7 @@ def open_round(
     duplicates: blind duplicates as a share of each annotator's first showings, 0 to 0.5.
     again: include the candidates that a round has shown or that are judged.
     kind: 'labeling' or 'pilot'; a pilot's overlap is everyone.
-    known: share of control items planted blind among each annotator's first showings, 0 to 0.5.
+    control_items: share of control items planted blind among each annotator's first showings, 0 to 0.5.
     per_day: answers expected of an annotator in a day; blind duplicates then come at least so many
         presentations later, where the order is long enough.
     queries: how many queries a pilot has.
@@ -66,7 +66,7 @@ def open_round(
     if kind == "pilot":
         layout = _pilot_layout(name, annotators, seed, queries, ask_from)
     else:
-        share = (overlap, duplicates, seed, known, per_day, ask_from)
+        share = (overlap, duplicates, seed, control_items, per_day, ask_from)
         layout = RoundLayout(name, kind, annotators, *share).checked()
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:

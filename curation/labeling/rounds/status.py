@@ -57,7 +57,7 @@ class RoundStatus:
     late: int
     withdrawn: int
     spacing: Spacing
-    known: list[ControlItemResult]
+    control_items: list[ControlItemResult]
     left_out: dict[str, int]
 
 
@@ -93,7 +93,7 @@ def round_status(store: Store, name: str) -> RoundStatus:
             late=late,
             withdrawn=withdrawn,
             spacing=spacing(cursor, round_id),
-            known=[] if kind == "practice" else control_item_results(cursor, round_id),
+            control_items=[] if kind == "practice" else control_item_results(cursor, round_id),
             left_out={TOO_NEAR: hidden.total()} if hidden else {},
         )
 

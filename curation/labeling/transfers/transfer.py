@@ -175,7 +175,7 @@ def read_inputs(
         starts=dict(cursor.execute(_STARTS, [state.round_id]).fetchall()),
         members=list(layout.annotators),
         away=frozenset({*layout.annotators, *(row.annotator for row in rows)} - able),
-        pool=read_control_items(cursor) if layout.known else None,
+        pool=read_control_items(cursor) if layout.control_items else None,
         practised=_practised(cursor),
         new=choose_candidates(*candidates, again=False),
     )
@@ -229,7 +229,7 @@ def _layout(cursor: Cursor, state: RoundState) -> RoundLayout:
         overlap=int(parameters.get("overlap", 1)),
         duplicates=float(parameters.get("duplicates", 0.0)),
         seed=int(parameters.get("seed", 0)),
-        known=float(parameters.get("known", 0.0)),
+        control_items=float(parameters.get("known", 0.0)),
         per_day=parameters.get("per_day"),
     )
 

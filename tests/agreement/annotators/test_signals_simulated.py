@@ -31,7 +31,7 @@ def test_what_is_planted_is_raised(planted: str, about: str, least: float) -> No
 def test_where_nothing_is_the_matter_people_hear_of_anything_as_rarely_as_stated() -> None:
     counts = bench_drift.rates(bench_drift.KINDS["nothing is the matter (90 % right)"], RUNS)
     assert counts["anything"] <= FALSE_SHARE * RUNS
-    assert counts["consistency"] == counts["known answers"] == counts["bias"] == 0
+    assert counts["consistency"] == counts["control items"] == counts["bias"] == 0
 
 
 @pytest.mark.slow

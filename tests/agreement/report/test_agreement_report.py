@@ -241,15 +241,15 @@ def test_a_pilot_never_enters_the_projects_figures(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", [None, "first"])
-def test_known_answers_and_blind_duplicates_never_enter(store: Store, name: str | None) -> None:
+def test_control_items_and_blind_duplicates_never_enter(store: Store, name: str | None) -> None:
     add_pairs(store, grid(5, 4))
     add_names(store, "ada", "ben", "mary")
     open_round(store, "earlier", ["mary"], overlap=1, duplicates=0)
     grade_next(store, "mary", 20)
     decide_pairs(store, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(5) for d in range(4)})
     add_pairs(store, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(12)})
-    opened = open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0.08, seed=2, known=0.1)
-    assert opened.known["ada"] > 0
+    opened = open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0.08, seed=2, control_items=0.1)
+    assert opened.control_items["ada"] > 0
     assert rows_of(store, "SELECT count(duplicate_of) FROM presentations")[0][0] > 0
     for who in ("ada", "ben"):
         grade_next(store, who, 300, 1)

@@ -35,13 +35,13 @@ def decided(store: Store) -> Store:
 
 
 def open_with_control_items(store: Store, *names: str, share: float = 0.1) -> RoundOpened:
-    share_of = {"overlap": len(names), "duplicates": 0.08, "known": share}
+    share_of = {"overlap": len(names), "duplicates": 0.08, "control_items": share}
     return open_round(store, "first", names, **share_of, seed=2, ask_from=1)
 
 
 def test_control_items_are_the_share_asked_for_and_no_candidates(decided: Store) -> None:
     opened = open_with_control_items(decided, "ada", "grace")
-    assert opened.known == {"ada": 6, "grace": 6}
+    assert opened.control_items == {"ada": 6, "grace": 6}
     assert (opened.candidates, round_status(decided, "first").candidates) == (60, 60)
     assert opened.per_annotator["ada"] == 60 + 6 + opened.duplicates["ada"]
 
@@ -62,7 +62,7 @@ def test_control_items_come_with_others_of_their_query(decided: Store) -> None:
 
 def test_nobody_gets_a_control_item_that_they_have_judged(decided: Store) -> None:
     opened = open_with_control_items(decided, "ada", "mary")
-    assert opened.known == {"ada": 6, "mary": 0}
+    assert opened.control_items == {"ada": 6, "mary": 0}
     assert opened.left_out[TOO_FEW] == 6
 
 
@@ -82,14 +82,14 @@ def test_a_control_item_is_no_judgment_and_its_result_has_an_interval(decided: S
     open_with_control_items(decided, "ada")
     grade_next(decided, "ada", 200, grade=1)
     assert rows_of(decided, "SELECT count(*) FROM counted_judgments") == [(before + 60,)]
-    (result,) = round_status(decided, "first").known
+    (result,) = round_status(decided, "first").control_items
     assert result == ("ada", 6, 6, 6, 1.0, *wilson(6, 6))
     assert round_status(decided, "first").complete == 60
 
 
 def test_what_is_not_answered_has_no_share(decided: Store) -> None:
     open_with_control_items(decided, "ada")
-    (result,) = round_status(decided, "first").known
+    (result,) = round_status(decided, "first").control_items
     assert result == ("ada", 6, 0, 0, None, None, None)
 
 
@@ -105,7 +105,7 @@ def test_pairs_whose_document_changed_or_that_have_no_grade_are_left_out(decided
 
 
 def test_a_pair_that_the_round_shows_for_judging_is_not_planted(decided: Store) -> None:
-    open_round(decided, "again", ["ada", "grace"], overlap=1, duplicates=0, again=True, known=0.2)
+    open_round(decided, "again", ["ada", "grace"], overlap=1, duplicates=0, again=True, control_items=0.2)
     assert rows_of(decided, "SELECT count(*) FROM known_answers") == [(0,)]
 
 
@@ -121,7 +121,7 @@ def test_a_lone_control_item_is_counted() -> None:
 
 def test_shares_and_days_that_make_no_sense_are_refused(decided: Store) -> None:
     with pytest.raises(InputError) as caught:
-        open_round(decided, "first", ["ada"], overlap=1, known=0.9, per_day=0)
+        open_round(decided, "first", ["ada"], overlap=1, control_items=0.9, per_day=0)
     assert len(caught.value.problems) == 2
 
 
@@ -178,4 +178,4 @@ def test_known_grades_are_on_the_scale_of_the_guide_in_force(decided: Store) -> 
     with decided.transaction() as cursor:
         assert 9 not in current_guide(cursor).values
         cursor.execute("UPDATE adjudications SET grade = 9")
-    assert open_with_control_items(decided, "ada").known == {"ada": 0}
+    assert open_with_control_items(decided, "ada").control_items == {"ada": 0}

@@ -409,10 +409,10 @@ def test_control_items_are_planted_again_for_the_new_annotator(store: Store) -> 
     decide_pairs(store, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(4) for d in range(5)})
     add_pairs(store, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(12)})
     close_round(store, "earlier")
-    opened = open_round(store, "first", ["ada", "grace"], overlap=1, duplicates=0, known=0.1)
-    assert opened.known == {"ada": 3, "grace": 3}
+    opened = open_round(store, "first", ["ada", "grace"], overlap=1, duplicates=0, control_items=0.1)
+    assert opened.control_items == {"ada": 3, "grace": 3}
     reassign(store, "first", "ada", ["kay"])
-    known = {one.annotator: one.planted for one in round_status(store, "first").known}
+    known = {one.annotator: one.planted for one in round_status(store, "first").control_items}
     assert known == {"grace": 3, "kay": 3}
 
 
