@@ -31,8 +31,7 @@ from curation.errors import CurationError, InputError, NotFoundError, RefusedErr
 from curation.files.json_texts import UnreadJSONError, read_json
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.practice.status import feedback
 from curation.labeling.session.cache import answered_since
 from curation.labeling.session.history import HistoryFilter, history_page

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
 from curation.coverage.asked import match_asked
+from curation.coverage.clusters import match_queries
 from curation.coverage.coverage_map import CoverageMap, MapSettings
-from curation.coverage.matching import match_queries
 from curation.coverage.report import CoverageReport, Span, find_coverage
 from curation.coverage.resolution import documents_of
 from curation.coverage.stored_map import map_in_force, read_map

@@ -26,8 +26,7 @@ from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
 from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import Showing, next_showings

@@ -6,8 +6,7 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import Showing, next_showings
 from curation.labeling.session.submit import submit

@@ -6,7 +6,7 @@ from datetime import date
 from html import escape
 
 from curation.agreement.gate import GateCheck
-from curation.labeling.progress.forecast import DailyAnswers
+from curation.labeling.rounds.forecast import DailyAnswers
 from curation.text import amount, decimal
 
 

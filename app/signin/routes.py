@@ -25,9 +25,8 @@ from app.signin.sessions import KNOWN_FOR
 from app.signin.throttle import Tried, login_throttle, network, tried_at_sign_in
 from app.signin.visits import visit_of
 from curation.errors import CurationError, NotFoundError, RefusedError
-from curation.people.accounts import end_sign_ins
+from curation.people.accounts import end_sign_ins, sign_in_as
 from curation.people.annotators import authenticate
-from curation.people.identities import sign_in_as
 from curation.people.sign_ins import LASTS, id_of
 
 _FORM = pages.template("signin.html")

@@ -115,7 +115,7 @@ def practice_again(name: RoundName, annotator: Who, as_json: Json = False) -> No
     Examples:
       goldset practice again welcome --annotator ada
     """
-    from curation.labeling.practice.attempts import practise_again
+    from curation.labeling.practice.opening import practise_again
 
     status = practise_again(project_store(), name, annotator)
     emit(as_json, status, f"{annotator} has {status.state.total:,} new items to practise on.")
@@ -134,7 +134,7 @@ def practice_pass(
     Examples:
       goldset practice pass welcome --annotator ada --reason "we talked it through"
     """
-    from curation.labeling.practice.attempts import let_pass
+    from curation.labeling.practice.opening import let_pass
 
     status = let_pass(project_store(), name, annotator, reason)
     emit(as_json, status, f"{annotator} gets real items now.")

@@ -25,11 +25,11 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.labeling.progress.pilot import PilotReport
     from curation.labeling.rounds.assignment import Spacing
     from curation.labeling.rounds.layout import ControlItemResult
     from curation.labeling.rounds.lifecycle import RoundState
     from curation.labeling.rounds.opening import RoundOpened
+    from curation.labeling.rounds.pilot import PilotReport
     from curation.labeling.rounds.status import RoundStatus
     from curation.labeling.transfers.extension import Extended
     from curation.labeling.transfers.reassignment import Reassigned
@@ -328,7 +328,7 @@ def round_pilot(
       goldset round pilot pilot --json
     """
     from curation.door import open_door
-    from curation.labeling.progress.pilot import pilot_report
+    from curation.labeling.rounds.pilot import pilot_report
 
     store = project_store()
     report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, by))

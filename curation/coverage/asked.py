@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from curation.coverage.clusters import EntityMatch
 from curation.coverage.coverage_map import CoverageMap, match_texts
-from curation.coverage.matching import EntityMatch
 from curation.coverage.measures import AskedText, Clusters
 from curation.coverage.stored_map import read_texts, write_texts
 from curation.errors import RefusedError

@@ -12,6 +12,12 @@ a neighbour, isolated, is a cluster of its own. A region is a cluster with at le
 documents: a part of the corpus that deserves a query. Clusters with fewer, most of them isolated entities,
 are counted
 apart. Clusters are numbered from the largest, by documents, then entities, then their first entity.
+
+Which entities a query is about: those that it names, and those that are near in meaning.
+
+By phrase: an entity whose name is in the query, word by word; a name inside a longer one that is found at the
+same place does not count. By meaning: as an entity of the graph is joined, to the `MOST_BY_MEANING` entities
+with the highest cosine, from `LEAST_COSINE` on. The clusters of all of these are C(q).
 """
 
 from __future__ import annotations
@@ -23,10 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.coverage import LEAST_DOCUMENTS
-from curation.coverage.phrases import Entity
+from curation.coverage.phrases import LONGEST, Entity
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.retrieval.embeddings import Vectors
 from curation.statistics.arrays import Ints
+from curation.words import words
 
 if TYPE_CHECKING:
     from curation.retrieval.embeddings import Vectors
@@ -224,3 +232,60 @@ def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
     weights = np.concatenate([graph.weights[same], graph.weights[same]])
     totals: list[float] = np.round(np.bincount(ends, weights, graph.nodes), 6).tolist()
     return totals
+
+
+MOST_BY_MEANING = NEIGHBOURS
+
+
+class EntityMatch(NamedTuple):
+    """Places of the entities that a query is about, ascending; one entity may be found both ways."""
+
+    by_phrase: tuple[int, ...]
+    by_meaning: tuple[int, ...]
+
+    @property
+    def entities(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.by_phrase, *self.by_meaning}))
+
+
+def match_queries(
+    texts: Sequence[str],
+    names: Sequence[str],
+    query_vectors: Vectors,
+    entity_vectors: Vectors,
+    most: int = MOST_BY_MEANING,
+) -> list[EntityMatch]:
+    """The entities of each query, in the order of the texts.
+
+    Parameters
+    ----------
+    names: of the entities, normalised.
+    query_vectors: unit vectors, shape (texts, dimension).
+    entity_vectors: unit vectors, shape (names, dimension).
+    most: entities by meaning.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    longest = max((name.count(" ") + 1 for name in names), default=LONGEST)
+    found = []
+    for text, vector in zip(texts, query_vectors, strict=True):
+        cosines = np.round((entity_vectors @ vector).astype(np.float64), 6)
+        near = nearest(cosines, most, LEAST_COSINE) if words(text) else np.zeros(0, np.int64)
+        found.append(EntityMatch(named_entities(text, places, longest), tuple(sorted(near.tolist()))))
+    return found
+
+
+def named_entities(text: str, places: Mapping[str, int], longest: int = LONGEST) -> tuple[int, ...]:
+    """Places of the entities that a text names; `places` is name → place, `longest` words of a name."""
+    found = words(text)
+    spans = []
+    for start in range(len(found)):
+        for end in range(min(len(found), start + longest), start, -1):
+            if " ".join(found[start:end]) in places:
+                spans.append((start, end))
+                break  # shorter ones from here are inside it
+    furthest, named = 0, set()
+    for start, end in spans:
+        if end > furthest:  # else it is inside one that began before
+            named.add(places[" ".join(found[start:end])])
+            furthest = end
+    return tuple(sorted(named))

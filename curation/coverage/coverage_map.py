@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from curation.coverage import CoverageRequest, matching, resolution
-from curation.coverage import clusters as entity_graph
-from curation.coverage.clusters import Cluster, join_neighbours, make_clusters
-from curation.coverage.matching import EntityMatch, match_queries
+from curation.coverage import CoverageRequest, clusters, resolution
+from curation.coverage.clusters import Cluster, EntityMatch, join_neighbours, make_clusters, match_queries
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
 from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
@@ -93,9 +91,9 @@ class MapSettings(CoverageRequest):
             )
         return {
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
-            "graph": {"least_cosine": entity_graph.LEAST_COSINE, "neighbours": entity_graph.NEIGHBOURS},
+            "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},
             "least_documents": self.least_documents,
-            "matching": {"most_by_meaning": matching.MOST_BY_MEANING},
+            "matching": {"most_by_meaning": clusters.MOST_BY_MEANING},
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,

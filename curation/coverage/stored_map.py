@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.coverage.clusters import Cluster
+from curation.coverage.clusters import Cluster, EntityMatch
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.matching import EntityMatch
 from curation.coverage.phrases import Entity
 from curation.coverage.resolution import Partitions
 from curation.errors import InputError, NotFoundError, RefusedError

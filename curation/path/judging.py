@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from curation.labeling.practice.status import practice_statuses
-from curation.labeling.progress.forecast import (
+from curation.labeling.rounds.forecast import (
     AnnotatorWork,
     Forecast,
     daily_answers,

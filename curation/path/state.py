@@ -9,7 +9,7 @@ from datetime import datetime
 from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
 from curation.jobs.stored import Job, last_job
-from curation.labeling.progress.forecast import AnnotatorWork
+from curation.labeling.rounds.forecast import AnnotatorWork
 from curation.path.jobs_of_steps import with_job
 from curation.path.judging import OpenWork, read_answers, read_rounds, round_step
 from curation.path.preparing import Prepared, import_step, pool_step, read_prepared, sample_step

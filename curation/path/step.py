@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from curation.agreement.gate import GateCheck
-from curation.labeling.progress.forecast import DailyAnswers
+from curation.labeling.rounds.forecast import DailyAnswers
 
 State = Literal["not begun", "at work", "done", "needs attention"]
 

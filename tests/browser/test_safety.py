@@ -24,8 +24,7 @@ from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.questions import answer_question, ask_guide
 from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.attempts import let_pass, practise_again
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.opening import let_pass, open_practice, practise_again
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings

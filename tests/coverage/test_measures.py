@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.coverage.matching import EntityMatch, match_queries, named_entities
+from curation.coverage.clusters import EntityMatch, match_queries, named_entities
 from curation.coverage.measures import (
     AskedText,
     Clusters,

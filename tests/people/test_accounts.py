@@ -7,7 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.people.accounts import activate, deactivate, list_accounts, set_role
+from curation.people.accounts import (
+    activate,
+    add_identity,
+    deactivate,
+    list_accounts,
+    remove_identity,
+    set_role,
+)
 from curation.people.annotators import (
     able_to_judge,
     add_annotator,
@@ -16,7 +23,6 @@ from curation.people.annotators import (
     require_author,
     set_password,
 )
-from curation.people.identities import add_identity, remove_identity
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 

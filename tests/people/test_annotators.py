@@ -7,6 +7,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.people import annotators
+from curation.people.accounts import add_identity
 from curation.people.annotators import (
     add_annotator,
     add_imported,
@@ -15,7 +16,6 @@ from curation.people.annotators import (
     find_identity,
     require_role,
 )
-from curation.people.identities import add_identity
 from curation.store import Store
 
 PASSWORD = "correct horse"

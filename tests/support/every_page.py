@@ -14,9 +14,8 @@ from app.navigation import all_pages
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer
 from curation.answers.writing import writing_queue as answering_queue
-from curation.coverage.clusters import Cluster
+from curation.coverage.clusters import Cluster, EntityMatch
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.matching import EntityMatch
 from curation.coverage.phrases import Entity
 from curation.coverage.resolution import Partitions
 from curation.coverage.stored_map import write_map, write_texts
@@ -26,8 +25,7 @@ from curation.files.lines import clean
 from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit

@@ -15,9 +15,8 @@ from app.acts import Acts
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
 from curation.labeling.transfers.reassignment import AccountChange, change_role, deactivate_annotator
-from curation.people.accounts import Account, activate, end_sign_ins
+from curation.people.accounts import Account, activate, add_identity, end_sign_ins, remove_identity
 from curation.people.annotators import ROLES, SHORTEST_PASSWORD, add_annotator, set_password
-from curation.people.identities import add_identity, remove_identity
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
 from curation.text import amount

@@ -10,7 +10,7 @@ from app.context import project_store
 from app.page import LEADS, SET_UP, AppPage
 from app.views.people import changing, practising
 from app.views.people.changing import PEOPLE
-from curation.labeling.progress.forecast import Workload, workloads
+from curation.labeling.rounds.forecast import Workload, workloads
 from curation.people.accounts import Account, list_accounts
 from curation.store import Annotator
 

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.people.changing import PEOPLE, act
-from curation.labeling.practice.attempts import let_pass, practise_again
+from curation.labeling.practice.opening import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.people.accounts import Account
 from curation.store import Store

@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses
-from curation.labeling.progress.forecast import AnnotatorPace, Forecast, forecast, pace, read_work
+from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, forecast, pace, read_work
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
 

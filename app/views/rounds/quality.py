@@ -16,9 +16,9 @@ from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
 from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
 from curation.agreement.report.report import AgreementReport, not_shown
 from curation.door import withheld
-from curation.labeling.progress.pilot import pilot_report
 from curation.labeling.rounds.assignment import NAMES
 from curation.labeling.rounds.layout import MINIMUM_ANSWERED
+from curation.labeling.rounds.pilot import pilot_report
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
 from curation.text import decimal, ends, listed, percent

@@ -8,8 +8,7 @@ from app import ui
 from app.acts import Acts
 from curation.door import withheld
 from curation.guides.questions import guide_questions
-from curation.labeling.progress.remarks import AnnotatorRemark, query_answer_counts, remarks
-from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.rounds.status import AnnotatorRemark, RoundStatus, query_answer_counts, remarks
 from curation.store import Store
 
 SHOWN = 50

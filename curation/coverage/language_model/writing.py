@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from curation.coverage.clusters import EntityMatch
 from curation.coverage.coverage_map import match_texts
 from curation.coverage.language_model.aims import (
     TRIES,
@@ -53,7 +54,6 @@ from curation.coverage.language_model.candidates import (
     why_refused,
 )
 from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
-from curation.coverage.matching import EntityMatch
 from curation.coverage.report import CoverageGap
 from curation.coverage.stored_map import write_texts
 from curation.coverage.writing.written import (

@@ -1,4 +1,9 @@
-"""The status of a round: how much of it is answered, by annotator."""
+"""The status of a round: how much of it is answered, by annotator.
+
+Remarks of a round, besides grades: cannot tell, flags, and whether the corpus answers a query.
+
+For the lead, who sees names.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.door import shut_door
 from curation.labeling.rounds.assignment import Spacing, spacing
 from curation.labeling.rounds.layout import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.store import Store, fetch
+from curation.store.documents import VERSION
 
 
 class AnnotatorProgress(NamedTuple):
@@ -131,4 +138,75 @@ SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
        (SELECT count(*) FROM withdrawals w JOIN presentations p USING (presentation_id)
         WHERE p.round_id = r.round_id)
 FROM round_states r WHERE round_id = ?
+"""
+
+
+class AnnotatorRemark(NamedTuple):
+    """An item on which somebody could not tell, or set a flag; grade is None where they could not tell."""
+
+    query: str
+    title: str
+    annotator: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+    said_at: datetime
+
+
+class RoundRemarks(NamedTuple):
+    """The remarks of a round, newest first; `sealed` more are about pairs that a release seals."""
+
+    said: list[AnnotatorRemark]
+    sealed: int
+
+
+class QueryAnswerCounts(NamedTuple):
+    """How many annotators of a round say that the corpus answers a query."""
+
+    query: str
+    yes: int
+    partly: int
+    no: int
+
+
+def remarks(store: Store, round_name: str) -> RoundRemarks:
+    """Current cannot-tells and flagged answers of a round.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        rows = cursor.execute(_REMARKS, [find_round(cursor, round_name).round_id]).fetchall()
+        door = shut_door(cursor)
+    said = [AnnotatorRemark(*row) for query_id, *row in rows if door.shows(query_id)]
+    return RoundRemarks(said, len(rows) - len(said))
+
+
+def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts]:
+    """The answers about queries in a round, those most often answered with no first.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        return fetch(cursor, QueryAnswerCounts, _QUERY_ANSWERS, [find_round(cursor, round_name).round_id])
+
+
+_REMARKS = f"""
+SELECT query_id, q.text, coalesce(nullif(d.title, ''), j.document_id), j.annotator, j.grade, j.reason, j.note,
+       j.flagged, j.submitted_at
+FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
+WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
+ORDER BY j.written DESC
+"""  # noqa: S608
+
+_QUERY_ANSWERS = """
+SELECT q.text, count(*) FILTER (a.answer = 'yes') AS yes, count(*) FILTER (a.answer = 'partly') AS partly,
+       count(*) FILTER (a.answer = 'no') AS no
+FROM current_query_answers a JOIN queries q USING (query_id)
+WHERE a.round_id = ?
+GROUP BY a.query_id, q.text ORDER BY no DESC, partly DESC, q.text, a.query_id
 """

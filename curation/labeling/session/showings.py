@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
 from curation.guides.guide import PresentationTemplate, guide_by_hash
-from curation.labeling.judgments.query_answers import ASKED_IN
+from curation.labeling.judgments.judging import ASKED_IN
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, Text, matched_passages, recent, session_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import NamedTuple
 
-from curation.labeling.progress.forecast import FASTEST, FEWEST, pace, read_work
+from curation.labeling.rounds.forecast import FASTEST, FEWEST, pace, read_work
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Store
 

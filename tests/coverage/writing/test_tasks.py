@@ -14,7 +14,7 @@ from curation.coverage.writing.state import read_state
 from curation.coverage.writing.tasks import batches, open_tasks, share_out, tasks_of_clusters
 from curation.coverage.writing.written import ORIGIN, UNANSWERABLE, coverage_queries
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import answer_query
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.pooling.pool import build_pool

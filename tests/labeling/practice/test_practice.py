@@ -8,8 +8,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.attempts import let_pass, practise_again
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.opening import let_pass, open_practice, practise_again
 from curation.labeling.practice.status import feedback
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.opening import PRACTISED_BEFORE

@@ -6,13 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from curation.guides.questions import ask_guide, guide_questions
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.progress.forecast import read_work
-from curation.labeling.progress.remarks import remarks
+from curation.labeling.judgments.judging import Submission, answer_query
+from curation.labeling.rounds.forecast import read_work
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
 from curation.labeling.rounds.rounds import asked_from, open_round
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import remarks, round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
 from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from curation.errors import RefusedError
-from curation.labeling.judgments.judging import Submission
-from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings

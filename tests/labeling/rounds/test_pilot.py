@@ -6,7 +6,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.progress.pilot import boundaries, pilot_report
+from curation.labeling.rounds.pilot import boundaries, pilot_report
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit

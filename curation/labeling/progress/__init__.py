@@ -1,1 +1,0 @@
-"""How far rounds are: forecast, remarks and pilots."""
