@@ -58,20 +58,20 @@ class Acts:
     def form(self, name: str) -> FormState:
         return self._forms.get(name) or FormState(name)
 
-    def do(self, form: FormState, deed: Callable[[], object]) -> None:
+    def do(self, form: FormState, action: Callable[[], object]) -> None:
         """Do what a form asks, unless this submission was done, and run the page again.
 
         A refusal is shown here, and the submission can be made again.
 
         Parameters
         ----------
-        deed: must not call Streamlit, which may stop the run there.
+        action: must not call Streamlit, which may stop the run there.
         """
         forms = self._session.forms
         try:
             with self._session.lock:
                 if forms.get(form.name, form).number == form.number:
-                    forms[form.name] = form._replace(number=form.number + 1, result=deed())
+                    forms[form.name] = form._replace(number=form.number + 1, result=action())
         except CurationError as error:
             log.write(
                 logging.WARNING,

@@ -105,7 +105,7 @@ def _map(
     kinds = {"regions": (report.regions, made.regions), "all clusters": (report.all_clusters, None)}
     yield (
         f"{report.documents:,} documents, {report.queries:,} queries, {len(judged):,} with a relevant "
-        f"document; {report.entities:,} entities, {report.loners:,} isolated ones. "
+        f"document; {report.entities:,} entities, {report.isolated:,} isolated ones. "
         f"γ = {report.resolution:g}, {report.chosen}.\n\n"
     )
     yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"

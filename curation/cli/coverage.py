@@ -301,8 +301,9 @@ def _show_written(
 
 def _show(report: CoverageReport, limit: int) -> None:
     say(
-        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.loners:,} isolated), "
-        f"{amount(report.queries, 'query', 'queries')}, {report.synthetic:,} of them synthetic. Resolution "
+        f"{amount(report.documents, 'document')}, {report.entities:,} entities "
+        f"({report.isolated:,} isolated), {amount(report.queries, 'query', 'queries')}, "
+        f"{report.synthetic:,} of them synthetic. Resolution "
         f"{report.resolution:g}, {report.chosen}; seed {report.seed}.",
         f"A region is a cluster with {amount(report.least_documents, 'document')} or more.",
     )

@@ -225,7 +225,7 @@ def _show_effects(effects: GuideEffects) -> None:
             for one in effects.rounds
         ]
         table("Rounds under way", columns, rows)
-        say(f"keep: {effects.told('keep')}", f"switch: {effects.told('switch')}")
+        say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
 
 
 def _show_versions(found: list[GuideVersion]) -> None:

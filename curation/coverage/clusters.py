@@ -175,7 +175,7 @@ def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
 
 
 def _by_first_entity(nodes: int, joined: Ints, found: Mapping[int, int] | Sequence[int]) -> Ints:
-    labels = np.arange(nodes) + nodes  # loners: all different, and none of Leiden's
+    labels = np.arange(nodes) + nodes  # isolated entities: all different, and none of Leiden's
     labels[joined] = [found[place] for place in range(len(joined))]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), np.int64)

@@ -87,7 +87,7 @@ class CoverageReport:
     Attributes
     ----------
     seed, resolution, chosen, least_documents: see `MapSettings`; `chosen`: 'by rule' or 'given'.
-    documents, entities, loners, queries: how many there are.
+    documents, entities, isolated, queries: how many there are.
     msc, scc, zqc: over regions, as in `regions`.
     regions, all_clusters: all measures over regions, and over every cluster.
     synthetic: queries that a language model wrote.
@@ -106,7 +106,7 @@ class CoverageReport:
     least_documents: int
     documents: int
     entities: int
-    loners: int
+    isolated: int
     queries: int
     msc: float | None
     scc: float | None
@@ -201,7 +201,7 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         least_documents=found.parameters["least_documents"],
         documents=len(found.of_documents),
         entities=len(found.entities),
-        loners=sum(not neighbours for neighbours in found.neighbours),
+        isolated=sum(not neighbours for neighbours in found.neighbours),
         queries=len(asked.queries),
         msc=regions.msc,
         scc=regions.scc,

@@ -88,7 +88,7 @@ _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """The end of a line within a paragraph of Markdown."""
 _CONTEXT = 20
 """Words next to a change that are shown of what stays."""
-_TOLD = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
+_SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 
 
@@ -111,11 +111,11 @@ class GradeChange:
         return "changed" if self.changed else "same"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """What became of it, in a few words."""
         if self.kind != "changed":
             return self.kind
-        return ", ".join(_TOLD[entry] for entry in self.changed)
+        return ", ".join(_SUMMARIES[entry] for entry in self.changed)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _shortened(block: TextBlock, after_change: bool, before_change: bool) -> Tex
 def _change(value: int, before: Grade | None, after: Grade | None) -> GradeChange:
     changed: tuple[str, ...] = ()
     if before is not None and after is not None:
-        changed = tuple(name for name in _TOLD if getattr(before, name) != getattr(after, name))
+        changed = tuple(name for name in _SUMMARIES if getattr(before, name) != getattr(after, name))
     return GradeChange(value, before, after, changed)
 
 
@@ -208,7 +208,7 @@ def _sentence(one: GradeChange) -> str:
     name = f"Grade {one.value}, “{one.before.name}”"
     if "name" in one.changed:
         name += f", is “{one.after.name}” now"
-    rest = [_TOLD[entry] for entry in one.changed if entry != "name"]
+    rest = [_SUMMARIES[entry] for entry in one.changed if entry != "name"]
     return ", ".join([name, *rest]) + "."
 
 

@@ -59,7 +59,10 @@ class GuideEffects:
         """What to know before, the gravest first."""
         if self.difference.same:
             return ["This guide is in force already."]
-        said = [*self._off_scale_told(), *(one.cannot_switch for one in self.rounds if one.cannot_switch)]
+        said = [
+            *self._off_scale_sentences(),
+            *(one.cannot_switch for one in self.rounds if one.cannot_switch),
+        ]
         given = amount(self.answers, "judgment was", "judgments were")
         said.append(
             f"{given} given under the guide in force. They stay as they are. Each keeps its version; "
@@ -75,7 +78,7 @@ class GuideEffects:
         said.append("Rounds and practice that open from then on use the new guide.")
         return said
 
-    def told(self, choice: str) -> str:
+    def describe(self, choice: str) -> str:
         """What 'keep' or 'switch' does to the rounds under way, and what their annotators see."""
         open_items = sum(one.open_items for one in self.rounds)
         if choice == "switch":
@@ -85,7 +88,7 @@ class GuideEffects:
             )
         return f"Annotators notice nothing: {open_items:,} open items go on under the guide of their round."
 
-    def _off_scale_told(self) -> list[str]:
+    def _off_scale_sentences(self) -> list[str]:
         said = []
         if self.off_scale:
             found = ", ".join(f"grade {grade} ({n:,} times)" for grade, n in self.off_scale.items())

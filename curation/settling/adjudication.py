@@ -322,7 +322,7 @@ def submit_decisions(
 
 def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOutcome:
     try:
-        _do(store, reviewer, one)
+        _carry_out(store, reviewer, one)
     except OvertakenError as error:
         reviewers_door(store, reviewer, [one.query_id])  # the answer says what was decided
         if error.decision.reviewer == reviewer:
@@ -334,7 +334,7 @@ def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOu
     return ReviewerOutcome(one.client_key, "saved")
 
 
-def _do(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
+def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
     pair = (one.query_id, one.document_id)
     if one.kind == "decide":
         decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash)

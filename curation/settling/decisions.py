@@ -205,11 +205,11 @@ def ask_opinion(
             return before
         if cursor.execute(_DECIDED, list(pair)).fetchall():
             raise RefusedError("This pair is decided, and a decision counts whatever is judged later.")
-        found, version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
-        who = _whom(cursor, found, pair, version, reviewer)
-        asked = OpinionRequest(*pair, found.name, utc_now())
-        _write(cursor, asked, found, who, version, reviewer)
-    return asked
+        round_, version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
+        who = _choose_annotator(cursor, round_, pair, version, reviewer)
+        request = OpinionRequest(*pair, round_.name, utc_now())
+        _write(cursor, request, round_, who, version, reviewer)
+    return request
 
 
 def awaited_opinions(cursor: Cursor) -> dict[Pair, OpinionRequest]:
@@ -220,10 +220,10 @@ def awaited_opinions(cursor: Cursor) -> dict[Pair, OpinionRequest]:
 def _open_round(cursor: Cursor, pair: Pair) -> _Round:
     """The newest open round that shows the pair for judging."""
     rounds = [_Round(*row[:4]) for row in cursor.execute(_ROUNDS, list(pair)).fetchall()]
-    usable = [found for found in rounds if not found.closed and found.kind != "imported"]
+    usable = [round_ for round_ in rounds if not round_.closed and round_.kind != "imported"]
     if usable:
         return usable[0]
-    closed = [found.name for found in rounds if found.closed]
+    closed = [round_.name for round_ in rounds if round_.closed]
     if closed:
         raise RefusedError(
             f"{closed[0]} is closed: nobody would be shown the pair. Decide it, or let the lead reopen the "
@@ -235,16 +235,16 @@ def _open_round(cursor: Cursor, pair: Pair) -> _Round:
     )
 
 
-def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str) -> str:
+def _choose_annotator(cursor: Cursor, round_: _Round, pair: Pair, version: str, reviewer: str) -> str:
     """The member of the round with least open items who never had the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {one.annotator for one in practice_statuses(cursor) if one.open}
     judging = {one.name for one in able_to_judge(cursor)}
     able = judging - had - practising - {reviewer}
-    left = [who for who in members(cursor, found.round_id) if who in able]
+    left = [who for who in members(cursor, round_.round_id) if who in able]
     if not left:
         raise RefusedError(
-            f"Nobody is left in {found.name} who could judge this pair without having had it before. Decide "
+            f"Nobody is left in {round_.name} who could judge this pair without having had it before. Decide "
             "it, or let the lead add somebody to the round."
         )
     loads = dict(cursor.execute(_LOADS).fetchall())
@@ -252,17 +252,17 @@ def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str
 
 
 def _write(
-    cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, version: str, reviewer: str
+    cursor: Cursor, request: OpinionRequest, round_: _Round, who: str, version: str, reviewer: str
 ) -> None:
-    start = cursor.execute(_START, [found.round_id, who]).fetchall()[0][0]
-    candidate = Candidate(asked.query_id, asked.document_id, version)
-    rows = presentations_of(found.round_id, who, [Slot(candidate, again=False)], start)
+    start = cursor.execute(_START, [round_.round_id, who]).fetchall()[0][0]
+    candidate = Candidate(request.query_id, request.document_id, version)
+    rows = presentations_of(round_.round_id, who, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)
     cursor.execute(
         "INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)",
-        [rows[0].presentation_id, asked.query_id, asked.document_id, reviewer, asked.asked_at],
+        [rows[0].presentation_id, request.query_id, request.document_id, reviewer, request.asked_at],
     )
-    detail = {"query_id": asked.query_id, "document_id": asked.document_id, "round": asked.round}
+    detail = {"query_id": request.query_id, "document_id": request.document_id, "round": request.round}
     record_event(cursor, "ask for one more opinion", detail, reviewer)
 
 

@@ -195,14 +195,14 @@ def one_case(
     NotFoundError: nobody has judged the pair.
     RefusedError: adjudication is not theirs, or they have still to grade the pair.
     """
-    return showing_of_case(*_one(store, reviewer, (query_id, document_id)), image_hosts)
+    return showing_of_case(*_open_case(store, reviewer, (query_id, document_id)), image_hosts)
 
 
 def whole_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
     """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
-    case, guide = _one(store, reviewer, (query_id, document_id))
+    case, guide = _open_case(store, reviewer, (query_id, document_id))
     query, template = case.dispute.query, guide.presentation
     return draw(case.document, query, template, longest=None, image_hosts=image_hosts).passage
 
@@ -244,7 +244,7 @@ def _pairs(store: Store) -> list[Pair]:
     return [(one.query_id, one.document_id) for one in disputes(store)]
 
 
-def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
+def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         if pair in withheld_pairs(cursor, reviewer):

@@ -162,9 +162,9 @@ def _act(
     def later() -> None:
         state.leave("") if item.written else state.put_off((item.assignment_id,))
 
-    for is_pressed, deed in zip(pressed, (send, none, later), strict=True):
+    for is_pressed, action in zip(pressed, (send, none, later), strict=True):
         if is_pressed:
-            acts.do(acts.form("write answer"), deed)
+            acts.do(acts.form("write answer"), action)
 
 
 def _supported(ticked: int) -> str:

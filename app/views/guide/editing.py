@@ -176,12 +176,12 @@ def _preview(editor: GuideEditor) -> None:
 
 def _problems(problems: Sequence[GuideProblem], source: str) -> None:
     lines = source.splitlines()
-    told = []
+    sentences = []
     for one in problems:
         said = fields.sentence(one)
         if one.line and one.location and one.line <= len(lines):
             said = f"Line {one.line}, {lines[one.line - 1].strip()[:80]}\n{said}"
         elif one.line:
             said = f"Line {one.line}: {said}"
-        told.append("  \n".join(map(ui.plain, said.splitlines())))
-    st.error("\n\n".join(told), icon=":material/error:")
+        sentences.append("  \n".join(map(ui.plain, said.splitlines())))
+    st.error("\n\n".join(sentences), icon=":material/error:")

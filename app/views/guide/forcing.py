@@ -57,7 +57,7 @@ def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_
             "Rounds under way",
             choices,
             format_func=CHOICES.__getitem__,
-            captions=[effects.told(one) for one in choices],
+            captions=[effects.describe(one) for one in choices],
             key=f"open rounds {form.key}",
         )
     if effects.difference.before.guide_hash != started_from:
@@ -76,9 +76,9 @@ def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_
 
 
 def _said(change: GuideChange) -> str:
-    told = [f"{change.title}, version {change.guide_hash[:8]}, is in force."]
+    sentences = [f"{change.title}, version {change.guide_hash[:8]}, is in force."]
     if change.switched:
-        told.append(f"{', '.join(change.switched)}: annotators see it with their next item.")
+        sentences.append(f"{', '.join(change.switched)}: annotators see it with their next item.")
     if change.kept:
-        told.append(f"{', '.join(change.kept)}: goes on under its own guide.")
-    return "\n".join(told)
+        sentences.append(f"{', '.join(change.kept)}: goes on under its own guide.")
+    return "\n".join(sentences)

@@ -52,7 +52,7 @@ PAGE = AppPage(37, "Guide", "guide", LEADS, show, group=SET_UP)
 
 
 def _save(store: Store, editor: GuideEditor | None) -> None:
-    """Save what the fields told of, whatever part is shown now."""
+    """Save what was typed into the fields, whatever part is shown now."""
     if editor is not None:
         try:
             editor.save(store)

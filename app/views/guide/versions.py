@@ -39,15 +39,15 @@ def _changed_grade(one: GradeChange) -> None:
     sides = [_chip(grade) for grade in (one.before, one.after) if grade is not None]
     shown = sides if one.kind == "changed" and {"name", "colour"} & set(one.changed) else sides[-1:]
     arrow = " → "
-    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{one.told}</small></h3>')
+    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{one.summary}</small></h3>')
     old, new = (grade.definition.split() if grade else [] for grade in (one.before, one.after))
     if old != new:
         ui.changed_words(word_blocks(old, new))
     if "examples" in one.changed and one.before and one.after:
         before, after = _examples(one.before), _examples(one.after)
-        told = [f"Example removed: {said}" for said in sorted(before - after)]
-        told += [f"Example added: {said}" for said in sorted(after - before)]
-        ui.sentences("\n".join(told))
+        changes = [f"Example removed: {said}" for said in sorted(before - after)]
+        changes += [f"Example added: {said}" for said in sorted(after - before)]
+        ui.sentences("\n".join(changes))
 
 
 def _chip(grade: Grade) -> str:

@@ -52,11 +52,11 @@ def end(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
         _deactivate(store, acts, chosen, open_items)
 
 
-def act(acts: Acts, deed: Callable[[], str]) -> None:
+def act(acts: Acts, action: Callable[[], str]) -> None:
     """Do what a form of the page asks; open sessions hear of it at once."""
 
     def and_tell() -> str:
-        said = deed()
+        said = action()
         accounts().expire()
         return said
 
@@ -93,12 +93,12 @@ def _password(store: Store, acts: Acts, chosen: Account) -> None:
         )
         asked = st.form_submit_button("Set password")
 
-    def deed() -> str:
+    def action() -> str:
         set_password(store, chosen.name, new, acts.by)
         return f"{chosen.name} has a new password, and is signed out everywhere."
 
     if asked:
-        act(acts, deed)
+        act(acts, action)
 
 
 def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
@@ -162,11 +162,11 @@ def _activate(store: Store, acts: Acts, chosen: Account) -> None:
     if not st.button("Activate", type="primary", key=f"activate {acts.form(PEOPLE).key} {chosen.name}"):
         return
 
-    def deed() -> str:
+    def action() -> str:
         activate(store, chosen.name, acts.by)
         return f"{chosen.name} can sign in again. What others took over stays with them."
 
-    act(acts, deed)
+    act(acts, action)
 
 
 def _told(changed: AccountChange, sentence: str) -> str:
@@ -200,9 +200,9 @@ def add_somebody(store: Store, acts: Acts) -> None:
         email = st.text_input("E-mail address", help="For sign-in through an identity provider.")
         asked = st.form_submit_button("Add", type="primary")
 
-    def deed() -> str:
+    def action() -> str:
         added = add_annotator(store, name.strip(), role, password or None, email.strip() or None, acts.by)
         return f"{added.name} is here as {added.role}."
 
     if asked:
-        act(acts, deed)
+        act(acts, action)

@@ -88,14 +88,14 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
         st.error("Say who joins, or tick the box.", icon=":material/error:")
         return
 
-    def deed() -> Managed:
+    def action() -> Managed:
         done = extend_round(store, status.round, joining, new, acts.by)
         stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
         added = amount(done.candidates, "candidate")
         said = f"{added} added; {amount(done.moved, 'pair is', 'pairs are')} with those who joined.{stays}"
         return Managed.now(status.round, said)
 
-    acts.do(form, deed)
+    acts.do(form, action)
 
 
 def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
@@ -120,13 +120,13 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
         st.error("Say to whom, and tick the box.", icon=":material/error:")
         return
 
-    def deed() -> Managed:
+    def action() -> Managed:
         moved = reassign(store, status.round, from_, to, acts.by)
         stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
         pairs = amount(moved.moved, f"pair of {from_} is", f"pairs of {from_} are")
         return Managed.now(status.round, f"{pairs} with others now.{stays}")
 
-    acts.do(form, deed)
+    acts.do(form, action)
 
 
 ACTIONS = {
@@ -190,14 +190,14 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
 
-    def deed() -> Managed:
+    def action() -> Managed:
         state = act(store, status.round, acts.by, reason.strip())
         still = ", and still paused" if name == "Reopen" and getattr(state, "paused", False) else ""
         said = f"“{status.round}” {done}{still}."
         return Managed.now(status.round, said)._replace(deleted=name == "Delete")
 
     if sure:
-        acts.do(form, deed)
+        acts.do(form, action)
     if back:
         st.session_state["sure"] = None
         st.rerun()

@@ -72,8 +72,8 @@ class Answered(NamedTuple):
     Attributes
     ----------
     kind: 'grade' or 'cannot_tell'; None where the answer is withheld, and the grade and reason with it.
-    changed: answered more than once; told in the history only.
-    guide_hash: the guide under which the answer was given, which may be older than that of the showing; told
+    changed: answered more than once; named in the history only.
+    guide_hash: the guide under which the answer was given, which may be older than that of the showing; named
         in the history only.
     """
 
