@@ -173,7 +173,7 @@ EXPORTS = {
     "triplets": "e95f4a2c645e8893",
     "ntuples": "1e0472b0850c02a3",
 }
-EVALUATION = "398b4e6ffc57bc55"
+EVALUATION = "eb12b4cfe53fce30"
 
 
 def test_release_ids_stay(made: Store) -> None:
