@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer, writing_queue
+from curation.answers.writing import write_answer, writing_item, writing_queue
 from curation.files.fields import JudgmentFields, TrafficFields
 from curation.guides.guide import read_guide
 from curation.judges.imported import import_judge
@@ -175,8 +175,10 @@ def _judge_sealed(project: SealedProject) -> None:
     names = (*project.sealed[:2], project.open)
     open_answer_task(store, AnswerTaskPlan("faq", ["ben", "fay"], queries=names, show="pool"))
     for who in ("ben", "fay"):
-        for number, one in enumerate(writing_queue(store, who).open):
-            said = f"{WORD} {who if number % 2 else 'alike'} answer"
+        for one in writing_queue(store, who).open:
+            query = writing_item(store, who, one).query
+            alike, apart = (f"wort{name[1:]}" in query for name in project.sealed[:2])
+            said = f"{WORD} {'alike' if alike else who} answer" if alike or apart else "an open answer"
             write_answer(store, who, one, said, [0], 0)
 
 

@@ -180,6 +180,7 @@ def _recent(store: Store, acts: Acts, state: Desk) -> None:
     mine = recent_answer_decisions(store, acts.by)
     if not mine:
         return
+    reviewers_door(store, acts.by, [one.decision.query_id for one in mine])  # what is read again is logged
     with st.expander("My last decisions"):
         for one in mine:
             _line(one, state)
