@@ -11,6 +11,7 @@ from curation.cli.app import Port, serve_project
 from curation.cli.goldset import Json, app
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.demo.build import Demo
@@ -51,7 +52,7 @@ def demo_command(
         refuse_unused(context, "--corpus writes the corpus and does nothing else", *others)
         from curation.demo.stdlib_corpus import write_stdlib_corpus
 
-        say(f"Wrote {write_stdlib_corpus(corpus).documents:,} documents to {corpus}.")
+        say(f"Wrote {amount(write_stdlib_corpus(corpus).documents, 'document')} to {corpus}.")
         return
     _refuse_ignored_options(context, build_only, as_json)
     from curation.demo.build import build_demo

@@ -90,7 +90,7 @@ def test_what_putting_a_guide_in_force_means_is_said_before_and_writes_nothing(w
     ]
     assert found.all_may_switch
     assert (found.answers, found.stale_pairs, found.off_scale) == (2, 2, {})
-    assert "22 open items" in found.told("switch")
+    assert "22 open items" in found.describe("switch")
     assert guide_effects(working, BASE).sentences == ["This guide is in force already."]
     assert rows_of(working, "SELECT count(*) FROM events") == before
 

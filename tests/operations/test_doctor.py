@@ -59,7 +59,7 @@ def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:
     with store.reading():
         log_of(store.path).chmod(0o644)
         found = Examination(store.path, tuple(look_at_permissions(store.path)), {})
-        assert "the log beside it (mode 644)" in said(found, "permissions")
+        assert "the log next to it (mode 644)" in said(found, "permissions")
 
 
 def test_a_damaged_file_is_a_problem_and_the_rest_is_not_checked(store: Store) -> None:

@@ -277,7 +277,7 @@ def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) ->
     assert "Nobody has opened the seal (test) yet." in goldset("release", "show", "v1")
     out = ["--out", str(tmp_path / "out")]
     told = goldset("export", "v1", "--format", "trec", *out, "--reason", "the May report")
-    assert "With the sealed grades of test; that is logged" in told
+    assert "With the sealed grades of test, which is logged" in told
     shown = goldset("release", "show", "v1")
     assert "The seal was opened once" in shown
     assert "the May report" in shown

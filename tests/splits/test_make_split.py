@@ -383,8 +383,8 @@ def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_
 def test_the_command_and_the_function_have_the_same_defaults() -> None:
     defaults = {name: parameter.default for name, parameter in signature(split_command).parameters.items()}
     rules = Rules()
-    assert defaults["query_threshold"] == rules.query
-    assert defaults["document_threshold"] == rules.document
+    assert defaults["query"] == rules.query
+    assert defaults["document"] == rules.document
     assert defaults["numbers"] == rules.numbers
     assert defaults["largest_group"] == AssignmentOptions().largest_group
 

@@ -66,7 +66,7 @@ class MyDifferences:
 
     sealed: settled pairs that are not among these, because a release seals them.
     share: with Wilson's 95 % interval; None below 10 settled pairs.
-    waits: items can come to the annotator, so nothing is told.
+    waits: items can come to the annotator, so nothing is shown.
     """
 
     differences: tuple[Difference, ...]

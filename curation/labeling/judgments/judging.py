@@ -285,7 +285,7 @@ def answer_query(
     store: Store, annotator: str, presentation_id: str, answer: str, client_key: str
 ) -> QueryOutcome:
     """Say whether the corpus answers the query of one of the annotator's presentations."""
-    with store.transaction(new_data_version=False) as cursor:  # no cache holds these answers
+    with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
         require_author(cursor, annotator, *JUDGING)
         status, message = _judge(cursor, annotator, presentation_id, answer, client_key)
         if status == "saved":

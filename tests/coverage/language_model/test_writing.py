@@ -326,7 +326,7 @@ def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     assert model.sent == 4
     assert "4 requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
-    shown = invoke([*command, "judge", "1"])
+    shown = invoke([*command, "judge", "--share", "1"])
     assert "1 query drawn. People judge 2 of 2" in shown.stdout
     models = json.loads(invoke([*command, "show", "--json"]).stdout)["models"]
     assert [(row["model"], row["queries"], row["judged"], row["interval"]) for row in models] == [

@@ -42,7 +42,7 @@ def test_a_confidence_that_separates_refuses_all_and_keeps_nearly_all() -> None:
     assert figures.low is not None
     assert 0.8 < figures.low < 1
     assert (figures.threshold, figures.kept) == (23, 0.95)
-    assert figures.refused[:1] + figures.refused[2:] == (1, 1, 10)
+    assert (figures.refused.value, figures.refused.high, figures.refused.n) == (1, 1, 10)
     assert figures.refused.low == pytest.approx(0.722, abs=1e-3)
     assert figures.curve[0] == (60, 1 / 40, 1)
     assert figures.curve[-1] == (1, 1, 0)

@@ -65,7 +65,7 @@ class ExportFormat:
     sealed_by_default: whether grades of sealed parts are written where no parts are named.
     never_sealed: whether grades of sealed parts can be named at all.
     takes_unjudged: whether it has a place for pairs without a grade.
-    takes_negatives: whether each positive has hard negatives beside it.
+    takes_negatives: whether each positive has hard negatives with it.
     """
 
     name: str
