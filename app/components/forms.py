@@ -102,7 +102,7 @@ def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mappin
 
 
 def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
-    """A whole number, or one with a point; an empty field is None."""
+    """A whole number, or one with a point; an empty field is None; an unchanged one keeps all its digits."""
     kind, option = found.kind, found.option
     low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
     value = st.number_input(
@@ -113,4 +113,4 @@ def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:
         placeholder=option.unset or None,
         **common,
     )
-    return value if value is None else round(kind(value), 4)
+    return value if value is None or value == now else round(kind(value), 4)

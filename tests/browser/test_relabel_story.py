@@ -139,7 +139,7 @@ def plan_and_open(page: Page) -> None:
     slider = page.get_by_role("slider")
     slider.focus()
     slider.press("End")  # 20 %
-    page.get_by_label("People for each pair").fill("1")
+    page.get_by_label("People for each pair", exact=True).fill("1")
     page.get_by_role("button", name="Plan", exact=True).click()
     expect(page.get_by_text(re.compile(r"Planned \d{4}-Q\d: 8 of 40 pairs"))).to_be_visible()
     settled(page)
@@ -212,7 +212,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     settled(page)
     passes_in_light(page, "report")
     page.goto(f"{served.url}/releases?stage=Freeze")
-    page.get_by_label("Name of the release").fill("v2")
+    page.get_by_label("Name of the release", exact=True).fill("v2")
     page.get_by_role("checkbox", name="Keep grades of another version").check(force=True)
     page.get_by_role("textbox", name="Why you freeze against the gate").fill("one person a pair")
     page.get_by_role("button", name="Freeze the release").click()
