@@ -83,7 +83,7 @@ def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def own_served(template: Path, tmp_path: Path) -> Iterator[Served]:
-    """A served project that a test may kill."""
+    """A served project that a test may kill, or give another corpus."""
     yield from _serve(template, tmp_path)
 
 
