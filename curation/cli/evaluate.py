@@ -14,6 +14,7 @@ import typer
 from curation.cli.evaluate_files import refuse_no_files, write_files
 from curation.cli.goldset import By, Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError, refuse_problems
 from curation.store import COMMAND_LINE, Store
@@ -51,6 +52,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 @app.command()
 @_gate
 def evaluate(
+    context: typer.Context,
     name: ReleaseName,
     run: Annotated[
         list[str] | None,
@@ -354,6 +356,7 @@ def evaluate(
         further=_given(html=report),
     )
     if by_the_ladder:
+        refuse_unused(context, "the Ladder shows nothing but its answer", "by", "wanted", "test")
         _climb(runs, options, answers, of_answers, reason, actor, as_json)
         return
     if to_pool is not None:

@@ -85,6 +85,9 @@ def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Sto
     assert refused.exit_code != 0
     asked = "--to-pool, --turning, --label-draws, --pool-sample, --correction"
     assert f"{asked} cannot go with it" in str(refused.exception)
+    ignored = invoke([*command[:-5], "--breakdown", "tag", "--difference", "0.1", "--significance-test", "t"])
+    expected = "--breakdown, --difference, --significance-test would change nothing: the Ladder"
+    assert expected in str(ignored.exception)
     assert show(store, "v1").looks == ()
 
 
