@@ -20,15 +20,14 @@ import numpy as np
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
-from curation.looks.flattery import flattery
 from curation.looks.ladder import LadderState, climb
+from curation.looks.looking import flattery
 from curation.scoring.inputs.release import DrawnQueries
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm
-from curation.statistics.paired.differences import paired_moments, paired_t_p
+from curation.statistics.paired.differences import detectable_difference, paired_moments, paired_t_p
 from curation.statistics.paired.intervals import paired_intervals
-from curation.statistics.paired.power import detectable_difference
 from curation.statistics.paired.randomisation import randomisation_ps
 
 Draw = Callable[[np.random.Generator, int], Floats]

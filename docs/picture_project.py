@@ -17,7 +17,7 @@ from curation.answers.writing import write_answer, writing_queue
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
 from curation.coverage.writing.tasks import open_tasks
-from curation.demo.second_quarter import import_second_quarter
+from curation.demo.build import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.submission import RunSubmission
 from curation.evaluation.submission import submit as submit_runs

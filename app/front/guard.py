@@ -6,10 +6,16 @@ also come from a page of this host, so that no other site can act with somebody'
 A websocket stays open after its sign-in has ended. What a tab sends then reaches no page: in its place a bare
 request to draw the page does, which says that the sign-in has ended. Files are taken only from those who have
 a page that asks for them, because Streamlit keeps uploads in memory.
+
+Downloads: who has been offered which file, so that nobody else gets it.
+
+Streamlit serves what pages offer for download at `/media/`, by an address made from the content, to everybody
+who is signed in. Its page sends the address through the websocket, where it is noted here.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
@@ -21,16 +27,45 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.front.index import SCRIPTS_FROM
-from app.front.offered import MEDIA, OfferedFiles
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
+
+MEDIA = "/media/"
+MOST_KEPT = 1_000
+"""Files of one person; beyond them the one offered longest ago is forgotten."""
+
+
+class OfferedFiles:
+    """The addresses that each person has been offered in their role."""
+
+    def __init__(self) -> None:
+        self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MOST_KEPT))
+
+    def to(self, account: Annotator, path: str) -> bool:
+        """Whether this person has been offered the file at this address."""
+        return path in self._to[account]
+
+    def watch(self, account: Annotator, send: Send) -> Send:
+        """A websocket's `send` that notes the files that a page offers."""
+
+        async def wrapped(message: Message) -> None:
+            data = message.get("bytes") or b""
+            if MEDIA.encode() in data:
+                address = ForwardMsg.FromString(data).delta.new_element.download_button.url
+                if not self.to(account, address):
+                    self._to[account].append(address)
+            await send(message)
+
+        return wrapped
+
 
 OPEN = frozenset({"/sign-in", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -11,9 +11,9 @@ from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.forecast import (
     AnnotatorWork,
     Forecast,
+    annotators_work,
     daily_answers,
     forecast,
-    read_work,
 )
 from curation.labeling.rounds.lifecycle import RoundState, all_states
 from curation.path.preparing import Prepared
@@ -146,7 +146,7 @@ def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWo
     """Everybody's work in all of these rounds."""
     found: dict[str, AnnotatorWork] = {}
     for state in rounds:
-        for one in read_work(store, state.round):
+        for one in annotators_work(store, state.round):
             held = found.get(one.annotator, AnnotatorWork(one.annotator, 0, [], []))
             answered = sorted([*held.answered, *one.answered])
             seconds = [*held.seconds, *one.seconds]

@@ -1,26 +1,225 @@
-"""The path: all steps of a project in their order, and the one that comes next."""
+"""The path: all steps of a project in their order, and the one that comes next.
+
+Jobs on the path: the step that the job at work belongs to, and the step whose last job came to nothing.
+
+The step of re-labeling: what is due this quarter, or how far its round is.
+
+Steps on releases: the newest one next to the grades of now, and who scored runs on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
 from curation.jobs.stored import Job, last_job
 from curation.labeling.rounds.forecast import AnnotatorWork
-from curation.path.jobs_of_steps import with_job
 from curation.path.judging import OpenWork, read_answers, read_rounds, round_step
 from curation.path.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
-from curation.path.releasing import NewestRelease, evaluate_step, freeze_step, read_newest
-from curation.path.renewing import read_quarter, relabel_step
 from curation.path.settling import SettledGrades, adjudicate_step, read_settled, split_step
-from curation.path.step import PathStep, next_step
-from curation.relabeling.staleness.calendar import DueWork, QuarterWork
+from curation.path.step import Action, PathStep, State, at_work, needs_attention, next_step
+from curation.relabeling.staleness.calendar import (
+    DONE,
+    OPEN,
+    PLANNED,
+    DueWork,
+    QuarterWork,
+    present_quarter,
+    read_work,
+)
 from curation.relabeling.staleness.staleness import staleness
-from curation.releases.stored import list_releases
-from curation.store import Store, utc_now
+from curation.releases.looks import SealedLook, looks
+from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.steps import STEPS
+from curation.store import Cursor, Store, utc_now
+from curation.text import amount
+
+RECENT_LOOK = timedelta(days=7)
+"""For so long a look at a sealed part by somebody who is no lead asks for attention."""
+
+
+class NewestRelease(NamedTuple):
+    """The release that was frozen last.
+
+    Attributes
+    ----------
+    since: answers and decisions after it was frozen.
+    evaluations, systems: made on the page Evaluate.
+    looks: at its sealed parts; `others` those by somebody who is no lead.
+    """
+
+    row: ReleaseRow
+    since: int
+    evaluations: int
+    systems: int
+    looks: int
+    others: tuple[SealedLook, ...]
+
+
+def read_newest(cursor: Cursor) -> NewestRelease | None:
+    """Read it; None before the first."""
+    rows = list_releases(cursor)
+    if not rows:
+        return None
+    row = rows[-1]
+    values = {"at": row.frozen_at, "release": row.release_id}
+    since, evaluations, systems = cursor.execute(_SINCE, values).fetchall()[0]
+    leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
+    taken = looks(cursor, row.release_id)
+    others = tuple(one for one in taken if one.looked_by not in leads)
+    return NewestRelease(row, since, evaluations, systems, len(taken), others)
+
+
+def freeze_step(
+    found: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
+) -> PathStep:
+    """The newest release.
+
+    Parameters
+    ----------
+    is_settled: whether people are done judging and deciding, and queries are in parts.
+    """
+    page, command = "releases", "goldset freeze NAME"
+    freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
+    if gate is None or not grades.judged:
+        shut = ""
+    else:
+        shut = " and ".join(f"{check.figure} {_missed(check.state)}" for check in gate.against)
+    attention = bool(shut) and is_settled
+    if found is None:
+        line = "The first release keeps the settled grades for good."
+        if shut:
+            line = f"The gate is shut: {shut}."
+        elif gate is not None and grades.graded:
+            line = f"The gate is open. {line}"
+        action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
+        return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
+    count = graded_pairs(found.row)
+    what = "altered since" if count is None else amount(count, "grade")
+    line = f"{found.row.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
+    if found.since:
+        line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
+        if is_settled:
+            line += f" The gate is shut: {shut}." if shut else ""
+            return PathStep(
+                "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
+            )
+    return PathStep("freeze", "done", line, Action("See the releases", page, "goldset release list"))
+
+
+def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
+    """Runs that were scored on the newest release."""
+    score = Action("Score a run", "evaluate", "goldset evaluate NAME --run FILE")
+    if found is None:
+        return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
+    name = found.row.name
+    if not (found.evaluations or found.looks):
+        return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
+    made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
+    looks = f"{amount(found.looks, 'look')} at sealed parts"
+    said = [made if found.evaluations else "", looks if found.looks else ""]
+    line = f"{name}: {' · '.join(filter(None, said))}."
+    recent = [one for one in found.others if now - one.looked_at <= RECENT_LOOK]
+    if recent:
+        last = recent[-1]
+        line += (
+            f" {last.looked_by} scored {last.system} on {', '.join(last.parts)} on {last.looked_at:%d %b}."
+        )
+        who = Action("See who looked", "releases", f"goldset release show {name}")
+        return PathStep("evaluate", "needs attention", line, who)
+    return PathStep("evaluate", "done", line, score)
+
+
+def _missed(state: str) -> str:
+    return "is too low" if state == "missed" else "is not known"
+
+
+_SINCE = """
+SELECT (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
+        JOIN rounds r USING (round_id)
+        WHERE e.submitted_at > $at AND e.kind IN ('grade', 'cannot_tell')
+          AND r.kind NOT IN ('pilot', 'practice'))
+     + (SELECT count(*) FROM adjudications WHERE decided_at > $at),
+       (SELECT count(*) FROM evaluations WHERE release_id = $release),
+       (SELECT count(DISTINCT system) FROM (
+            SELECT unnest(systems) AS system FROM evaluations WHERE release_id = $release))
+"""
+
+
+def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
+    """The present quarter, and its re-labeling or an earlier one that is still open."""
+    quarter, work = present_quarter(cursor, today), read_work(cursor)
+    own = [one for one in work if one.quarter == quarter or one.state == OPEN]
+    return quarter.name, own[-1] if own else None
+
+
+def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> PathStep:
+    """What is due.
+
+    Parameters
+    ----------
+    released: whether there is a release.
+    due: None where it was not read.
+    """
+    look = Action("See what is due", "relabel", "goldset relabel status")
+    if not released:
+        return PathStep(
+            "re-label",
+            "not begun",
+            "Begins with the first release: a part is judged again each quarter.",
+            look,
+        )
+    if work is not None and work.state != PLANNED:
+        name = work.quarter.name
+        line = f"{name}: {work.whole:,} of {amount(work.pairs, 'pair')} judged again."
+        state: State = "at work" if work.state == OPEN else "done"
+        words = "" if work.state in (OPEN, DONE) else " Its round was closed before."
+        return PathStep(
+            "re-label",
+            state,
+            f"{line}{words}",
+            Action("See what changed", "relabel", "goldset relabel drift", {"of": "Report"}),
+        )
+    plan = Action("Plan the quarter", "relabel", "goldset relabel plan", {"of": "Plan"})
+    if work is not None:
+        line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."
+        opens = Action("Open the quarter", "relabel", "goldset relabel open --annotators a,b", {"of": "Plan"})
+        return PathStep("re-label", "needs attention", line, opens)
+    if due is None:
+        return PathStep("re-label", "done", f"{quarter}.", look)
+    if due.is_due:
+        most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in most)
+        return PathStep("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
+    return PathStep("re-label", "done", f"Nothing is due in {quarter}.", look)
+
+
+def with_job(steps: Sequence[PathStep], last: Job | None, running: Collection[str] | None) -> list[PathStep]:
+    """The steps with the job that was started last.
+
+    Parameters
+    ----------
+    running: ids of the jobs that are known to be at work; None where that is not known.
+    """
+    if last is None or last.outcome in ("done", "stopped"):
+        return list(steps)
+    name = STEPS[last.kind].on_path if last.kind in STEPS else ""
+    return [_with(step, last, running) if step.name == name else step for step in steps]
+
+
+def _with(step: PathStep, job: Job, running: Collection[str] | None) -> PathStep:
+    doing = STEPS[job.kind].doing if job.kind in STEPS else f"{job.kind} is at work"
+    by = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
+    if job.outcome is not None:
+        said = (job.message or "").splitlines()
+        return needs_attention(step, f"The last job came to nothing: {said[0] if said else job.outcome}")
+    if running is None or job.job_id in running:
+        return at_work(step, f"{doing[0].upper()}{doing[1:]}, {by}.")
+    return needs_attention(step, f"The server was stopped while {doing.replace(' is ', ' was ')}.")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,13 @@ split that it made before, and adds nothing.
 
 A split is stored with its row, its edges and its assignments. Its report tells what it is, what ties were
 found, and how good the parts are.
+
+Whether a large leakage group spoils a split: it fills most of a part, or keeps parts from their shares.
+
+A group that other queries balance does no harm: of 134 queries, 11 that must stay together leave both parts
+at their size. The same share harms where the group alone decides what a part is like.
+
+Groups and parts that the exhaustive check has passed.
 """
 
 from __future__ import annotations
@@ -20,21 +27,23 @@ from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
-from curation.splits.assignment.assignment import ALL, PartShare
-from curation.splits.assignment.by_time import ByTime
+from curation.splits.assignment.assignment import ALL, Levels, PartShare, assign_parts
+from curation.splits.assignment.by_time import ByTime, assign_by_time
 from curation.splits.assignment.carried_over import (
     NOTHING_CARRIED_OVER,
     CarriedOver,
     carried_over_among,
+    carried_over_groups,
     read_carried_over,
 )
-from curation.splits.assignment.spoiling import spoiled_by
 from curation.splits.certificate.certificate import Certificate, certificate_of
-from curation.splits.checked_assignment import CheckedAssignment, assign_and_check
+from curation.splits.certificate.certify import certify
+from curation.splits.certificate.findings import Findings
 from curation.splits.groups.cuts import StillTied, still_tied
+from curation.splits.groups.groups import leakage_groups
 from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
-from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_large
+from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
 from curation.splits.request import (
     LARGEST_GROUP,
     PARTS,
@@ -52,8 +61,109 @@ from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges
 from curation.store import COMMAND_LINE, Store, append, get_setting, put_setting, record_event, utc_now
-from curation.text import canonical_json, digest
+from curation.text import amount, canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
+
+
+class CheckedAssignment(NamedTuple):
+    """Groups and parts that nothing crosses.
+
+    Attributes
+    ----------
+    groups, parts: query id → group, part.
+    missed: edges that only the exhaustive check found.
+    proved: no other assignment is nearer to the fractions; None by time.
+    by_time: how the cut by time went; None where parts were balanced.
+    """
+
+    groups: dict[str, str]
+    parts: dict[str, str]
+    findings: Findings
+    missed: list[Edge]
+    proved: bool | None
+    by_time: ByTime | None
+
+
+def assign_and_check(
+    graded: GradedQueries,
+    request: SplitRequest,
+    carried: CarriedOver,
+    edges: Sequence[Edge],
+    progress: Progress = silent,
+) -> CheckedAssignment:
+    """Group, assign and check until nothing crosses: what the check alone finds becomes an edge as well.
+
+    Raises
+    ------
+    RefusedError: carried-over queries of different parts are tied, or groups have no time.
+    """
+    inputs = graded.inputs
+    missed: list[Edge] = []
+    while True:
+        groups = leakage_groups(inputs.queries, [*edges, *missed])
+        fixed, chains = carried_over_groups(groups, carried.parts, [*edges, *missed])
+        refuse_joined(chains, carried.parts, inputs)
+        parts, proved, by_time = _assigned(graded, request, groups, fixed)
+        findings = certify(graded.inputs, parts, request.rules, progress)
+        if not findings.leaks:
+            return CheckedAssignment(groups, parts, findings, missed, proved, by_time)
+        if any(groups[leak.query_a] == groups[leak.query_b] for leak in findings.leaks):
+            raise AssertionError(f"an edge crosses the split: {findings.leaks[0]}")
+        missed += [
+            Edge(leak.query_a, leak.query_b, leak.kind, leak.similarity, leak.documents)
+            for leak in findings.leaks
+        ]
+
+
+def _assigned(
+    graded: GradedQueries, request: SplitRequest, groups: Mapping[str, str], fixed: Mapping[str, str]
+) -> tuple[dict[str, str], bool | None, ByTime | None]:
+    options = request.options
+    if options.by_time:
+        times = graded.inputs.times
+        parts, by_time = assign_by_time(groups, times, request.parts, options.undated, fixed)
+        return parts, None, by_time
+    balanced = assign_parts(groups, graded.levels, request.parts, request.seed, fixed)
+    return balanced.parts, balanced.proved, None
+
+
+MOST = 0.5
+"""A group with a larger share of its part's queries makes figures on that part figures of one topic."""
+OFF = {"all": (1.0, 0.1), "level": (3.0, 0.25)}
+"""How far a part may be from its ideal, as a whole and in a level: queries; a share of the ideal if more."""
+
+
+def spoiled_by(
+    members: Sequence[str],
+    parts: Mapping[str, str],
+    shares: Sequence[PartShare],
+    levels: Levels,
+    balanced: bool,
+) -> str:
+    """What a group spoils, as the end of a sentence about it; '' where it does no harm.
+
+    Parameters
+    ----------
+    members: the group's queries.
+    parts: query id → part.
+    balanced: whether parts were to be near their fractions; by time they are not.
+    """
+    part = parts[members[0]]
+    filled = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
+    if len(members) > MOST * filled:
+        return f"it is {len(members):,} of the {amount(filled, 'query', 'queries')} of {part}"
+    held = Counter(column for name in members for column in levels[name])
+    held[ALL, ALL] = len(members)
+    for share in shares if balanced else ():
+        least, ratio = OFF["all" if share.dimension == ALL else "level"]
+        off = abs(share.reached - share.ideal)
+        if held[share.dimension, share.level] >= off > max(least, ratio * share.ideal):
+            of = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
+            return (
+                f"{share.part} has {amount(share.reached, 'query', 'queries')}{of} where "
+                f"{share.ideal:,.1f} were asked for"
+            )
+    return ""
 
 
 def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:

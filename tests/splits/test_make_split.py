@@ -22,13 +22,11 @@ from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
-from curation.splits.assignment.spoiling import spoiled_by
 from curation.splits.certificate.page import findings
-from curation.splits.checked_assignment import assign_and_check
 from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
 from curation.splits.request import AssignmentOptions, SplitRequest
 from curation.splits.rules import Rules
-from curation.splits.split import make_split
+from curation.splits.split import assign_and_check, make_split, spoiled_by
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE

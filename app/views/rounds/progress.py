@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses
-from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, forecast, pace, read_work
+from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, annotators_work, forecast, pace
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
 
@@ -22,7 +22,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if status.kind == "practice":
         _practice(store, status.round)
         return
-    work = read_work(store, status.round)
+    work = annotators_work(store, status.round)
     left, middle, right = st.columns(3, gap="large")
     answered, of = (
         sum(getattr(one, name) for one in status.annotators) for name in ("answered", "presentations")

@@ -28,16 +28,18 @@ from curation.scoring.inputs.facets import LEAST
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
+    detectable_difference,
     paired_effects,
     paired_moments,
     paired_t_p,
+    queries_needed,
+    sign_ps,
+    tukey_ps,
+    wilcoxon_ps,
     wins_ties_losses,
 )
 from curation.statistics.paired.intervals import paired_intervals
-from curation.statistics.paired.power import detectable_difference, queries_needed
 from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
-from curation.statistics.paired.signed_ranks import sign_ps, wilcoxon_ps
-from curation.statistics.paired.tukey import tukey_ps
 
 MOST_PAIRS = 45
 """With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""

@@ -133,7 +133,7 @@ class DailyAnswers(NamedTuple):
     expected: tuple[tuple[date, float], ...]
 
 
-def read_work(store: Store, round_name: str) -> list[AnnotatorWork]:
+def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     """All annotators' work in a round, by name.
 
     Raises

@@ -3,21 +3,25 @@ readable.
 
 A plan's id is the hash of the quarter, its settings and all that it chose: the same state and seed make the
 same plan. Nothing changes for annotators until it is opened.
+
+Measured pace: how long a judgment takes in this project, for the hours of a plan.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
+from curation.labeling.rounds.forecast import FASTEST, FEWEST, annotators_work, pace
+from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
-from curation.relabeling.plan.pace import NOT_MEASURED, MeasuredPace, measured_pace
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.staleness.calendar import (
@@ -32,6 +36,48 @@ from curation.relabeling.staleness.staleness import SetState, pair_staleness, re
 from curation.sampling.designs import Stratum
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import amount, canonical_json, digest
+
+NEWEST = 3
+"""The pace is measured in so many of the newest rounds that have one."""
+
+NOT_MEASURED = f"nobody has {FEWEST} timed answers in a round yet"
+
+
+class MeasuredPace(NamedTuple):
+    """Judgments an hour of work: the median over annotators in the newest rounds; None where not measured.
+
+    rounds: names, the newest first; slowest, fastest: of the annotators.
+    """
+
+    hourly: float | None
+    annotators: int
+    rounds: tuple[str, ...]
+    slowest: float | None
+    fastest: float | None
+
+    def hours(self, judgments: int) -> float | None:
+        """People-hours of so many judgments; None where the pace is unknown."""
+        return judgments / self.hourly if self.hourly else None
+
+
+def measured_pace(store: Store) -> MeasuredPace:
+    """The pace of the newest rounds."""
+    with store.reading() as cursor:
+        names = [one.name for one in reversed(list_rounds(cursor)) if one.kind == "labeling"]
+    rates: list[float] = []
+    used: list[str] = []
+    for name in names:
+        if len(used) == NEWEST:
+            break
+        found = [pace(work).hourly for work in annotators_work(store, name)]
+        known = [rate for rate in found if rate is not None and rate <= FASTEST]
+        if known:
+            rates += known
+            used.append(name)
+    if not rates:
+        return MeasuredPace(None, 0, (), None, None)
+    return MeasuredPace(statistics.median(rates), len(rates), tuple(used), min(rates), max(rates))
+
 
 LEAST, MOST = 0.10, 0.20
 OVERLAP = 2

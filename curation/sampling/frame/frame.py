@@ -4,10 +4,21 @@ Time window, minimum count, earlier judgments and releases narrow it. A query's 
 within the window, with that of its other spellings (`sampling.frame.spellings`). Its band is its place among
 all queries of the window, whether they can be drawn or not: what was judged already must not make a torso
 query head.
+
+Regions of the coverage map as strata of the log.
+
+A query may be about several regions, and a query of a sample has one stratum and one probability of being
+drawn. So it counts in the region of most of the entities that it is about; of equal ones in the one with more
+documents. Queries that are about small clusters alone, or about no entity, are strata of their own. Every
+region is a stratum, those that nobody asks about too.
+
+Strata are named by number and most central entities. A name that a lead gives changes nothing here: a sample
+could else not be topped up.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +26,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.coverage.asked import matches_of
+from curation.coverage.clusters import IN_A_NAME, NO_CLUSTER, SMALL_ONLY
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.measures import Clusters
+from curation.coverage.stored_map import map_in_force, read_map
 from curation.progress import Progress, silent
+from curation.retrieval.embeddings import find_model
 from curation.sampling.frame.bands import BANDS, band_of
-from curation.sampling.frame.clusters import cluster_strata
 from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries, check_limits, release_ids
 from curation.sampling.frame.spellings import group_spellings
 from curation.sampling.frame.traffic_rows import TrafficRows, read_traffic_rows
@@ -35,6 +51,61 @@ from curation.sampling.strata import (
     value_name,
 )
 from curation.store import Store
+
+
+class ClusterStrata(NamedTuple):
+    """The stratum of each query, and the map that has the clusters."""
+
+    labels: Labels
+    map_id: str
+
+
+def cluster_strata(
+    store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
+) -> ClusterStrata:
+    """The region of each text; texts that were not matched against the map yet are, and are stored.
+
+    Parameters
+    ----------
+    texts: normalised.
+    map_id: None is the map in force.
+    model: used where it is the map's, which may be known by its folder only.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
+    """
+    with store.reading() as cursor:
+        found = read_map(cursor, map_id or map_in_force(cursor), with_partitions=False)
+    of_map = found.parameters["model"]
+    known = model if find_model(model).name == of_map else of_map
+    matches = matches_of(store, found, texts, known, progress)
+    return ClusterStrata(_labels(found, [matches[text].entities for text in texts]), found.map_id)
+
+
+def _labels(found: CoverageMap, of_texts: Sequence[Sequence[int]]) -> Labels:
+    regions = found.regions
+    codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
+    names = [_name(found, number) for number in regions]
+    homes = [_home(found, places, frozenset(regions)) for places in of_texts]
+    for name in (SMALL_ONLY, NO_CLUSTER):
+        if name in homes:
+            codes[name] = len(names)
+            names.append(name)
+    return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
+
+
+def _home(found: CoverageMap, places: Sequence[int], regions: Clusters) -> int | str:
+    """The region of most of the entities, of equal ones the largest: the lowest number."""
+    held = Counter(found.cluster_of[place] for place in places)
+    if not held.keys() & regions:
+        return SMALL_ONLY if held else NO_CLUSTER
+    return min(held.keys() & regions, key=lambda number: (-held[number], number))
+
+
+def _name(found: CoverageMap, number: int) -> str:
+    central = found.clusters[number].entities[:IN_A_NAME]
+    return f"{number} {', '.join(found.entities[place].name for place in central)}"
 
 
 class Dimensions(NamedTuple):

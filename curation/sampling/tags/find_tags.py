@@ -1,22 +1,54 @@
-"""Finding tags: the rules run on the queries in force, or on any texts."""
+"""Finding tags: the rules run on the queries in force, or on any texts.
+
+Synonyms: queries that say in other words what the corpus holds.
+
+An embedding finds the documents that mean what a query means. If they are near, yet hold few of the query's
+content words, the query names the thing otherwise than the corpus does, and lexical retrieval alone will miss
+it. Words match by stem; a query none of whose neighbours is near asks for what the corpus does not hold, and
+is no synonym.
+
+One small rule for each tag that a query's text shows, given what its words are to the corpus.
+
+    question       begins like one, or ends in a question mark
+    entity         holds a name of the corpus, a model name or an address of the web
+    misspelling    a word unknown to the corpus is one slip from a frequent one
+    temporal       names a year, a date or a time, or what is latest, current or to come
+    multi-intent   has two sentences, compares (`vs`), or begins with two kinds joined by "and"
+    short, long    1 or 2 words; 6 and more (words as white space parts them, like strata by length)
+
+Texts are normalised ones (`curation.text.normalise_query`). The rule for synonyms needs documents and is
+`sampling.tags.synonyms`'. What each tag means to a person, and how often the rules agree, is in docs/tags.md.
+
+Names: which words of a corpus name a brand, a product, a person, a place or a work.
+
+The corpus shows it, without a model, in three ways: what its fields of names hold (`NAME_FIELDS`),
+words with a capital inside (iPhone), and words that running text writes with a capital. For the last only a
+word between small ones counts, so that neither the start of a sentence nor a title in capitals says anything,
+and neither does a word all in capitals (USB). A word that the corpus often writes small is no name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
+from curation.retrieval import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.retrieval.terms import STOP_WORDS, content_words, stem
 from curation.retrieval.word_counts import vocabulary
-from curation.sampling.tags import rules
+from curation.sampling.strata import LONG, SHORT
 from curation.sampling.tags.misspellings import Spelling
-from curation.sampling.tags.names import names_of
 from curation.sampling.tags.stored_tags import (
     OF_CORPUS,
     RULE_TAGS,
@@ -30,8 +62,173 @@ from curation.sampling.tags.stored_tags import (
 )
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Mask
-from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
+from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting, record_event
 from curation.store.documents import current_corpus, current_snapshot
+from curation.text import normalise_query
+from curation.words import words
+
+NAME_FIELDS = frozenset(
+    "brand product_brand supplier manufacturer maker vendor publisher author authors artist".split()
+)
+"""Fields of a document, by their usual names, whose values are names."""
+FEWEST = 3
+"""Documents in which running text must write a word as a name."""
+SMALL = 0.3
+"""Documents that may write a name small, for each one in which running text writes it as a name …"""
+SMALL_IN_FIELD = 1.5
+"""… or that has it in a field."""
+
+_SMALL = re.compile(r"(?<![\w.])[^\W\dA-Z_]{2,}(?!\w)")
+_BETWEEN_SMALL = re.compile(r"(?<![\w.])[a-z]{2,},? ([A-Z][^\W\dA-Z_]+)(?=[,.]|['’]s|,? [a-z])")
+_CAPITAL_INSIDE = re.compile(r"(?<![\w.])[A-Z]?[a-z]+[A-Z][A-Za-z]*(?!\w)")
+
+
+def names_of(documents: Iterable[Document]) -> frozenset[str]:
+    """The casefolded words, or words in a row joined by one space, that are names in these documents."""
+    written: Counter[str] = Counter()
+    small: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
+    for document in documents:
+        capital = {*_BETWEEN_SMALL.findall(document.text), *_CAPITAL_INSIDE.findall(document.text)}
+        written.update({word.casefold() for word in capital})
+        small.update(set(_SMALL.findall(document.text)))
+        fields.update(_field_names(document.metadata))
+    names = {name for name, times in written.items() if times >= FEWEST} | set(fields)
+    return frozenset(
+        name
+        for name in names - STOP_WORDS
+        if small[name] <= max(SMALL * written[name], SMALL_IN_FIELD * fields[name])
+    )
+
+
+def _field_names(metadata: str) -> set[str]:
+    values = [value for name, value in json.loads(metadata).items() if name.casefold() in NAME_FIELDS]
+    return {" ".join(words(value)) for value in values if isinstance(value, str) and value.strip()}
+
+
+VERSION = "rules 1"
+"""Who is the author of a rule's word: another wording of the rules gets another number."""
+
+_ASKS = re.compile(
+    r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
+    r"|could|should|would|will)\b|\?\W*$"
+)
+_ADDRESS = re.compile(r"https?:|www\.|\w\.(com|org|net|edu|gov)\b")
+_MODEL = re.compile(r"[^\W\d_]+\d\w*")
+_TIME = re.compile(
+    r"\b(19\d\d|20[0-3]\d|\d{1,2}/\d{1,2}/\d{2,4}|class of \d\d)\b"
+    r"|\b(january|february|april|june|july|august|september|october|november|december)\b"
+    r"|\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
+    r"|\b(today|tonight|tomorrow|yesterday|now|presently|current|currently)\b"
+    r"|\b(latest|newest|recent|upcoming|future)\b"
+    r"|\b(this|last|next|past) (night|week|weekend|month|year|season|century|decade)s?\b"
+)
+_SENTENCE_END = re.compile(r"(?<=\w\w\w\w)[.?!]\s+")
+_COMPARED = re.compile(r"\s(vs\.?|versus)\s")
+_TWO_KINDS = re.compile(r"^(\w+ )?\w+[^\Ws]s (and|&) (\w+ )?\w+[^\Ws]s\b")
+_LONGEST_NAME = 4
+
+
+def is_question(text: str) -> bool:
+    """Whether a query is put as a question."""
+    return _ASKS.search(text) is not None
+
+
+def is_temporal(text: str) -> bool:
+    """Whether a query names a time, or asks for the latest."""
+    return _TIME.search(text) is not None
+
+
+def is_short(text: str) -> bool:
+    """Whether a query has one or two words."""
+    return len(text.split()) <= SHORT
+
+
+def is_long(text: str) -> bool:
+    """Whether a query has six words or more."""
+    return len(text.split()) >= LONG
+
+
+def is_multi_intent(text: str) -> bool:
+    """Whether a query asks for two things or more."""
+    if _COMPARED.search(text) or _TWO_KINDS.search(text):
+        return True
+    sentences = [content_words(sentence) for sentence in _SENTENCE_END.split(text)]
+    return sum(len(sentence) >= 2 for sentence in sentences) >= 2
+
+
+def is_misspelling(text: str, spelling: Spelling) -> bool:
+    """Whether one of a query's words seems to mean a frequent word of the corpus; addresses mean none."""
+    return not _ADDRESS.search(text) and any(spelling.meant(word) is not None for word in content_words(text))
+
+
+def is_entity(text: str, names: Collection[str]) -> bool:
+    """Whether a query names something: see `sampling.tags.names` for the names of a corpus."""
+    if _ADDRESS.search(text):
+        return True
+    found = words(text)
+    if any(map(_MODEL.fullmatch, found)):
+        return True
+    return any(
+        " ".join(found[start:end]) in names
+        for start in range(len(found))
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(found)) + 1)
+    )
+
+
+PLAIN: dict[str, Callable[[str], bool]] = {
+    "question": is_question,
+    "temporal": is_temporal,
+    "multi-intent": is_multi_intent,
+    "short": is_short,
+    "long": is_long,
+}
+"""The rules that need nothing but the text."""
+
+
+NEIGHBOURS = 5
+"""How many documents are looked at, at most."""
+NEAR = 0.5
+"""The cosine from which on a document holds what is asked for; further ones do not count."""
+OVERLAP = 0.6
+"""Below this share of a query's stems in a neighbour, on average, the neighbours speak in other words."""
+
+
+def find_synonyms(
+    store: Store,
+    documents: Sequence[Document],
+    texts: Sequence[str],
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+) -> NDArray[np.bool_]:
+    """Whether each query says in other words what its dense neighbours hold, shape (texts,).
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
+    """
+    queries = [Query(str(place), text, normalise_query(text), "written") for place, text in enumerate(texts)]
+    by_id = {document.document_id: document for document in documents}
+    hits = Dense(store, documents, model).search(queries, NEIGHBOURS, progress)
+    found = np.zeros(len(texts), bool)
+    for place, proposed in enumerate(hits):
+        near = [hit.document_id for hit in proposed if (hit.score or 0.0) >= NEAR]
+        held = [stems_of(by_id[document_id].text) for document_id in near]
+        found[place] = bool(near) and overlap(texts[place], held) < OVERLAP
+    return found
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text's words."""
+    return frozenset(map(stem, words(text)))
+
+
+def overlap(query: str, neighbours: Sequence[frozenset[str]]) -> float:
+    """The mean share of a query's content words, by stem, that a neighbour holds; 1 without such words."""
+    asked = {stem(word) for word in content_words(query)}
+    if not asked or not neighbours:
+        return 1.0
+    return sum(len(asked & held) for held in neighbours) / (len(asked) * len(neighbours))
 
 
 @dataclass(frozen=True)
@@ -143,7 +340,7 @@ def find_tags(
             )
         in_force = tags_in_force(cursor, by_person=False)
         new = [word for word in said if is_new(word, in_force, by_person=False)]
-        append_statements(cursor, new, by_person=False, author=rules.VERSION)
+        append_statements(cursor, new, by_person=False, author=VERSION)
         if new:
             detail = {"queries": len(queries), "changed": len(new), "not looked for": reasons}
             record_event(cursor, "tags find", detail, author)
@@ -208,22 +405,20 @@ def _not_looked_for(with_corpus: bool, dense: bool) -> dict[str, str]:
 
 
 def _by_rule(store: Store, tag: str, texts: Sequence[str], progress: Progress, model: str) -> Mask:
-    if tag in rules.PLAIN:
-        rule = rules.PLAIN[tag]
+    if tag in PLAIN:
+        rule = PLAIN[tag]
         return np.fromiter(map(rule, texts), bool, len(texts))
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
     if tag == "synonym":
-        from curation.sampling.tags.synonyms import find_synonyms
-
         with store.reading() as cursor:
             documents = current_corpus(cursor)
         return find_synonyms(store, documents, texts, model, progress)
     lexicon = _lexicon(store, snapshot)
     corpus_rule: Callable[[str], bool] = (
-        (lambda text: rules.is_entity(text, lexicon.names))
+        (lambda text: is_entity(text, lexicon.names))
         if tag == "entity"
-        else (lambda text: rules.is_misspelling(text, lexicon.spelling))
+        else (lambda text: is_misspelling(text, lexicon.spelling))
     )
     return np.fromiter(map(corpus_rule, texts), bool, len(texts))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError
-from curation.evaluation.comparison.label_noise import grade_noise, relabelled
+from curation.evaluation.comparison.order import grade_noise, relabelled
 
 # K. Krippendorff (2011), Computing Krippendorff's alpha-reliability: twelve units with grades from 1 to 5.
 KRIPPENDORFF = [

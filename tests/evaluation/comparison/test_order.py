@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from curation.evaluation.comparison.label_noise import grade_noise
 from curation.evaluation.comparison.order import (
     OrderView,
     PairOrder,
     drawn_medians,
+    grade_noise,
     order_over_labels,
     order_over_queries,
 )

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.comparison.label_noise import grade_noise
-from curation.evaluation.comparison.order import order_with_other_labels, released_noise
+from curation.evaluation.comparison.order import grade_noise, order_with_other_labels, released_noise
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.scoring.inputs.release import read_release

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.rounds.forecast import AnnotatorWork, forecast, pace, read_work
+from curation.labeling.rounds.forecast import AnnotatorWork, annotators_work, forecast, pace
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import query_answer_counts, remarks
 from curation.labeling.session.showings import next_showings
@@ -106,7 +106,7 @@ def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> Non
     )
     assert {one.status for one in done} == {"saved"}
     answer_query(store, "ada", first.presentation_id, "partly", "key of it")
-    (work,) = read_work(store, "first")
+    (work,) = annotators_work(store, "first")
     assert (work.annotator, work.open, len(work.answered)) == ("ada", 3, 3)
     assert work.seconds == [1.5], "the time of the first answer, not that of its change"
     said = remarks(store, "first").said

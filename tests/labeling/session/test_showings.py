@@ -7,7 +7,7 @@ from pathlib import Path
 
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.rounds.forecast import read_work
+from curation.labeling.rounds.forecast import annotators_work
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
 from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import remarks, round_status
@@ -264,7 +264,7 @@ def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store:
     assert status.left_out == {TOO_NEAR: 1}
     assert (ada.answered, ada.presentations) == (everything - 1, everything - 1)
     assert (status.complete, status.candidates) == (50, 50)
-    assert [work.open for work in read_work(store, "first")] == [0]
+    assert [work.open for work in annotators_work(store, "first")] == [0]
     with store.reading() as cursor:
         assert round_state(cursor, "first").open_items == 0
         assert open_states(cursor) == []

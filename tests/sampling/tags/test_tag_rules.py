@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.sampling.tags import rules as tag_rules
+from curation.sampling.tags import find_tags as tag_rules
+from curation.sampling.tags.find_tags import names_of, overlap, stems_of
 from curation.sampling.tags.misspellings import FREQUENT, Spelling, is_slip
-from curation.sampling.tags.names import names_of
-from curation.sampling.tags.synonyms import overlap, stems_of
 from curation.store.rows import Document
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=9)

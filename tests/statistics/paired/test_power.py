@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from curation.statistics.paired.power import detectable_difference, power_of, queries_needed
+from curation.statistics.paired.differences import detectable_difference, power_of, queries_needed
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.3, 90), (0.5, 34), (0.8, 15)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from curation.statistics.paired.signed_ranks import sign_ps, wilcoxon_ps
+from curation.statistics.paired.differences import sign_ps, wilcoxon_ps
 from tests.statistics.paired.test_differences import DARWIN
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from curation.statistics.paired.differences import tukey_ps
 from curation.statistics.paired.randomisation import randomisation_ps
-from curation.statistics.paired.tukey import tukey_ps
 
 
 def test_with_two_systems_it_is_fishers_randomisation_test() -> None:
