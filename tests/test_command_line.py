@@ -215,4 +215,4 @@ def test_a_command_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
     assert invoke(["--project", project, "init"]).exit_code == 0
     listed = loaded_by("--project", project, "release", "list")
     assert "curation.cli.release" in listed
-    assert not listed & {"scipy", "pandas", "torch", "curation.cli.evaluate"}
+    assert not listed & {"pydantic", "rich.console", "scipy", "pandas", "torch", "curation.cli.evaluate"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from curation import __version__
 
@@ -60,6 +60,28 @@ STEPS = {
     "Operate": ["backup", "restore", "doctor"],
 }
 """Every command and group, by step of the path."""
+
+
+class _Quick(NamedTuple):
+    """How typer converts a value, without pydantic where it has nothing to do: importing it takes 0.2 s."""
+
+    otherwise: Callable[[Any], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value; at once where it is text, a path, of its type or not given."""
+        kind = param.type_descriptor.annotation
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if isinstance(value, str) and kind in (str, Path) and not param.type_descriptor.parameter_info.exists:
+            return kind(value)
+        if isinstance(kind, type) and isinstance(value, kind):
+            return value
+        return self.otherwise(param).coerce(value, param=param, ctx=ctx)
+
+
+_quick = _Quick(TyperOption.get_runtime_param)
+for _parameter in (TyperArgument, TyperOption):
+    _parameter.get_runtime_param = lambda _: _quick  # type: ignore[assignment, method-assign, return-value]
 
 
 class Steps(TyperGroup):

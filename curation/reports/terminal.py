@@ -6,15 +6,18 @@ becomes a list, a row at a time. Charts are for the page. Outside a terminal not
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from typing import NamedTuple, TextIO
+
+from rich.cells import cell_len
 
 from curation.reports.page import Section, Table, cell_text, is_figure
 from curation.text import ISOLATES, printable
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 PIPE_WIDTH = 110
 """Columns of a table where there is no terminal to fit."""
@@ -28,65 +31,86 @@ GAP = 3
 """Columns that a table takes besides each of its cells."""
 
 
-def show_sections(sections: Iterable[Section], console: Console | None = None) -> None:
+class Screen(NamedTuple):
+    """Where a report is written; outside a terminal `width` is that of tables."""
+
+    out: TextIO
+    width: int
+    is_terminal: bool
+
+    def write(self, text: str, is_bold: bool = False) -> None:
+        """Some lines."""
+        self.out.write(f"{self.bold(text) if is_bold else text}\n")
+
+    def bold(self, text: str) -> str:
+        """The text as terminals have it that know styles."""
+        known = self.is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
+        return f"\x1b[1m{text}\x1b[0m" if known and text else text
+
+
+def _screen() -> Screen:
+    if not sys.stdout.isatty():
+        return Screen(sys.stdout, PIPE_WIDTH, False)
+    return Screen(sys.stdout, get_terminal_size().columns, True)
+
+
+def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> None:
     """Each section: its heading, its sentences, its tables, its remark."""
-    console = console or _console()
+    screen = screen or _screen()
     for section in sections:
         if section.heading:
-            show_sentence(f"\n{section.heading}", console, "bold")
+            show_sentence(f"\n{section.heading}", screen, True)
         for paragraph in filter(None, section.sentence.split("\n")):
-            show_sentence(paragraph, console)
+            show_sentence(paragraph, screen)
         for table in (*section.charted, *section.tables):
             if table.rows:
-                show_table(table, console)
+                show_table(table, screen)
         for paragraph in filter(None, section.remark.split("\n")):
-            show_sentence(paragraph, console)
+            show_sentence(paragraph, screen)
 
 
 def show_report(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> None:
     """What `html_page` makes a page of."""
-    console = _console()
-    show_sentence(title, console, "bold")
+    screen = _screen()
+    show_sentence(title, screen, True)
     for sentence in filter(None, (lead, *findings)):
-        show_sentence(sentence, console)
-    show_sections(sections, console)
+        show_sentence(sentence, screen)
+    show_sections(sections, screen)
     if remark:
-        show_sentence(f"\n{remark}", console)
+        show_sentence(f"\n{remark}", screen)
 
 
-def show_sentence(text: str, console: Console | None = None, style: str = "", margin: int = 0) -> None:
+def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False, margin: int = 0) -> None:
     """A paragraph: in a terminal its lines end between words, elsewhere it is one line.
 
     Parameters
     ----------
     margin: columns before the second line and those after it.
     """
-    from rich.text import Text
-
-    console = console or _console()
+    screen = screen or _screen()
     shown = _shown(text)
-    if console.is_terminal:
-        shown = _wrapped(shown, console.width, margin)
-    console.print(Text(shown, style), soft_wrap=True)
+    if screen.is_terminal:
+        shown = _wrapped(shown, screen.width, margin)
+    screen.write(shown, is_bold)
 
 
-def show_table(table: Table, console: Console | None = None) -> None:
+def show_table(table: Table, screen: Screen | None = None) -> None:
     """The table, without columns that are empty in every row; where it is too wide, a list of its rows."""
-    console = console or _console()
+    screen = screen or _screen()
     empty = [bool(table.rows) and all(row[n] == "" for row in table.rows) for n in range(len(table.columns))]
     filled = [number for number, is_empty in enumerate(empty) if not is_empty]
     columns = [_shown(table.columns[number]) for number in filled]
     rows = [[_shown(cell_text(row[number])) for number in filled] for row in table.rows]
     figures = [all(is_figure(row[number]) for row in table.rows) for number in filled]
     if table.caption:
-        show_sentence(table.caption, console, "bold")
-    widths = _widths(columns, rows, console.width - 1)
+        show_sentence(table.caption, screen, True)
+    widths = _widths(columns, rows, screen.width - 1)
     if widths is None:
-        _show_list(columns, rows, console)
+        _show_list(columns, rows, screen)
     else:
-        _draw(columns, rows, figures, widths, console)
+        _draw(columns, rows, figures, widths, screen)
 
 
 def _shown(text: str) -> str:
@@ -94,18 +118,8 @@ def _shown(text: str) -> str:
     return ISOLATES.sub("", printable(text))
 
 
-def _console() -> Console:
-    """The terminal, or as wide as tables are in a pipe."""
-    from rich.console import Console
-
-    found = Console(markup=False, highlight=False)
-    return found if found.is_terminal else Console(width=PIPE_WIDTH, markup=False, highlight=False)
-
-
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """How wide each column is; None where they do not fit."""
-    from rich.cells import cell_len
-
     whole, least = [], []
     for number, column in enumerate(columns):
         cells = [row[number] for row in rows]
@@ -134,34 +148,45 @@ def _draw(
     rows: Sequence[Sequence[str]],
     figures: Sequence[bool],
     widths: Sequence[int],
-    console: Console,
+    screen: Screen,
 ) -> None:
-    from rich.table import Table as Drawn
-    from rich.text import Text
+    def rule(left: str, dash: str, between: str, right: str) -> None:
+        screen.write(left + between.join(dash * (width + 2) for width in widths) + right)
 
-    drawn = Drawn(header_style="bold")
-    for column, right, width in zip(columns, figures, widths, strict=True):
-        drawn.add_column(_wrapped(column, width), justify="right" if right else "left", width=width)
+    rule("┏", "━", "┳", "┓")
+    for cells in _lines(columns, figures, widths):
+        screen.write(f"┃ {' ┃ '.join(map(screen.bold, cells))} ┃")
+    rule("┡", "━", "╇", "┩")
     for row in rows:
-        drawn.add_row(*(Text(_wrapped(text, width)) for text, width in zip(row, widths, strict=True)))
-    console.print(drawn)
+        for cells in _lines(row, figures, widths):
+            screen.write(f"│ {' │ '.join(cells)} │")
+    rule("└", "─", "┴", "┘")
 
 
-def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+def _lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
+    """The lines of a row, each cell as wide as its column."""
+    wrapped = [_wrapped(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
+    for cells in zip_longest(*wrapped, fillvalue=""):
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
+        yield [
+            f"{blank}{cell}" if right else f"{cell}{blank}"
+            for cell, blank, right in zip(cells, blanks, figures, strict=True)
+        ]
+
+
+def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen) -> None:
     """A row at a time: its name, then a line for each value that it has."""
-    width = min(max(map(len, columns[1:]), default=0), console.width // 3)
+    width = min(max(map(len, columns[1:]), default=0), screen.width // 3)
     for name, *values in rows:
-        show_sentence(f"  {name}", console, "bold", 4)
+        show_sentence(f"  {name}", screen, True, 4)
         for column, value in zip(columns[1:], values, strict=True):
             between = "  " if len(column) <= width else f"\n{' ' * (width + 6)}"
             if value:
-                show_sentence(f"    {column.ljust(width)}{between}{value}", console, "", width + 6)
+                show_sentence(f"    {column.ljust(width)}{between}{value}", screen, False, width + 6)
 
 
 def _wrapped(text: str, width: int, margin: int = 0) -> str:
     """The text in lines that end at single spaces only; a longer word is a line of its own."""
-    from rich.cells import cell_len
-
     lines = []
     for paragraph in text.split("\n"):
         line = ""

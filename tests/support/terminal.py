@@ -8,27 +8,15 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
-from rich.console import Console
-
 from curation.reports.page import Section, cell_text
-from curation.reports.terminal import LONGEST_NAME, show_sections
+from curation.reports.terminal import LONGEST_NAME, Screen, show_sections
 from curation.text import ISOLATES, printable
 
 
 def drawn(sections: Sequence[Section], width: int, terminal: bool = True) -> str:
     """The lines of a terminal that is so wide, without styles; or of a pipe."""
     out = StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=terminal,
-        color_system=None,
-        no_color=True,
-        markup=False,
-        highlight=False,
-        legacy_windows=False,
-    )
-    show_sections(sections, console)
+    show_sections(sections, Screen(out, width, terminal))
     return re.sub(r"\x1b\[\d*m", "", out.getvalue())
 
 
