@@ -28,7 +28,6 @@ from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
-from app.signin import account
 from app.signin import routes as signin
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
@@ -54,8 +53,8 @@ def routes() -> list[Route]:
     return [
         Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", signin.sign_out, methods=["POST"]),
-        Route("/password", account.password, methods=["GET", "POST"]),
-        Route("/sign-ins", account.end, methods=["POST"]),
+        Route("/password", signin.password, methods=["GET", "POST"]),
+        Route("/sign-ins", signin.end, methods=["POST"]),
         *signin.PROVIDER_ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,

@@ -20,12 +20,10 @@ import numpy as np
 
 from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
-from curation.coverage.asked import match_asked
 from curation.coverage.clusters import match_queries
-from curation.coverage.coverage_map import CoverageMap, MapSettings
-from curation.coverage.report import CoverageReport, Span, find_coverage
+from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
+from curation.coverage.report import CoverageReport, Span, find_coverage, match_asked
 from curation.coverage.resolution import documents_of
-from curation.coverage.stored_map import map_in_force, read_map
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.evaluation.coverage_effects import (
     MEASURES,
@@ -40,7 +38,7 @@ from curation.evaluation.coverage_effects import (
 from curation.pooling.systems import Systems
 from curation.progress import silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, embed
-from curation.scoring.inputs.facets import CLUSTER, Facet
+from curation.scoring.inputs.release import CLUSTER, Facet
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_of
 from curation.scoring.metrics.scores import score_run

@@ -1,6 +1,8 @@
 """Signing in by name and password or through an identity provider, and signing out.
 
 A sign-in through a provider goes to the provider, and comes back with its answer.
+
+The account page, linked from the header of every page: one's password, and where one is signed in.
 """
 
 from __future__ import annotations
@@ -18,16 +20,116 @@ from starlette.routing import Route
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
-from app.signin.checking import KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
+from app.signin.checking import CHANGES, KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.sessions import KNOWN_FOR
-from app.signin.throttle import Tried, login_throttle, network, tried_at_sign_in
+from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
 from app.signin.visits import visit_of
-from curation.errors import CurationError, NotFoundError, RefusedError
-from curation.people.accounts import end_sign_ins, sign_in_as
-from curation.people.annotators import authenticate
-from curation.people.sign_ins import LASTS, id_of
+from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreError
+from curation.people.accounts import end_sign_ins, list_accounts, sign_in_as
+from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
+from curation.people.sign_ins import LASTS, OpenSignIn, id_of, list_sign_ins
+
+_PASSWORD_FORM = pages.template("password.html")
+_SIGN_INS = pages.template("sign-ins.html")
+_THIS = '<b class="this">this browser</b>'
+_END = '<button name="id" value="{}">End</button>'
+_END_OTHERS = '<button name="id" value="">End all others</button>'
+
+
+async def password(request: Request) -> Response:
+    """GET shows the form and where one is signed in; POST takes the old and the new password, and keeps this
+    browser alone signed in.
+    """
+    if request.method != "POST":
+        return await _account_page(request)
+    form = await pages.form(request)
+    if form is None:
+        return await _account_page(request, 413, "That is longer than three passwords.")
+    return await _change(request, *(form.get(field, "") for field in ("old", "new", "again")))
+
+
+async def end(request: Request) -> Response:
+    """POST: end one of the own sign-ins, or all but this browser's."""
+    name, form = request.state.annotator, await pages.form(request) or {}
+    this = id_of(sign_in_of(request.cookies) or "")
+    ended = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, but=this)
+    try:
+        with suppress(NotFoundError):  # it has ended already, and the page says so
+            await to_thread.run_sync(ended)
+    except CurationError as error:
+        return await _account_page(request, 503, unreadable(error))
+    accounts().expire()
+    return RedirectResponse("/password", 303)
+
+
+async def _change(request: Request, old: str, new: str, again: str) -> Response:
+    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    if new != again:
+        return await _account_page(request, 422, "The new password was not written alike twice.")
+    tried = tried_at_change(name, id_of(key))
+    if rest := login_throttle.attempt(tried):
+        problem = f"Too many wrong tries. Try again in {rest} s."
+        return await _account_page(request, 429, problem, {"Retry-After": str(rest)})
+    change = partial(change_password, project_store(), name, old, new, visit_of(request))
+    try:
+        found = await CHANGES.run(request, name, change)
+    except QueueFullError:
+        login_throttle.withdrawn(tried)
+        return await _account_page(request, 503, FULL, {"Retry-After": str(RETRY_AFTER)})
+    except InputError as error:  # about the new one: the old one was right
+        login_throttle.succeeded(tried)
+        return await _account_page(request, 422, str(error))
+    except StoreError as error:  # nothing was found out about the password
+        login_throttle.withdrawn(tried)
+        return await _account_page(request, 503, str(error))
+    except CurationError as error:
+        return await _account_page(request, 422, str(error))
+    login_throttle.succeeded(tried)
+    return enter(request, found, "/") if found else RedirectResponse("/sign-in", 303)
+
+
+_BY_PROVIDER = (
+    "<p>You sign in through an identity provider: change your password there. A password of this project "
+    "is given by its lead, with <code>goldset annotator password</code>.</p>"
+)
+
+
+async def _account_page(
+    request: Request, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
+) -> Response:
+    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    lead = f"The account of {name}."
+    try:
+        by_password, sign_ins = await to_thread.run_sync(_account, name)
+    except CurationError as error:
+        return pages.page("Account", lead, pages.alert(problem or unreadable(error)), 503)
+    form = _PASSWORD_FORM.substitute(
+        name=escape(name), problem=pages.alert(problem), shortest=SHORTEST_PASSWORD
+    )
+    content = f"{form if by_password else _BY_PROVIDER}{_sign_ins(sign_ins, id_of(key))}"
+    return pages.page("Account", lead, content, status, headers)
+
+
+def _account(name: str) -> tuple[bool, list[OpenSignIn]]:
+    with project_store().reading() as cursor:
+        by_password = any(one.password for one in list_accounts(cursor) if one.name == name)
+        return by_password, list_sign_ins(cursor, name)
+
+
+def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
+    """Where somebody is signed in, with a button for each but this browser."""
+    lines = "".join(_sign_in(one, one.sign_in_id == this) for one in sign_ins)
+    return _SIGN_INS.substitute(lines=lines, others=_END_OTHERS if len(sign_ins) > 1 else "")
+
+
+def _sign_in(one: OpenSignIn, is_this: bool) -> str:
+    ending = _THIS if is_this else _END.format(one.sign_in_id)
+    place = f" at {escape(one.network)}" if one.network else ""
+    times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
+    return f"<li><span>{escape(one.device)}{place}<small>{times}</small></span>{ending}</li>"
+
 
 _FORM = pages.template("signin.html")
 FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."

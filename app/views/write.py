@@ -18,7 +18,7 @@ from curation.coverage.writing.queue import (
     write_task,
     writing_queue,
 )
-from curation.coverage.writing.written import UNANSWERABLE
+from curation.coverage.writing.tasks import UNANSWERABLE
 from curation.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING

@@ -22,8 +22,13 @@ from typing import Any, NamedTuple
 from curation.answers.rule import BOUND
 from curation.door import Door, open_door
 from curation.errors import InputError, RefusedError, refuse_problems
-from curation.labeling.rounds.assignment import Candidate, assign
-from curation.labeling.rounds.candidates import CandidateRow, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import (
+    Candidate,
+    CandidateRow,
+    assign,
+    choose_candidates,
+    read_candidates,
+)
 from curation.labeling.rounds.opening import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.relevance import Relevance

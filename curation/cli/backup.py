@@ -12,8 +12,7 @@ from curation.cli.output import emit, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.operations.backup import Backup
-    from curation.operations.restore import Restored
+    from curation.operations.backup import Backup, Restored
 
 
 @app.command()
@@ -80,7 +79,7 @@ def restore(
       goldset restore backups/goldset-20261123-020000.duckdb --replace
       goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
     """
-    from curation.operations.restore import restore as restore_backup
+    from curation.operations.backup import restore as restore_backup
 
     restored = restore_backup(file, project_path(), replace=replace)
     emit(as_json, restored, lambda: _show_restored(restored))

@@ -35,8 +35,8 @@ def certificate(
       goldset certificate --release v1 --html certificate.html
       goldset certificate --json
     """
+    from curation.splits.certificate.certificate import shown_certificate
     from curation.splits.certificate.page import certificate_page
-    from curation.splits.sealed_ties import shown_certificate
 
     with project_store().reading() as cursor:
         found = shown_certificate(cursor, release)

@@ -29,8 +29,7 @@ from curation.text import amount, percent, plain
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport, Span
-    from curation.coverage.writing.tasks import BatchProgress, OpenedTasks
-    from curation.coverage.writing.written import CoverageQuery
+    from curation.coverage.writing.tasks import BatchProgress, CoverageQuery, OpenedTasks
     from curation.evaluation.coverage_report import EvaluatedValues
     from curation.progress import Progress
 
@@ -138,7 +137,7 @@ def coverage_rename(
     Examples:
       goldset coverage rename 4 "USB hubs"
     """
-    from curation.coverage.stored_map import rename_cluster
+    from curation.coverage.coverage_map import rename_cluster
 
     named = rename_cluster(project_store(), number, name)
     emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
@@ -169,8 +168,7 @@ def coverage_open_tasks(
       goldset coverage open-tasks --queries 10 --annotators anna --unanswerable
       goldset coverage open-tasks --queries 2 --annotators anna --region 4
     """
-    from curation.coverage.writing.tasks import open_tasks
-    from curation.coverage.writing.written import GAP, UNANSWERABLE
+    from curation.coverage.writing.tasks import GAP, UNANSWERABLE, open_tasks
 
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
@@ -189,8 +187,7 @@ def coverage_written(as_json: Json = False) -> None:
       goldset coverage written
       goldset coverage written --json
     """
-    from curation.coverage.writing.tasks import batches
-    from curation.coverage.writing.written import coverage_queries
+    from curation.coverage.writing.tasks import batches, coverage_queries
     from curation.sampling.tags.answerable import written_unanswerable
 
     with project_store().reading() as cursor:

@@ -13,7 +13,7 @@ from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.language_model.aims import WritingWork
+    from curation.coverage.language_model.candidates import WritingWork
     from curation.coverage.language_model.judged_share import JudgedOrigins, JudgedShare
     from curation.coverage.language_model.writing import SyntheticQueries
 
@@ -49,8 +49,8 @@ def synthetic_write(
       goldset coverage synthetic write --queries 30 --share 0.5
       goldset coverage synthetic write --queries 30 --share 0.5 --send --calls 300
     """
-    from curation.coverage.language_model.aims import WritingRequest, plan_writing
     from curation.coverage.language_model.answers import Asking
+    from curation.coverage.language_model.candidates import WritingRequest, plan_writing
     from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
     from curation.coverage.language_model.writing import write_queries
     from curation.retrieval.embeddings import DEFAULT_MODEL

@@ -35,12 +35,11 @@ from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.strata import facet_figures, other_means
 from curation.evaluation.figures.traffic import traffic_figures
-from curation.scoring.inputs.facets import COVERAGE, Facet
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
-from curation.scoring.inputs.release import EvaluatedRelease
+from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.measures import Measure, mean_of, summary_of
-from curation.scoring.metrics.rankings import RunRows, rank
+from curation.scoring.metrics.qrels import RunRows, rank
 from curation.scoring.metrics.scores import RunScores, mean_scores, score_ranking
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES

@@ -14,26 +14,23 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.comparison.deciding import check_deciding
 from curation.evaluation.comparison.order import with_other_labels
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions, sealed_evaluation
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
 from curation.evaluation.refusals import run_problems
-from curation.evaluation.sealed_figures import sealed_evaluation
-from curation.looks.disclosure import (
-    EarlierRun,
-    SeenLists,
-    refuse_what_tells_of_single_queries,
-    secrets,
-    seen_lists,
-)
 from curation.looks.ladder import scored_by
 from curation.looks.ladder_looks import with_ladder_values
 from curation.looks.limits import (
+    EarlierRun,
     Plausibility,
+    SeenLists,
     plausibility,
     refuse_fine_measures,
     refuse_implausible,
+    refuse_what_tells_of_single_queries,
     rounded_figures,
+    secrets,
+    seen_lists,
     seen_pairs,
 )
 from curation.looks.looking import (
@@ -47,8 +44,7 @@ from curation.looks.looking import (
 )
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
-from curation.scoring.inputs.facets import Facet, chosen_facets
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.release import EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
 from curation.scoring.metrics.measures import Measure, measures_for

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.scoring.inputs.facets import CLUSTER
+from curation.scoring.inputs.release import CLUSTER
 from curation.scoring.metrics.measures import measures_named
 
 OVERALL = "overall"

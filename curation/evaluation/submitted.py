@@ -25,8 +25,7 @@ from curation.evaluation.report.page import EvaluationReport, answers_report, ev
 from curation.looks.ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
-from curation.scoring.inputs.facets import facet_names
-from curation.scoring.inputs.release import dimensions_of, scale_of
+from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.metrics.measures import measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts

@@ -22,7 +22,7 @@ from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
-from curation.scoring.metrics.rankings import UNJUDGED, rank
+from curation.scoring.metrics.qrels import UNJUDGED, rank
 from curation.sources.run_import import import_run
 from curation.store import COMMAND_LINE, Store
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.rounds.assignment import Candidate
-from curation.labeling.rounds.candidates import choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
 from curation.presentation.excerpts import LONGEST, best_passage
 from curation.sources.queries import active_queries

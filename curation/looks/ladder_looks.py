@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.errors import InputError, RefusedError
-from curation.looks.disclosure import refuse_what_tells_of_single_queries, seen_lists
 from curation.looks.ladder import NO_LADDER, PartLadder, part_ladder, scored_by
 from curation.looks.limits import (
     plausibility,
     refuse_fine_measures,
     refuse_implausible,
+    refuse_what_tells_of_single_queries,
     rounded_figures,
+    seen_lists,
     seen_pairs,
 )
 from curation.looks.looking import (
@@ -37,7 +38,7 @@ from curation.releases.verify import Opened
 from curation.scoring.inputs.release import ALL, EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
 from curation.scoring.metrics.measures import Measure, measures_for
-from curation.scoring.metrics.rankings import RunRows
+from curation.scoring.metrics.qrels import RunRows
 from curation.scoring.metrics.scores import score_rows
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store

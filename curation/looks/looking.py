@@ -40,9 +40,8 @@ from scipy.special import ndtri
 
 from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
-from curation.looks.disclosure import EarlierRun, SeenLists, overlap
 from curation.looks.ladder import PartLadder, part_ladder
-from curation.looks.limits import DECIMALS, Plausibility, rounded_figures
+from curation.looks.limits import DECIMALS, EarlierRun, Plausibility, SeenLists, overlap, rounded_figures
 from curation.people.annotators import EVALUATING, require_annotators, require_author
 from curation.releases.looks import (
     LookList,
@@ -57,8 +56,7 @@ from curation.releases.looks import (
     looks,
 )
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.facets import LEAST
-from curation.scoring.inputs.release import EvaluatedRelease, parts_of
+from curation.scoring.inputs.release import LEAST, EvaluatedRelease, parts_of
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 from curation.store.retry import write_if_unchanged
 from curation.text import amount, canonical_json, digest

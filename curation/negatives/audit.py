@@ -32,8 +32,7 @@ from typing import Any, NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
-from curation.labeling.rounds.assignment import Candidate
-from curation.labeling.rounds.candidates import Chosen
+from curation.labeling.rounds.assignment import Candidate, Chosen
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.labeling.rounds.rounds import list_rounds

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from curation.errors import CurationError, NotFoundError, RefusedError
+from curation.operations.backup import Restored, restore
 from curation.operations.project_checks import look_at_releases
-from curation.operations.restore import Restored, restore
 from curation.store import Store, note_event, open_store
 from curation.store.staging import beside_or_temporary
 

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, InputError, RefusedError
-from curation.labeling.rounds.assignment import Candidate
-from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import (
+    Candidate,
+    CandidateRow,
+    Chosen,
+    choose_candidates,
+    read_candidates,
+)
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.opening import (
     RoundOpened,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from curation.progress import Progress, silent
+from curation.splits.certificate.certificate import without_sealed
 from curation.splits.groups.cuts import (
     FEW,
     StillTied,
@@ -20,7 +21,6 @@ from curation.splits.groups.groups import chain, leakage_groups, members_of
 from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import SplitInputs, read_labels, settled_queries
 from curation.splits.rules import Rules
-from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.search import find_edges

@@ -14,12 +14,11 @@ from pydantic import TypeAdapter
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.splits.certificate.certificate import Certificate
+from curation.splits.certificate.certificate import Certificate, without_sealed
 from curation.splits.groups.groups import members_of
 from curation.splits.overview import GroupView, group_view
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules
-from curation.splits.sealed_ties import without_sealed
 from curation.splits.split import PreparedSplit, prepare_split
 from curation.store import Cursor, Store, get_setting
 

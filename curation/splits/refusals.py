@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from curation.errors import RefusedError
 from curation.splits.assignment.assignment import ALL, PartShare
+from curation.splits.certificate.certificate import without_sealed
 from curation.splits.certificate.findings import Crossing
 from curation.splits.groups.cuts import StillTied, WeakLink, ties_by_kind, ties_within, weakest_links
 from curation.splits.groups.groups import chain, members_of
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import LARGEST_GROUP
 from curation.splits.rules import Rules
-from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.text import amount, percent
 

@@ -36,7 +36,7 @@ from curation.splits.assignment.carried_over import (
     carried_over_groups,
     read_carried_over,
 )
-from curation.splits.certificate.certificate import Certificate, certificate_of
+from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.certificate.certify import certify
 from curation.splits.certificate.findings import Findings
 from curation.splits.groups.cuts import StillTied, still_tied
@@ -53,7 +53,6 @@ from curation.splits.request import (
     check_request,
 )
 from curation.splits.rules import GROUP, Rules
-from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import compared_texts, described

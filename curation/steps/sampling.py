@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.coverage.stored_map import map_in_force
+from curation.coverage.coverage_map import map_in_force
 from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
@@ -11,12 +11,19 @@ from curation.retrieval.embeddings import refuse_without_model
 from curation.sampling.frame.limits import check_limits
 from curation.sampling.plan import check_plan
 from curation.sampling.request import DrawRequest, TopUpRequest
-from curation.sampling.sample import SampleReport, draw_sample, refuse_too_few
+from curation.sampling.sample import (
+    SampleReport,
+    draw_sample,
+    refuse_nothing_asked,
+    refuse_taking_away,
+    refuse_too_few,
+    sample_to_top_up,
+    top_up,
+)
 from curation.sampling.strata import CLUSTER, check_dimensions
 from curation.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
 from curation.sampling.tags.request import TagsRequest
 from curation.sampling.tags.stored_tags import RULE_TAGS
-from curation.sampling.top_up import refuse_nothing_asked, refuse_taking_away, sample_to_top_up, top_up
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store, get_setting
 from curation.text import amount

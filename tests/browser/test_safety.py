@@ -35,10 +35,9 @@ from curation.people.annotators import add_annotator
 from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.project import init_project
-from curation.sampling.sample import draw_sample
+from curation.sampling.sample import draw_sample, top_up
 from curation.sampling.tags.find_tags import find_tags
 from curation.sampling.tags.stored_tags import set_tags, write_query
-from curation.sampling.top_up import top_up
 from curation.settling.adjudication import decide, decide_many
 from curation.settling.decisions import ask_opinion
 from curation.sources.corpus import import_corpus

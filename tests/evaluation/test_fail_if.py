@@ -11,12 +11,10 @@ import pytest
 from curation.errors import InputError
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.fail_if import FailCondition, FailedFigure, failed_figures, read_conditions
-from curation.scoring.inputs.facets import facets_of
 from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease, facets_of
 from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.sources.queries import KnownQueries
 from tests.support.command_line import invoke
 from tests.support.evaluated_runs import evaluate_read

@@ -17,8 +17,7 @@ from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.sampling.sample import draw_sample
-from curation.sampling.top_up import top_up
+from curation.sampling.sample import draw_sample, top_up
 from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

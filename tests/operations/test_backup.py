@@ -15,8 +15,7 @@ import pytest
 
 from curation.cli import main
 from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
-from curation.operations.backup import back_up, sums_path
-from curation.operations.restore import restore
+from curation.operations.backup import back_up, restore, sums_path
 from curation.store import Store, get_setting, open_store, put_setting
 from curation.store.files import serve_alone
 from tests.support.command_line import invoke

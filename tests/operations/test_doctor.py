@@ -15,9 +15,8 @@ import pytest
 from curation.errors import NotFoundError
 from curation.jobs.result_files import new_result_folder
 from curation.jobs.stored import begin
-from curation.operations.backup import back_up
+from curation.operations.backup import back_up, restore
 from curation.operations.doctor import Examination, examine, look_at_permissions
-from curation.operations.restore import restore
 from curation.people.annotators import add_annotator
 from curation.store import Store, put_setting, utc_now
 from curation.store.on_disk.write_ahead_log import log_of

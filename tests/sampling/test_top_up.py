@@ -12,9 +12,8 @@ from scipy.stats import binom
 from curation.errors import InputError, RefusedError
 from curation.sampling.frame.limits import Limits
 from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import draw_sample
+from curation.sampling.sample import draw_sample, top_up
 from curation.sampling.stored_sample import current_sample
-from curation.sampling.top_up import top_up
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest
 from tests.support import examples

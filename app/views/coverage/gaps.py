@@ -9,13 +9,14 @@ from app.page import PageContext, submit
 from app.views.coverage import measuring, region
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import (
+    GAP,
     MOST_AT_ONCE,
+    UNANSWERABLE,
     OpenedTasks,
     TaskCounts,
     open_tasks,
     tasks_of_clusters,
 )
-from curation.coverage.writing.written import GAP, UNANSWERABLE
 from curation.people.annotators import able_to_judge
 from curation.text import amount, percent
 

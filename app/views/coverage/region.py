@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.page import PageContext
-from curation.coverage.stored_map import LONGEST_NAME, rename_cluster
+from curation.coverage.coverage_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import open_tasks
 from curation.store.documents import snapshot_titles

@@ -7,8 +7,7 @@ import streamlit as st
 from app import ui
 from app.page import PageContext
 from curation.coverage.writing.state import CoverageState
-from curation.coverage.writing.tasks import batches
-from curation.coverage.writing.written import coverage_queries
+from curation.coverage.writing.tasks import batches, coverage_queries
 from curation.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
 
 SHOWN = 100

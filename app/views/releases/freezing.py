@@ -17,8 +17,7 @@ from curation.jobs import Job, jobs_of
 from curation.releases.freeze.readiness import Readiness, readiness
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
-from curation.splits.certificate.certificate import Certificate
-from curation.splits.sealed_ties import shown_certificate
+from curation.splits.certificate.certificate import Certificate, shown_certificate
 from curation.step import written
 from curation.store import Store
 from curation.text import amount

@@ -21,8 +21,8 @@ from curation.releases.overview import ListedExport, ShownRelease, exports_of, o
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, opened, verify
+from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
-from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
 from curation.text import amount, percent
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
-from curation.coverage.writing.written import propose_origins
+from curation.coverage.writing.tasks import propose_origins
 from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.people.annotators import require_author

@@ -21,16 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from curation.coverage.clusters import EntityMatch
-from curation.coverage.coverage_map import match_texts
-from curation.coverage.language_model.aims import (
-    TRIES,
-    WritingInputs,
-    WritingRequest,
-    aim_for,
-    check_request,
-    documents_of,
-    read_inputs,
-)
+from curation.coverage.coverage_map import match_texts, write_texts
 from curation.coverage.language_model.answers import (
     Asking,
     Check,
@@ -43,20 +34,26 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.candidates import (
     ALIKE,
+    TRIES,
     VERIFY,
     WRITE,
     QueryAim,
+    WritingInputs,
+    WritingRequest,
+    aim_for,
     candidates_call,
+    check_request,
+    documents_of,
     is_shown,
     read_candidates,
     read_check,
+    read_inputs,
     verification_call,
     why_refused,
 )
 from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
 from curation.coverage.report import CoverageGap
-from curation.coverage.stored_map import write_texts
-from curation.coverage.writing.written import (
+from curation.coverage.writing.tasks import (
     GAP,
     CoverageQuery,
     QueryOrigin,

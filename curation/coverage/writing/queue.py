@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.coverage.stored_map import ClusterTopic, documents_of_cluster, read_topic
+from curation.coverage.coverage_map import ClusterTopic, documents_of_cluster, read_topic
 from curation.coverage.writing.checks import STYLES, QueryStyle, TextWarnings, check_text
-from curation.coverage.writing.tasks import documents_left, documents_taken, task_id_of
-from curation.coverage.writing.written import QueryOrigin, add_coverage_query, propose_origins
+from curation.coverage.writing.tasks import (
+    QueryOrigin,
+    add_coverage_query,
+    documents_left,
+    documents_taken,
+    propose_origins,
+    task_id_of,
+)
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.sources.queries import KnownQueries, active_queries
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now

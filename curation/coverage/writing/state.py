@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.coverage.asked import clusters_at, read_asked
-from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import CoverageMeasures
-from curation.coverage.report import ClusterCoverage, CoverageGap, gaps_of, measured, of_clusters
-from curation.coverage.stored_map import map_in_force, read_map
+from curation.coverage.report import (
+    ClusterCoverage,
+    CoverageGap,
+    clusters_at,
+    gaps_of,
+    measured,
+    of_clusters,
+    read_asked,
+)
 from curation.store import Cursor, Query
 from curation.text import digest
 

@@ -41,15 +41,15 @@ from curation.evaluation.answers.grading import AnswerGrades
 from curation.evaluation.figures.means import Figure, mean_intervals
 from curation.evaluation.figures.strata import SMALL, StratumFigures, hidden_values
 from curation.files.formats import FileLayout
-from curation.looks.disclosure import (
+from curation.looks.ladder import F1
+from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
+from curation.looks.limits import (
     EarlierRun,
     SeenLists,
     refuse_what_tells_of_single_queries,
+    rounded_figures,
     secrets,
 )
-from curation.looks.ladder import F1
-from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
-from curation.looks.limits import rounded_figures
 from curation.looks.looking import (
     BUSY,
     PlannedLooks,
@@ -61,8 +61,7 @@ from curation.looks.looking import (
 )
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.facets import LEAST, Facet, chosen_facets
-from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.metrics.measures import mean_of
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store

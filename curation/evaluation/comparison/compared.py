@@ -30,8 +30,7 @@ from curation.evaluation.comparison.pairs import (
 )
 from curation.evaluation.figures.strata import hidden_values
 from curation.evaluation.figures.traffic import traffic_differences
-from curation.scoring.inputs.facets import COVERAGE, Facet
-from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
 from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Mask
 

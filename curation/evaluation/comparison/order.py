@@ -39,8 +39,7 @@ from curation.releases.stored import BESIDE
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import Qrels
-from curation.scoring.metrics.rankings import UNJUDGED, Rankings, RunRows, rank
+from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, RunRows, rank
 from curation.scoring.metrics.scores import values_of
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures

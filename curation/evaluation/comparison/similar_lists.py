@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from curation.arrow import ints_of, numbers
 from curation.evaluation.comparison.pairs import MOST_PAIRS, SystemPair, system_pairs
-from curation.scoring.metrics.rankings import Rankings, RunRows
+from curation.scoring.metrics.qrels import Rankings, RunRows
 from curation.statistics.arrays import Floats, Ints
 from curation.statistics.rank_correlation import ap_correlations
 

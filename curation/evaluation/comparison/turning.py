@@ -14,11 +14,15 @@ import numpy as np
 import pyarrow as pa
 
 from curation.arrow import numbers
-from curation.scoring.metrics.bounds import DEEPEST_UNJUDGED
-from curation.scoring.metrics.engine import JudgedPlaces, engine_values, judged_places, with_highest
+from curation.scoring.metrics.engine import (
+    DEEPEST_UNJUDGED,
+    JudgedPlaces,
+    engine_values,
+    judged_places,
+    with_highest,
+)
 from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import Qrels
-from curation.scoring.metrics.rankings import UNJUDGED, RunRows, rank
+from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, rank
 from curation.statistics.arrays import Floats, Ints
 
 

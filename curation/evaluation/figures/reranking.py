@@ -20,8 +20,7 @@ import pyarrow as pa
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import Qrels
-from curation.scoring.metrics.rankings import Rankings, RunRows, rank
+from curation.scoring.metrics.qrels import Qrels, Rankings, RunRows, rank
 from curation.scoring.metrics.scores import RunScores, mean_scores, score_rows
 from curation.statistics.arrays import Ints
 

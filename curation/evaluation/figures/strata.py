@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import bdtr, stdtrit
 
 from curation.evaluation.figures.means import Figure, MeasureFigure, highest_of, mean_figures, mean_intervals
-from curation.scoring.inputs.facets import LEAST, Facet
+from curation.scoring.inputs.release import LEAST, Facet
 from curation.scoring.metrics.measures import averaged, of_mean
 from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Floats, Mask

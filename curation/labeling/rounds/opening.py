@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from curation.errors import RefusedError
-from curation.labeling.rounds.assignment import assign, quantiles
-from curation.labeling.rounds.candidates import Chosen
+from curation.labeling.rounds.assignment import Chosen, assign, quantiles
 from curation.labeling.rounds.layout import (
     ControlItem,
     ControlItemPool,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.statistics.allocation import allocate

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from curation.errors import NotFoundError, refuse_problems
-from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
 from curation.labeling.rounds.opening import NO_CANDIDATES, RoundOpened, open_over
 from curation.labeling.rounds.upcoming import ASKED_FROM

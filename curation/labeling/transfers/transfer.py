@@ -16,8 +16,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate
-from curation.labeling.rounds.candidates import Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import (
+    CLOSEST_DUPLICATE,
+    Candidate,
+    Chosen,
+    choose_candidates,
+    read_candidates,
+)
 from curation.labeling.rounds.layout import (
     ControlItemPool,
     LaidOut,

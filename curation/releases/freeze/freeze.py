@@ -28,11 +28,10 @@ from curation.releases.stored import (
     rounded,
     signed_row,
 )
-from curation.splits.certificate.certificate import Certificate, certificate_of
+from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
 from curation.splits.refusals import edge_sentence
-from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now

@@ -26,11 +26,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.coverage.asked import matches_of
 from curation.coverage.clusters import IN_A_NAME, NO_CLUSTER, SMALL_ONLY
-from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import Clusters
-from curation.coverage.stored_map import map_in_force, read_map
+from curation.coverage.report import matches_of
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
 from curation.sampling.frame.bands import BANDS, band_of

@@ -1,28 +1,216 @@
 """A release as what runs are evaluated against: queries of some parts with their facets, and their grades.
 
 Grades of parts that were not asked for are not in it.
+
+Facets: by what the evaluated queries can be distinguished, for figures of each kind.
+
+    stratum   what the sample calls it; 'imported', 'written' or 'synthetic' for others
+    band, length, field:F …
+              one dimension of the strata, where the sample has it
+    segment   where the query was asked most often
+    tag       each tag; a query with two tags is in both values, one without any in 'no tag'
+    source, part
+    cluster, grid
+              regions of the corpus and the 3 × 3 grid, where the release has a coverage map
+
+`type` is short for stratum and tag, as in agreement by type. Where a language model wrote some of the
+queries, they are always distinguished by source.
+
+A query is in every region of the corpus that it is about. The grid is the thirds of dispersion Δ and of
+alignment J, as the release has their boundaries. Regions without an evaluated query are values too: what
+systems reach there is unknown. Queries that are in no region, or have no cell, are counted under a value of
+their own, which is no stratum of the corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
 from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.facets import Facet, coverage_facets, facets_of
+from curation.sampling.strata import BETWEEN
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries
-from curation.statistics.arrays import Floats
+from curation.statistics.arrays import Floats, Mask
 from curation.store import Query, Store
 from curation.text import normalise_query
+
+LEAST = 10
+"""Queries of a kind without which it has no figures."""
+NO_SEGMENT = "no segment"
+NO_TAG = "no tag"
+OTHER = "not sampled"
+"""What dimensions of strata call a query that is of no stratum of the sample."""
+SOURCE, SYNTHETIC = "source", "synthetic"
+SHORT_FOR = {"type": ("stratum", "tag")}
+CLUSTER, GRID = "cluster", "grid"
+COVERAGE = (CLUSTER, GRID)
+"""Facets of the release's coverage map."""
+NO_COVERAGE = (
+    "the release has no coverage map, which says what the clusters and the grid are. Map the corpus and "
+    "freeze a release after it"
+)
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A way to tell queries apart.
+
+    Attributes
+    ----------
+    values: value → which of the Q queries have it, shape (Q,); ordered by value, regions from the largest.
+    apart: no query has two values.
+    outside: values of the queries that are in no stratum; they are none themselves.
+    by_grades: which queries have a value follows from their grades.
+    """
+
+    name: str
+    values: Mapping[str, Mask]
+    apart: bool
+    outside: tuple[str, ...] = ()
+    by_grades: bool = False
+
+
+def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
+    """The facets by which queries of one part can be distinguished.
+
+    Parameters
+    ----------
+    dimensions: what the strata of the release's sample were made by.
+    covered: whether the release has a coverage map.
+    """
+    own = [name for name in dimensions if name not in COVERAGE]
+    return tuple(dict.fromkeys(["stratum", "tag", *own, "segment", "source", *(COVERAGE if covered else ())]))
+
+
+def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
+    """The facets of queries, as a release has them.
+
+    Parameters
+    ----------
+    dimensions: what the strata of the release's sample were made by.
+    """
+    found = [_one("stratum", rows, lambda row: str(row["stratum"]))]
+    for place, dimension in enumerate(dimensions):
+        if dimension not in ("segment", *COVERAGE):  # `cluster` is what the release's own map says
+            found.append(_one(dimension, rows, _component(place, len(dimensions))))
+    found.append(_one("segment", rows, lambda row: row.get("segment") or NO_SEGMENT))
+    found += [
+        _one(SOURCE, rows, lambda row: str(row["source"])),
+        _one("part", rows, lambda row: str(row["part"])),
+    ]
+    found.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG]), apart=False))
+    return {facet.name: facet for facet in found}
+
+
+def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
+    """The facets of these names, and `source` where some of the queries are synthetic.
+
+    Raises
+    ------
+    InputError: names that are no facets of these queries.
+    """
+    wanted = list(dict.fromkeys(one for name in names for one in SHORT_FOR.get(name, (name,))))
+    problems = [
+        f"{name!r}: {NO_COVERAGE}" if name in COVERAGE else f"{name!r} is no facet of the release's queries"
+        for name in wanted
+        if name not in facets
+    ]
+    if problems:
+        raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
+    if SOURCE in facets and SYNTHETIC in facets[SOURCE].values and SOURCE not in wanted:
+        wanted.append(SOURCE)
+    return [facets[name] for name in wanted]
+
+
+def _one(name: str, rows: Sequence[Row], value: Callable[[Row], str]) -> Facet:
+    return Facet(name, _several(rows, lambda row: [value(row)]), apart=True)
+
+
+def _several(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
+    masks: dict[str, Mask] = {}
+    for place, row in enumerate(rows):
+        for value in values(row):
+            masks.setdefault(value, np.zeros(len(rows), bool))[place] = True
+    return dict(sorted(masks.items()))
+
+
+def _component(place: int, number: int) -> Callable[[Row], str]:
+    """One dimension of a stratum's name."""
+
+    def read(row: Row) -> str:
+        if row.get("inclusion_probability") is None:
+            return OTHER
+        parts = str(row["stratum"]).split(BETWEEN)
+        return parts[place] if len(parts) == number else str(row["stratum"])
+
+    return read
+
+
+NO_CELL = "no relevant document in a cluster"
+THIRDS = ("low", "middle", "high")
+
+
+def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
+    """The facets `cluster` and `grid` of queries; none where the release has no coverage.
+
+    Parameters
+    ----------
+    query_ids: the evaluated queries; masks are in their order.
+    """
+    coverage = release.rows("coverage")
+    if not coverage:
+        return []
+    of = {row["query_id"]: row for row in release.rows("query_coverage")}
+    rows = [of[query_id] for query_id in query_ids]
+    return [_clusters(rows, coverage[0]["clusters"]), _grid(rows)]
+
+
+def cell_name(dispersion: int, alignment: int) -> str:
+    """What a cell of the grid is called, by its thirds from 0."""
+    return f"Δ {THIRDS[dispersion]}, J {THIRDS[alignment]}"
+
+
+def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
+    held = [frozenset(row["clusters"]) for row in rows]
+    regions = {cluster["number"]: cluster["name"] for cluster in clusters if cluster["region"]}
+    values = {
+        f"{number} {name}": np.array([number in own for own in held]) for number, name in regions.items()
+    }
+    outside = np.array([not own.intersection(regions) for own in held])
+    nowhere = np.array([not own for own in held])
+    rest = {SMALL_ONLY: outside & ~nowhere, NO_CLUSTER: nowhere}
+    return _facet(CLUSTER, values, rest, apart=False)
+
+
+def _grid(rows: Sequence[Row]) -> Facet:
+    cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
+    values = {
+        cell_name(spread, aligned): np.array([cell == (spread, aligned) for cell in cells])
+        for spread in range(3)
+        for aligned in range(3)
+    }
+    rest = {NO_CELL: np.array([cell is None for cell in cells])}
+    return _facet(GRID, values, rest, apart=True, by_grades=True)
+
+
+def _facet(
+    name: str, values: dict[str, Mask], rest: Mapping[str, Mask], *, apart: bool, by_grades: bool = False
+) -> Facet:
+    held = {value: mask for value, mask in rest.items() if mask.any()}
+    return Facet(name, values | held, apart, outside=tuple(held), by_grades=by_grades)
+
 
 ALL = "all"
 """Instead of a part's name: every part."""

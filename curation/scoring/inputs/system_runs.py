@@ -37,7 +37,7 @@ from curation.files.formats import FileLayout
 from curation.files.run_files import RunFile
 from curation.progress import Progress, silent
 from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.rankings import RunRows
+from curation.scoring.metrics.qrels import RunRows
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.statistics.arrays import Floats, Ints

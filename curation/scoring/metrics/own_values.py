@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.scoring.metrics.measures import Measure
-from curation.scoring.metrics.qrels import Qrels, with_subtopics
-from curation.scoring.metrics.rankings import UNJUDGED, Rankings
+from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, with_subtopics
 from curation.scoring.metrics.subtopics import alpha_ndcg, ideal_dcg
 from curation.statistics.arrays import Floats, Ints
 

@@ -1,20 +1,202 @@
-"""The grades that runs are scored against, as columns."""
+"""The grades that runs are scored against, as columns.
+
+A run as rankings, in the order of trec_eval: by score as float32, equal scores by document id, descending.
+
+A system that gives every document the same score gets the order of the ids and no better. How often ids
+decided is counted, and the best and the worst order that the scores allow show how much it could matter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.arrow import texts
+from curation.arrow import ints_of, texts
 from curation.errors import InputError
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.subtopics import Subtopics
-from curation.statistics.arrays import Ints
+from curation.statistics.arrays import Floats, Ints
+
+UNJUDGED = -1
+"""The grade of a document without one."""
+
+
+class RunRows(NamedTuple):
+    """The places of one run in any order, N of them; a document is once in a query's list.
+
+    Attributes
+    ----------
+    query: positions in `Qrels.query_ids`, shape (N,).
+    documents: ids, N of them.
+    scores: shape (N,), no NaN.
+    """
+
+    query: Ints
+    documents: pa.Array
+    scores: Floats
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The N places of one run by query, then rank.
+
+    Attributes
+    ----------
+    query, rank, grade: shape (N,); ranks are from 1, `UNJUDGED` is the grade of what nobody judged.
+    judged: position in the columns of the qrels, `UNJUDGED` where there is none, shape (N,).
+    returned: documents that each query got, shape (Q,).
+    order: which of the run's rows is at each place, shape (N,).
+    tied: number of the group of equal scores that a place belongs to, 0 without one, shape (N,).
+    covering: position among the pairs of the qrels' subtopics, `UNJUDGED` where there is none, shape (N,);
+        None without subtopics.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Ints
+    judged: Ints
+    returned: Ints
+    order: Ints
+    tied: Ints
+    covering: Ints | None = None
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each query's places begin, shape (Q,)."""
+        return np.concatenate([[0], np.cumsum(self.returned)[:-1]])
+
+
+class TieCounts(NamedTuple):
+    """Equal scores that document ids put in an order.
+
+    Attributes
+    ----------
+    groups: of two or more documents with one score for one query.
+    documents, queries: how many these are.
+    mattering: queries where documents of different grades are in one group: another order, other figures.
+    """
+
+    groups: int
+    documents: int
+    queries: int
+    mattering: int
+
+
+def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
+    """The rows of query → document → score, without queries that the qrels do not have.
+
+    Raises
+    ------
+    InputError: a score is no number.
+    """
+    place = {query: number for number, query in enumerate(qrels.query_ids)}
+    queries: list[int] = []
+    documents: list[str] = []
+    scores: list[float] = []
+    for query, found in run.items():
+        if query in place:
+            queries += [place[query]] * len(found)
+            documents += found
+            scores += found.values()
+    values = np.array(scores, np.float64)
+    if np.isnan(values).any():
+        first = int(np.flatnonzero(np.isnan(values))[0])
+        query = qrels.query_ids[queries[first]]
+        raise InputError(f"The score of {documents[first]!r} for the query {query!r} is no number.")
+    return RunRows(np.array(queries, np.int64), texts(documents), values)
+
+
+def rank(rows: RunRows, qrels: Qrels) -> Rankings:
+    """Put a run in order and look its documents' grades up."""
+    encoded = rows.documents.dictionary_encode()
+    codes = ints_of(encoded.indices)
+    order, tied = _order(rows, codes, encoded.dictionary)
+    query, number = rows.query[order], len(qrels.query_ids)
+    returned = np.bincount(query, minlength=number)
+    starts = np.concatenate([[0], np.cumsum(returned)[:-1]])
+    ranks = np.arange(1, len(order) + 1) - starts[query]
+    judged = _judged(query, codes[order], encoded.dictionary, qrels)
+    grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
+    subtopics = qrels.subtopics
+    covering = None if subtopics is None else _judged(query, codes[order], encoded.dictionary, subtopics)
+    return Rankings(query, ranks, grade, judged, returned, order, tied, covering)
+
+
+def ties_of(ranking: Rankings) -> TieCounts:
+    """How many equal scores were put in order by ids."""
+    inside = np.flatnonzero(ranking.tied)
+    groups, first = np.unique(ranking.tied[inside], return_index=True)
+    return TieCounts(
+        groups=len(groups),
+        documents=len(inside),
+        queries=len(np.unique(ranking.query[inside[first]])),
+        mattering=len(queries_with_choice(ranking)),
+    )
+
+
+def queries_with_choice(ranking: Rankings) -> Ints:
+    """The queries where equal scores could have another order that matters, by position."""
+    inside = np.flatnonzero(ranking.tied)
+    same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
+    differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
+    return np.unique(ranking.query[inside[1:][same_group & differs]])
+
+
+def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
+    """The ranking with equal scores in the best or the worst order.
+
+    Higher grades come first, then what nobody judged, then the lowest grade (for the worst: the reverse).
+    """
+    value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
+    inside = np.flatnonzero(ranking.tied)
+    key = -value[inside] if best else value[inside]
+    moved = np.arange(len(ranking.query))
+    moved[inside] = inside[np.lexsort((key, ranking.tied[inside]))]
+    return replace(
+        ranking,
+        grade=ranking.grade[moved],
+        judged=ranking.judged[moved],
+        order=ranking.order[moved],
+        covering=None if ranking.covering is None else ranking.covering[moved],
+    )
+
+
+def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
+    """The rows by query, descending score and descending id, and the groups of equal scores."""
+    with np.errstate(over="ignore"):  # too large for trec_eval's floats: infinite there, too
+        scores = rows.scores.astype(np.float32) + np.float32(0)  # -0 is 0
+    bits = scores.view(np.uint32)
+    ascending = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
+    key = (rows.query.astype(np.uint64) << np.uint64(32)) | (~ascending).astype(np.uint64)
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    same = ordered[1:] == ordered[:-1]
+    inside = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    starts = inside & ~np.concatenate([[False], same])
+    tied = np.where(inside, np.cumsum(starts), 0)
+    places = np.flatnonzero(inside)
+    if len(places):
+        by_id = np.empty(len(names), np.int64)
+        by_id[ints_of(pc.sort_indices(names))] = np.arange(len(names))
+        chosen = order[places]
+        order[places] = chosen[np.lexsort((-by_id[codes[chosen]], tied[places]))]
+    return order.astype(np.int64), tied.astype(np.int64)
+
+
+def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels | Subtopics) -> Ints:
+    """The position of each place's pair in the columns of the qrels, or of their subtopics."""
+    documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
+    pairs = query * len(qrels.documents) + documents
+    place = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)
+    found: Ints = np.where((documents >= 0) & (qrels.pair[place] == pairs), place, UNJUDGED)
+    return found
 
 
 @dataclass(frozen=True)

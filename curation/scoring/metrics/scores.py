@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from curation.scoring.metrics.bounds import highest_values, unjudged_bounds
-from curation.scoring.metrics.engine import engine_values, judged_places
+from curation.scoring.metrics.engine import engine_values, highest_values, judged_places, unjudged_bounds
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.own_values import judged_weight, own_values, residual
-from curation.scoring.metrics.qrels import Qrels
-from curation.scoring.metrics.rankings import (
+from curation.scoring.metrics.qrels import (
     UNJUDGED,
+    Qrels,
     Rankings,
     RunRows,
     TieCounts,

@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.language_model.aims import TRIES, WritingRequest, plan_writing
 from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.candidates import (
     ALIKE,
     COPIED,
     OTHER_STYLE,
     PERSONAL,
+    TRIES,
     AnswerCheck,
     QueryAim,
+    WritingRequest,
     is_shown,
+    plan_writing,
     read_candidates,
     read_check,
     why_refused,
@@ -39,7 +41,7 @@ from curation.coverage.language_model.writing import (
 )
 from curation.coverage.report import find_coverage
 from curation.coverage.writing.checks import STYLES
-from curation.coverage.writing.written import ORIGIN
+from curation.coverage.writing.tasks import ORIGIN
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool

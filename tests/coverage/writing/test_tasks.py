@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from curation.coverage.report import find_coverage, find_gaps
 from curation.coverage.writing.queue import WritingTask, check_written, pass_task, write_task, writing_queue
 from curation.coverage.writing.state import read_state
-from curation.coverage.writing.tasks import batches, open_tasks, share_out, tasks_of_clusters
-from curation.coverage.writing.written import ORIGIN, UNANSWERABLE, coverage_queries
+from curation.coverage.writing.tasks import (
+    ORIGIN,
+    UNANSWERABLE,
+    batches,
+    coverage_queries,
+    open_tasks,
+    share_out,
+    tasks_of_clusters,
+)
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.judging import answer_query
 from curation.labeling.rounds.rounds import open_round

@@ -12,10 +12,9 @@ import pytest
 from curation.errors import InputError
 from curation.evaluation.comparison.compared import ComparedSystems, ComparisonOptions, compare_scores
 from curation.evaluation.comparison.pairs import StratumName
+from curation.evaluation.evaluation import sealed_comparison
 from curation.evaluation.figures.traffic import traffic_figures
-from curation.evaluation.sealed_figures import sealed_comparison
-from curation.scoring.inputs.facets import Facet
-from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.inputs.release import DrawnQueries, Facet
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
 from curation.scoring.metrics.scores import RunScores, score_run

@@ -15,8 +15,7 @@ from curation.evaluation.evaluation import EvaluationOptions
 from curation.scoring.inputs.release import read_release
 from curation.scoring.inputs.system_runs import RunSource
 from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run

@@ -12,8 +12,7 @@ from curation.evaluation.comparison.similar_lists import (
     first_places,
     similar_lists,
 )
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.rankings import rank, run_rows
+from curation.scoring.metrics.qrels import qrels_from, rank, run_rows
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 

@@ -10,8 +10,7 @@ from curation.errors import InputError
 from curation.evaluation.figures.inferred import declared_strata, inferred_figures
 from curation.scoring.inputs.pooled import PooledPairs, pooled_pairs, sample_sentence, share_unjudged
 from curation.scoring.metrics.inferred import SampledStratum, inferred_ap
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import qrels_from, run_rows
 
 NAMES = [f"d{place}" for place in range(6)]
 RANKS = {("q", name): rank for rank, name in enumerate(NAMES, 1)}

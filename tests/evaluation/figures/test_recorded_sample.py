@@ -17,8 +17,7 @@ from curation.judges.imported import import_judge
 from curation.scoring.inputs.release import read_release
 from curation.scoring.inputs.system_runs import RunSource
 from curation.scoring.metrics.measures import measures_for
-from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.scoring.metrics.scores import score_run
 from curation.store import Store
 from tests.support.command_line import invoke

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from curation.errors import InputError
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.qrels import Qrels, qrels_from
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import Qrels, qrels_from, run_rows
 from curation.scoring.metrics.scores import score_run
 from tests.support import examples
 

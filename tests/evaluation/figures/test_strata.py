@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.strata import GIVES_AWAY, SMALL, hidden_values, left_out, macro_mean, median
-from curation.scoring.inputs.facets import LEAST, Facet, facets_of
+from curation.scoring.inputs.release import LEAST, Facet, facets_of
 from tests.support import examples
 
 

@@ -15,8 +15,8 @@ from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report import comparison, judged, strata, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
 from curation.scoring.inputs.system_runs import RunSource
+from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_sections
-from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
 from curation.text import percent
 from tests.support.command_line import invoke

@@ -10,12 +10,11 @@ import pytest
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.files import trec_lines, trec_name
-from curation.scoring.inputs.facets import facets_of
 from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease, facets_of
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.rankings import run_rows
+from curation.scoring.metrics.qrels import run_rows
 from curation.sources.queries import KnownQueries
 from tests.scoring.metrics.test_published import CUTOFFS, OURS, qrels, run
 from tests.support.command_line import invoke

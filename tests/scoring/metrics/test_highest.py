@@ -7,7 +7,7 @@ import math
 import numpy as np
 from hypothesis import given, settings
 
-from curation.scoring.metrics.bounds import highest_values
+from curation.scoring.metrics.engine import highest_values
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
 from curation.scoring.metrics.scores import score_run

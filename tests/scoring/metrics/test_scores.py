@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.scoring.metrics.bounds import why_below
+from curation.scoring.metrics.engine import why_below
 from curation.scoring.metrics.measures import (
     Measure,
     further_measures,

@@ -14,11 +14,10 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.splits.certificate.certificate import read_certificate
+from curation.splits.certificate.certificate import read_certificate, shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules
-from curation.splits.sealed_ties import shown_certificate
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
