@@ -71,6 +71,7 @@ class Gold:
     queries: of all parts; `qrels` and `candidates` are those of `parts` alone.
     relevant_grade: least grade of a relevant document.
     near_duplicate: least similarity (Jaccard of word shingles) of documents that count as the same.
+    release: with what was asked for not to go out, too: for `formats.full`, which leaves that out itself.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Gold:
     near_duplicate: float
     card: Card
     options: ExportOptions
+    release: Opened
 
     @cached_property
     def part_of(self) -> dict[str, str]:
@@ -138,6 +140,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
         near_duplicate=_threshold(split),
         card=Card(release, options.licence),
         options=options,
+        release=release,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from curation.releases.export.formats.beir import BEIR, LEADERBOARD
 from curation.releases.export.formats.export_format import ExportFormat
+from curation.releases.export.formats.full import FULL
 from curation.releases.export.formats.hf import HF
 from curation.releases.export.formats.ranx import RANX
 from curation.releases.export.formats.tables import CSV, PARQUET
@@ -15,6 +16,7 @@ from curation.releases.export.formats.trec import TREC
 from curation.releases.export.formats.tuples import NTUPLES, TRIPLETS
 
 FORMATS: dict[str, ExportFormat] = {
-    format.name: format for format in (BEIR, LEADERBOARD, TREC, RANX, CSV, PARQUET, HF, TRIPLETS, NTUPLES)
+    format.name: format
+    for format in (BEIR, LEADERBOARD, TREC, RANX, CSV, PARQUET, HF, TRIPLETS, NTUPLES, FULL)
 }
 """Name → format, in the order of the help."""

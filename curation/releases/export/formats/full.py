@@ -1,0 +1,109 @@
+"""All that was frozen: each part of the release as one Parquet table, with the documents' texts and fields.
+
+Of queries whose grades are not asked for the texts stay, and nothing that people said of their pairs: no row
+about them in any other part, and no figure of their relevant documents. `release.json` has the sum of each
+part as it was frozen, which make the release id; of a part that lacks rows also the sum of what is here. So
+whoever has all grades can compute the id again (`releases.packed`). What a part consists of is in
+`releases.freeze.content`.
+
+A sum of few unknown grades can be guessed: who has all else of a release can try all grades of a handful of
+pairs, as with the release id itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.releases.export.formats.export_format import ExportFormat, Written
+from curation.releases.part_tables import write_part
+from curation.store.release_parts import PartText
+from curation.text import canonical_json
+
+if TYPE_CHECKING:
+    from curation.releases.export.gold import Gold
+
+RELEASE = "release.json"
+PACKED = 1
+"""The form of these files; another one is refused."""
+ADDED = ("title", "body", "url", "published", "group_key", "metadata")
+"""What a document has besides its id and the hash of its content."""
+OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
+"""Figures of a query's coverage that rest on which documents are relevant."""
+
+
+class OpenRows:
+    """The rows of a part that may be written, one by one, as often as they are walked."""
+
+    def __init__(self, gold: Gold, part: str, closed: Collection[str]) -> None:
+        self._gold, self._part, self._closed = gold, part, closed
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row in self._gold.release.walk(self._part):
+            found = _open_row(self._part, row, self._closed) if self._closed else row
+            if found is not None:
+                yield found
+
+
+def _open_row(part: str, row: dict[str, Any], closed: Collection[str]) -> dict[str, Any] | None:
+    """The row without what people said of these queries' pairs; None where nothing is left."""
+    if part == "queries":
+        return row
+    if part == "split":
+        return _open_split(row, closed)
+    about = {row.get(name) for name in ("query_id", "query_a", "query_b")}
+    if about.isdisjoint(closed):
+        return row
+    return {**row, **OF_RELEVANT} if part == "query_coverage" else None
+
+
+def _open_split(row: dict[str, Any], closed: Collection[str]) -> dict[str, Any]:
+    """The split with a certificate that names no document of these queries."""
+    from curation.splits.certificate.certificate import parsed, without_sealed
+
+    certificate = parsed(canonical_json(row), "The release")
+    return {**row, "certificate": json.loads(canonical_json(asdict(without_sealed(certificate, closed))))}
+
+
+def write_full(folder: Path, gold: Gold) -> Written:
+    """A table for each part that has rows, and `release.json`."""
+    closed = frozenset(name for name, part in gold.part_of.items() if part not in gold.parts)
+    parts: dict[str, dict[str, Any]] = {}
+    rows: dict[str, int] = {}
+    for part, text in sorted(gold.release.texts.items()):
+        here = OpenRows(gold, part, closed)
+        found = PartText.of_rows(here).sums
+        parts[part] = {"sha256": text.sums.sha256, "lines": text.sums.lines}
+        if found.sha256 != text.sums.sha256:
+            parts[part]["here"] = found.sha256
+        of_documents = part == "documents"
+        name = f"{part}.parquet"
+        whole = _WholeDocuments(gold) if of_documents else here
+        if count := write_part(folder / name, whole, ADDED if of_documents else ()):
+            rows[name] = count
+    about = {"packed": PACKED, "release_id": gold.release_id, "parts": parts, "with_grades": gold.parts}
+    written = json.dumps(about, ensure_ascii=False, indent=2, sort_keys=True)
+    (folder / RELEASE).write_text(f"{written}\n", encoding="utf-8")
+    return Written(rows=rows)
+
+
+class _WholeDocuments:
+    """The rows of the part 'documents' with all fields of each document."""
+
+    def __init__(self, gold: Gold) -> None:
+        self._gold = gold
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row, document in zip(self._gold.release.walk("documents"), self._gold.documents, strict=True):
+            yield {**row, **{name: getattr(document, name) for name in ADDED}}
+
+
+FULL = ExportFormat(
+    "full",
+    write_full,
+    sealed_by_default=False,
+    readers="All that was frozen, as Parquet: votes, probabilities, traffic, tags, answers, pools, documents",
+)
