@@ -108,8 +108,6 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
         f"Ties between queries: {ties or 'none'}; {sum(report.edges.values()):,} of the strongest hold the "
         "groups together and are kept."
     )
-    if report.missed:
-        say(f"{report.missed:,} of them were missed by the search and found by the exhaustive check.")
     if report.cut:
         say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
     for held in report.still_tied:

@@ -55,7 +55,7 @@ from curation.splits.request import (
 from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
-from curation.splits.ties.parameters import compared_texts, described
+from curation.splits.ties.parameters import described
 from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges
@@ -250,7 +250,6 @@ class SplitReport:
     edges: kind → number of edges kept: the strongest ties that hold the groups together.
     cut: the ties that were cut by name, whether or not they cross the parts.
     still_tied: pairs that were cut and that other ties still join.
-    missed: edges that the search missed and the exhaustive check found.
     large_groups: groups with more than 5 % of the queries, and what they spoil.
     groups_across: groups of documents that are relevant in several parts, where groups are no tie.
     kept: queries whose part is carried over from a release.
@@ -266,7 +265,6 @@ class SplitReport:
     edges: dict[str, int]
     cut: tuple[Edge, ...]
     still_tied: tuple[StillTied, ...]
-    missed: int
     large_groups: tuple[LargeGroup, ...]
     groups_across: int
     kept: int
@@ -429,7 +427,14 @@ def _report(
     counts = Counter(edge.kind for edge in edges)
     missed = Counter(edge.kind for edge in checked.missed)
     certificate = certificate_of(
-        graded, split_id, parameters, checked.groups, checked.parts, checked.findings, checked.proved
+        graded,
+        split_id,
+        parameters,
+        checked.groups,
+        checked.parts,
+        checked.findings,
+        checked.proved,
+        len(checked.missed),
     )
     spoils = partial(
         spoiled_by,
@@ -446,7 +451,6 @@ def _report(
         edges={label: counts[label] for label in KINDS},
         cut=tuple(ties.cut),
         still_tied=still_tied(graded.inputs, request.rules, checked.groups),
-        missed=len(checked.missed),
         large_groups=large_groups(graded.inputs, checked.groups, edges, request.rules, spoils),
         groups_across=groups,
         kept=len(carried.parts),
@@ -461,7 +465,7 @@ def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[s
     found: dict[str, Any] = {
         "parts": dict(request.parts),
         "seed": request.seed,
-        **described(request.rules, ties.methods, compared_texts(graded.inputs)),
+        **described(request.rules, ties.methods),
         "relevant_grade": graded.relevant_grade,
         "largest_group": request.options.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,

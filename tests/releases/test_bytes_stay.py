@@ -158,23 +158,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 RELEASES = {
-    "v1": "3ab075c49ce899e784b8f72051ad736fc1ddf6f7f40c9fa30cd77fae634c4b74",
-    "shared": "7c917c183e3538f61ed88c613f338624569d9de7688498b2f89b160757c0bff5",
-    "v2": "b214c075b679d415a4616ff6c6243171529dbbfb10983f289dde78a9b64d12e7",
+    "v1": "480ddf51b1c4d90f26e8f8d2b0fef0d13e9305dfe3ea4e91d8cf52a26025b2aa",
+    "shared": "ee126b75df1ea1e0a966613db0d3ef28195fd809b120afb0da1d98a56737ca2f",
+    "v2": "8ac25730f7fe58845bc4ae009ca7cd7d85467db8f08adb3d549041f03bac3e91",
 }
 EXPORTS = {
-    "beir": "865f64207ee6c932",
-    "leaderboard": "d8f9b764a48b37ac",
-    "trec": "663ac6c815be5332",
-    "ranx": "3b53e169f27e6b8b",
-    "csv": "e31d950d6ab414dc",
-    "parquet": "7060a4f076c87a2b",
-    "hf": "e612e96778dfa49c",
-    "triplets": "e95f4a2c645e8893",
-    "ntuples": "1e0472b0850c02a3",
-    "full": "cd672b18143c1061",
+    "beir": "3a5b44c7412a4765",
+    "leaderboard": "389a2fd0b01d2a09",
+    "trec": "c10bf02cc9271153",
+    "ranx": "9642e2b4c0216e75",
+    "csv": "0a4c07b157251aea",
+    "parquet": "254ff4a7a61dc74d",
+    "hf": "e7133d4a1d1af22c",
+    "triplets": "e4fb2af8eaffd7d0",
+    "ntuples": "1f988cafc20ca2e4",
 }
-EVALUATION = "eb12b4cfe53fce30"
+EVALUATION = "54f2c7368f18f09c"
 
 
 def test_release_ids_stay(made: Store) -> None:

@@ -29,7 +29,8 @@ from curation.splits.rules import Rules
 from curation.splits.split import assign_and_check, make_split, spoiled_by
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
-from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
+from curation.splits.ties.query_text import LABEL as QUERY_TEXT
+from curation.splits.ties.search import find_edges
 from curation.store import Store
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
@@ -354,28 +355,23 @@ def test_wrong_options_are_sentences(
     assert sentence in str(caught.value)
 
 
-def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() -> None:
-    copy = "one two three four"
-    inputs = SplitInputs(
-        {"a": "alpha", "b": "beta", "c": "gamma"},
-        {"a": frozenset({"d1"}), "b": frozenset({"d2"})},
-        {"d1": copy, "d2": copy},
-    )
+def test_a_pair_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() -> None:
+    inputs = SplitInputs({"a": "ycxnkkcoxaxtymutu", "b": "ycxnkkcoxaxtymfxc", "c": "gamma"}, {}, {})
+    proposed = find_edges(inputs, LEXICAL).edges
     given = GradedQueries(inputs, dict.fromkeys("abc", frozenset({("stratum", "head")})), 1, "corpus", {})
     parts = {"dev": 0.5, "test": 0.5}
     found = [
         assign_and_check(
-            given, SplitRequest(parts, seed, LEXICAL, AssignmentOptions()), NOTHING_CARRIED_OVER, []
+            given, SplitRequest(parts, seed, LEXICAL, AssignmentOptions()), NOTHING_CARRIED_OVER, proposed
         )
         for seed in range(8)
     ]
+    assert proposed == []
     for settled_as in found:
         assert settled_as.findings.leaks == ()
         assert settled_as.parts["a"] == settled_as.parts["b"]
         assert not settled_as.missed or settled_as.groups["b"] == "a"
-    assert next(each.missed for each in found if each.missed) == [
-        Edge("a", "b", NEAR_DUPLICATE, 1.0, ("d1", "d2"))
-    ]
+    assert next(each.missed for each in found if each.missed) == [Edge("a", "b", QUERY_TEXT, 2 / 3)]
 
 
 def test_the_command_and_the_function_have_the_same_defaults() -> None:

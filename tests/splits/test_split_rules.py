@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import RefusedError
-from curation.similarity import pairs
+from curation.similarity.pairs import VERIFIED, exact_links
 from curation.similarity.rewording import reworded_shingles
 from curation.similarity.shingles import character_shingles, jaccard, word_shingles
 from curation.splits.assignment import assignment
@@ -269,19 +269,15 @@ def test_templated_queries_and_copied_documents_keep_only_a_forest() -> None:
     assert len(copies.edges) == 199
 
 
-def test_many_query_texts_are_tied_by_minhash_as_they_would_be_by_comparing_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_similar_texts_are_tied_by_minhash_at_every_size_as_by_comparing_all() -> None:
     texts = {
         f"q{number}": f"{word} {noun}"
         for number, (word, noun) in enumerate(product(WORDS, ["case", "cases"]))
     }
-    by_comparing = find_edges(inputs(texts, {}, {}), RULES)
-    monkeypatch.setattr(pairs, "EXACT_BELOW", 2)
-    by_minhash = find_edges(inputs(texts, {}, {}), RULES)
-    assert by_minhash.methods[QUERY_TEXT] == pairs.VERIFIED
-    assert by_minhash._replace(methods=by_comparing.methods) == by_comparing
-    assert len(by_comparing.edges) == len(WORDS)
+    found = find_edges(inputs(texts, {}, {}), RULES)
+    assert found.methods[QUERY_TEXT] == VERIFIED
+    assert found.edges == find_edges(inputs(texts, {}, {}), RULES, compare=exact_links).edges
+    assert len(found.edges) == len(WORDS)
 
 
 TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
@@ -301,7 +297,7 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     judged = {name: corpus[name] for name in sorted(set().union(*relevant.values()))}
     whole = inputs(texts, relevant, judged)
     edges = tied(whole)
-    groups = leakage_groups(texts, find_edges(whole, RULES).edges)
+    groups = leakage_groups(texts, find_edges(whole, RULES, compare=exact_links).edges)
     assert groups == leakage_groups(texts, sorted(edges))
     parts = assign_parts(groups, dict.fromkeys(texts, ()), {"dev": 0.5, "test": 0.5}, seed=0).parts
     assert certify(whole, parts, RULES).leaks == ()

@@ -95,6 +95,7 @@ class Certificate:
     shares, distances: how near the parts are to their fractions, as a whole and in each dimension.
     proved: whether no other assignment of whole groups is nearer; None where that was not asked.
     checks, leaks, residual: what was found across the parts (`findings.Findings`).
+    missed: ties that MinHash missed and the exhaustive check found, so that they became ties.
     texts: the texts of the queries that leaks, residual and the cuts among the parameters name.
     """
 
@@ -113,6 +114,7 @@ class Certificate:
     leaks: tuple[Crossing, ...]
     residual: tuple[Crossing, ...]
     texts: dict[str, str]
+    missed: int = 0
 
 
 def certificate_of(
@@ -123,6 +125,7 @@ def certificate_of(
     parts: Mapping[str, str],
     findings: Findings,
     proved: bool | None = None,
+    missed: int = 0,
 ) -> Certificate:
     """The certificate of a split.
 
@@ -130,6 +133,7 @@ def certificate_of(
     ----------
     groups, parts: query id → leakage group, part; of the queries that are in the split.
     proved: whether no other assignment is nearer to the fractions, where that is known.
+    missed: ties that only the exhaustive check found.
     """
     inputs = graded.inputs
     fractions = parameters["parts"]
@@ -152,6 +156,7 @@ def certificate_of(
         leaks=findings.leaks,
         residual=findings.residual,
         texts={name: inputs.queries[name] for name in sorted(named)},
+        missed=missed,
     )
 
 

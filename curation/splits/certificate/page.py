@@ -33,6 +33,11 @@ def findings(certificate: Certificate) -> list[str]:
     """What a reader wants to know first, in sentences."""
     told = [_verdict(certificate)]
     told += [_closest(check) for check in certificate.checks if check.highest is not None]
+    if "minhash" in certificate.parameters:
+        missed = amount(certificate.missed, "tie") if certificate.missed else "no tie"
+        told.append(
+            f"MinHash proposed the similar texts; the exhaustive check found {missed} that it missed."
+        )
     if "not_read" in certificate.parameters:
         told.append(
             f"{certificate.parameters['not_read']:,} queries were not compared by paraphrase: the model "

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from curation.progress import Progress
 from curation.similarity.forest import Links
-from curation.similarity.pairs import EXACTLY
+from curation.similarity.pairs import EXACTLY, Search
 from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import names
 from curation.splits.rules import Rules
@@ -69,7 +69,7 @@ class TieKind:
     fixed: further parameters that a stored split has in any case.
     when_on: further parameters that a stored split has where the kind is switched on.
     unsearchable: why these inputs cannot be searched; None where they can.
-    minhashed: number of texts, where many of them are compared by MinHash.
+    minhashed: whether the search compares texts by MinHash.
     counts_on: settings of other kinds whose ties the search leaves out of its own.
     """
 
@@ -84,7 +84,7 @@ class TieKind:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     when_on: Callable[[Rules], dict[str, Any]] = _nothing
     unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
-    minhashed: Callable[[SplitInputs], int] | None = None
+    minhashed: bool = False
     counts_on: tuple[str, ...] = ()
 
     def value(self, rules: Rules) -> Any:
@@ -116,6 +116,7 @@ class TieSearch:
     ids: the queries, ordered.
     named: queries of which every tie is listed.
     cut: pairs (smaller id first) whose direct ties do not count.
+    compare: how similar texts are searched.
     """
 
     inputs: SplitInputs
@@ -124,6 +125,7 @@ class TieSearch:
     named: frozenset[str]
     cut: frozenset[QueryPair]
     progress: Progress
+    compare: Search
 
     @property
     def named_places(self) -> list[int]:

@@ -29,7 +29,7 @@ def find(search: TieSearch) -> FoundTies:
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
     named = {place for place, name in enumerate(ids) if not search.named.isdisjoint(queries_of[name])}
     shingles = (word_shingles(inputs.documents[name]) for name in ids)
-    found = alike(shingles, search.rules.document, progress=search.progress, single=named)
+    found = alike(shingles, search.rules.document, search.compare, progress=search.progress, single=named)
     held = _contained(search, ids, named)
     edges = []
     for a, b, similarity in each_link(joined([found.links, held.links()])):
@@ -67,6 +67,6 @@ TIE = TieKind(
     find=find,
     threshold=Threshold(LEAST_THRESHOLD, "a Jaccard similarity"),
     fixed={"document_shingles": f"{WORDS} words"},
-    minhashed=lambda inputs: len(inputs.documents),
+    minhashed=True,
     counts_on=("shared",),
 )

@@ -6,19 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.similarity.minhash import minhash_parameters
-from curation.similarity.pairs import EXACT_BELOW
-from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.kinds import KINDS
 
 
-def described(rules: Rules, methods: Mapping[str, str], sizes: Mapping[str, int]) -> dict[str, Any]:
+def described(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     """The rules by the names that a stored split gives them, and how similarity was computed.
 
     Parameters
     ----------
     methods: label of a kind of tie → how it was searched.
-    sizes: label → number of texts, of the kinds that compare many texts by MinHash.
     """
     found: dict[str, Any] = {}
     for kind in sorted(KINDS.values(), key=lambda kind: kind.threshold is None):
@@ -36,14 +33,9 @@ def described(rules: Rules, methods: Mapping[str, str], sizes: Mapping[str, int]
     minhash = {
         kind.label: minhash_parameters(kind.value(rules))
         for kind in KINDS.values()
-        if kind.is_on(rules) and sizes.get(kind.label, 0) >= EXACT_BELOW
+        if kind.is_on(rules) and kind.minhashed
     }
     return found | ({"minhash": minhash} if minhash else {})
-
-
-def compared_texts(inputs: SplitInputs) -> dict[str, int]:
-    """Label → number of texts, of the kinds that compare many texts by MinHash."""
-    return {kind.label: kind.minhashed(inputs) for kind in KINDS.values() if kind.minhashed is not None}
 
 
 def rules_of(parameters: Mapping[str, Any]) -> Rules:

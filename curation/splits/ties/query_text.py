@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from curation.similarity.pairs import EXACT_BELOW, Collected, alike, exact_links, minhash_links
+from curation.similarity.pairs import Collected, alike
 from curation.similarity.rewording import NAME, essentials, reworded_shingles
 from curation.similarity.shingles import CHARACTERS, character_shingles, distinct
 from curation.splits.numbers import compared_text
@@ -27,6 +27,7 @@ def find(search: TieSearch) -> FoundTies:
     found = alike(
         map(character_shingles, texts),
         search.rules.query,
+        search.compare,
         progress=search.progress,
         labels=search.labels,
         single=search.named_places,
@@ -49,9 +50,8 @@ def _reworded(search: TieSearch, texts: Sequence[str]) -> FoundTies:
     if search.labels is not None:
         labels = [f"{label}\n{name}" for label, name in zip(labels, search.labels, strict=True)]
     label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1]
-    links_of = exact_links if len(texts) < EXACT_BELOW else minhash_links
     found = Collected(len(texts), search.named_places)
-    for links in links_of(sets, threshold, search.progress):
+    for links in search.compare(sets, threshold, search.progress):
         first, second = place_of[links.first], place_of[links.second]
         apart = written.similarity(links.first, links.second) < threshold
         new = links._replace(first=first, second=second).at(apart & (label_of[first] == label_of[second]))
@@ -66,5 +66,5 @@ TIE = TieKind(
     find=find,
     threshold=Threshold(LEAST_THRESHOLD, "a Jaccard similarity"),
     fixed={"query_shingles": f"{CHARACTERS} characters"},
-    minhashed=lambda inputs: len(inputs.queries),
+    minhashed=True,
 )

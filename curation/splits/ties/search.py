@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
+from curation.similarity.pairs import Search, exact_links, minhash_links
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges
@@ -41,8 +42,14 @@ class Ties(NamedTuple):
     told: dict[str, Any]
 
 
-def find_edges(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> Ties:
+def find_edges(
+    inputs: SplitInputs, rules: Rules, progress: Progress = silent, compare: Search = minhash_links
+) -> Ties:
     """The strongest edges that hold the leakage groups together, and the number of all.
+
+    Parameters
+    ----------
+    compare: how similar texts are searched; MinHash may miss some, which the exhaustive check finds.
 
     Raises
     ------
@@ -51,7 +58,7 @@ def find_edges(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -
     _check_cut(inputs, rules)
     cut = _cut_pairs(rules)
     named = frozenset(name for pair in cut for name in pair)
-    search = TieSearch(inputs, rules, sorted(inputs.queries), named, cut, progress)
+    search = TieSearch(inputs, rules, sorted(inputs.queries), named, cut, progress, compare)
     found = {kind.label: kind.search(search) for kind in KINDS.values()}
     edges = [edge for ties in found.values() for edge in ties.edges]
     uncut = replace(rules, cut=())
@@ -70,7 +77,7 @@ def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> 
     """Every tie, of each kind and pair of queries the strongest; meant for a group, not for a gold set: their
     number grows with the square of the queries."""
     named = frozenset(inputs.queries)
-    search = TieSearch(inputs, rules, sorted(named), named, _cut_pairs(rules), progress)
+    search = TieSearch(inputs, rules, sorted(named), named, _cut_pairs(rules), progress, exact_links)
     best: dict[tuple[str, str, str], Edge] = {}
     for kind in KINDS.values():
         for edge in kind.search(search).edges:

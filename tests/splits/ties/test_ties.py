@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
-from curation.similarity.pairs import EXACTLY
+from curation.similarity.pairs import EXACTLY, exact_links
 from curation.splits.groups.groups import leakage_groups
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
@@ -225,7 +225,7 @@ def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
     rules = replace(rules, cut=tuple(cut))
     every = all_ties(inputs, replace(rules, cut=()))
     left = [edge[:2] for edge in every if edge[:2] not in cut]
-    found = find_edges(inputs, rules)
+    found = find_edges(inputs, rules, compare=exact_links)
     assert not {edge[:2] for edge in found.edges} & set(cut)
     assert joined(ids, [edge[:2] for edge in found.edges]) == joined(ids, left)
     assert found.cut == [edge for edge in every if edge[:2] in cut]
@@ -240,7 +240,7 @@ def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(inputs: SplitIn
     ]
     assert sorted(by_two) == all_ties(inputs, rules)
     pairs = Counter(edge.kind for edge in by_two)
-    found = find_edges(inputs, rules).found
+    found = find_edges(inputs, rules, compare=exact_links).found
     assert all(found[kind] == pairs[kind] for kind in (QUERY_TEXT, PARAPHRASE, SAME_KEY, SAME_TIME))
 
 
