@@ -35,6 +35,13 @@ class Switch(NamedTuple):
     label: str = ""
 
 
+class Needs(NamedTuple):
+    """What a field changes nothing without: `met` says of all values whether it is there."""
+
+    why: str
+    met: Callable[[Mapping[str, Any]], bool]
+
+
 @dataclass(frozen=True)
 class Option:
     """How people see a field of a request.
@@ -51,6 +58,7 @@ class Option:
     switch: of what is on by default and can be switched off; None and False are off.
     read: what the command makes of a text.
     others: a page takes other values of a list than those that it offers.
+    needs: without it another value than the default is refused, by the command and by jobs.
     """
 
     label: str
@@ -67,6 +75,7 @@ class Option:
     switch: Switch | None = None
     read: Callable[[str], Any] | None = None
     others: bool = False
+    needs: Needs | None = None
 
 
 Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
@@ -104,6 +113,39 @@ def _default(part: Any) -> Any:
 def option_of(record: Any, name: str) -> Option:
     """The option of a field."""
     return next(found.option for found in options_of(record) if found.name == name)
+
+
+def unused(request: Any) -> list[OptionField]:
+    """The fields of a request that have another value than their default and would change nothing."""
+    values = flat(request)
+    return [
+        found
+        for found in options_of(type(request))
+        if found.option.needs is not None and values[found.name] != found.default
+        if not found.option.needs.met(values)
+    ]
+
+
+def refuse_unused(
+    request: Any, named: Callable[[OptionField], str] = lambda found: f"“{found.option.label}”"
+) -> None:
+    """Refuse fields that would change nothing.
+
+    Parameters
+    ----------
+    named: how the person who asks calls a field.
+
+    Raises
+    ------
+    InputError: there are such fields, and why.
+    """
+    refuse_problems(
+        [
+            f"{named(found)} would change nothing: {found.option.needs.why}"
+            for found in unused(request)
+            if found.option.needs
+        ]
+    )
 
 
 def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
@@ -144,7 +186,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 
     Raises
     ------
-    InputError: fields that hold something else; all at once.
+    InputError: fields that hold something else, or that would change nothing; all at once.
     """
     from pydantic import ValidationError
 
@@ -153,6 +195,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
     except ValidationError as error:
         refuse_problems([f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()])
         raise
+    refuse_unused(request)
     return request
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, get_origin
 
 import streamlit as st
 
-from curation.step import OptionField, filled, flat, options_of
+from curation.step import OptionField, filled, flat, options_of, unused
 
 Request = TypeVar("Request")
 LONGEST = 500
@@ -60,8 +60,13 @@ class Form(Generic[Request]):
         return f"{name} {self._record.__name__} {self._key}"
 
     def request(self, **by_hand: Any) -> Request:
-        """The request; `by_hand` are fields that have widgets of their own."""
-        return filled(self._record, self._values | by_hand)
+        """The request; `by_hand` are fields that have widgets of their own.
+
+        Fields that would change nothing have their defaults.
+        """
+        values = self._values | by_hand
+        without = {found.name: found.default for found in unused(filled(self._record, values))}
+        return filled(self._record, values | without)
 
     def _widget(self, found: OptionField, now: Any) -> Any:
         option = found.option

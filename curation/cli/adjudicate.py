@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import By, Json, Limit, SealReason, command_group, project_store
 from curation.cli.import_.options import target
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -25,6 +25,7 @@ adjudication = command_group("adjudicate", "List disputed pairs and decide them.
 
 @adjudication.command("list")
 def adjudicate_list(
+    context: typer.Context,
     limit: Limit = 20,
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
     reason: SealReason = None,
@@ -46,6 +47,7 @@ def adjudicate_list(
     from curation.door import open_door
     from curation.settling.disputes import list_disputes
 
+    refuse_by_without(context, reason)
     store = project_store()
     found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, by))
     result = {"total": len(found) + sealed, "sealed": sealed, "disputes": found}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, SealReason, Seed, app, project_store
+from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -29,6 +30,7 @@ class BreakdownBy(StrEnum):
 
 @app.command()
 def agreement(
+    context: typer.Context,
     round_name: Annotated[
         str | None,
         typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
@@ -81,6 +83,7 @@ def agreement(
     from curation.agreement.report.sections import agreement_page
     from curation.door import open_door
 
+    refuse_by_without(context, reason)
     details = breakdown is not None or page is not None or as_json
     store = project_store()
     names = None if annotators is None else [name.strip() for name in annotators.split(",")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, SealReason, app, project_store
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -77,6 +77,7 @@ def consensus(
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")
+    refuse_by_without(context, reason)
     store = project_store()
     with store.reading() as cursor:
         now = read_rule(cursor)

@@ -18,10 +18,9 @@ from curation.cli.coverage_model import (
     Parallel,
     Send,
     model_extractor,
-    refuse_without_model,
 )
 from curation.cli.goldset import Json, Limit, Seed, app, project_store
-from curation.cli.options import asks
+from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.coverage import CoverageRequest
 from curation.text import amount, percent, plain
@@ -82,6 +81,7 @@ def coverage_command(
       goldset coverage --extractor llm --send --calls 200
     """
     if context.invoked_subcommand is not None:
+        refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.coverage.coverage_map import MapSettings
     from curation.coverage.report import find_coverage
@@ -93,7 +93,9 @@ def coverage_command(
             return
         settings, spent = replace(settings, extractor=found[0]), found[1]
     else:
-        refuse_without_model(send, calls)
+        refuse_unused(
+            context, "no language model takes part; add --extractor llm", "send", "calls", "parallel"
+        )
     with progress_bar() as progress:
         report = find_coverage(store, settings, progress)
     emit(as_json, plain(report) | ({"sent": spent} if spent else {}), lambda: _show(report, limit))

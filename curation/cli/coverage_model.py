@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.output import emit, progress_bar
-from curation.errors import InputError
 from curation.text import amount
 
 if TYPE_CHECKING:
@@ -38,18 +37,6 @@ MostCalls = Annotated[
     typer.Option("--calls", min=1, help="Calls to make at most in this run.", show_default="all"),
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
-
-
-def refuse_without_model(send: bool, most_calls: int | None) -> None:
-    """Refuse options of the language model where none is asked for.
-
-    Raises
-    ------
-    InputError: one of them was given.
-    """
-    given = [name for name, used in (("--send", send), ("--calls", most_calls is not None)) if used]
-    if given:
-        raise InputError(f"{' and '.join(given)}: only with --extractor llm does a language model take part.")
 
 
 def model_extractor(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, Seed, app, project_store
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -68,6 +68,9 @@ def judge(
             judges = list_judges(cursor)
         emit(as_json, {"judges": judges}, lambda: _show_judges(judges))
         return
+    refuse_by_without(context, reason)
+    if release is None:
+        refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
     if part is not None and release is None:
         raise InputError("--part names parts of a release: say which with --release.")
     found = judge_agreement(store, name, release, part, reason, seed, by)

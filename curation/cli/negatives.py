@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import By, Json, Limit, SealReason, Seed, app, listed, project_store
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, progress_bar, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount, percent
@@ -59,6 +59,7 @@ def negatives_command(
     from curation.door import open_door
     from curation.negatives.hard_negatives import hard_negatives
 
+    refuse_by_without(context, reason)
     store = project_store()
     report = hard_negatives(store, wanted, threshold, open_door(store, "list hard negatives", reason, by))
     emit(as_json, report, lambda: _show_negatives(report, limit))
@@ -124,6 +125,7 @@ def negatives_audit(
     from curation.negatives.audit_rate import audit_report
     from curation.retrieval import DEFAULT_MODEL
 
+    refuse_by_without(context, reason)
     store = project_store()
     door = open_door(store, "audit assumed negatives", reason, by)
     if annotators is None:

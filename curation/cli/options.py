@@ -13,6 +13,7 @@ import typer
 from curation.cli.goldset import listed
 from curation.errors import InputError
 from curation.step import OptionField, filled, option_of, options_of
+from curation.step import refuse_unused as refuse_unused_fields
 
 Request = TypeVar("Request")
 UNSET = object()
@@ -36,7 +37,9 @@ def asks(
         def called(**values: Any) -> None:
             given = {found.name: _given(found, values) for found in offered}
             known = {name: value for name, value in given.items() if value is not UNSET}
-            command(filled(record, known), **values)
+            request = filled(record, known)
+            refuse_unused_fields(request, lambda found: flag_of(record, found.name))
+            command(request, **values)
 
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
         parameters = [*chain.from_iterable(map(_parameters, offered)), *keyword]
@@ -100,6 +103,9 @@ def _given(found: OptionField, values: dict[str, Any]) -> Any:
     """A value of the command line as the record takes it, or `UNSET`."""
     option, value = found.option, values.pop(found.name, None)
     if option.switch is not None and values.pop(f"no_{found.name}"):
+        if value not in (None, found.default):
+            flag = option.flag or _flag(found.name)
+            raise InputError(f"{flag} would change nothing: {option.switch.flag} switches it off.")
         return False if found.kind is bool else None
     if value is None:
         return UNSET
@@ -152,6 +158,12 @@ def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
     given = [flag for name, flag in given_flags(context).items() if not names or name in names]
     if given:
         raise InputError(f"{', '.join(given)} would change nothing: {why}.")
+
+
+def refuse_by_without(context: typer.Context, reason: str | None) -> None:
+    """Refuse --by where it would be logged with a reason alone, and none was given."""
+    if reason is None:
+        refuse_unused(context, "it is logged with a reason alone; add --reason", "by")
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

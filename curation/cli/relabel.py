@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import By, Json, Limit, command_group, project_store
-from curation.cli.options import asks
+from curation.cli.options import asks, refuse_by_without, refuse_unused
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table, write_page
 from curation.errors import InputError, refuse_problems
 from curation.relabeling.request import PlanRequest, QuarterRequest
@@ -137,6 +137,7 @@ def relabel_open(
 
 @relabeling.command("report")
 def relabel_report(
+    context: typer.Context,
     plan: Annotated[
         str | None,
         typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
@@ -194,6 +195,9 @@ def relabel_report(
     from curation.scoring.inputs.system_runs import named_runs
 
     refuse_problems(_report_problems(plan, old_round, new_round, old_release, new_release, run, part))
+    if not run:
+        refuse_unused(context, "no run is evaluated; add --run", "reason", "by")
+    refuse_by_without(context, reason)
     store = project_store()
     runs = named_runs(run or [])
     asked = (old_release, new_release, runs) if old_release and new_release and run else None

@@ -19,7 +19,7 @@ from curation.cli.goldset import (
     listed,
     project_store,
 )
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -313,6 +313,7 @@ def round_reassign(
 
 @rounds.command("pilot")
 def round_pilot(
+    context: typer.Context,
     name: RoundName,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
@@ -330,6 +331,7 @@ def round_pilot(
     from curation.door import open_door
     from curation.labeling.rounds.pilot import pilot_report
 
+    refuse_by_without(context, reason)
     store = project_store()
     report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, by))
     emit(as_json, report, lambda: _show_pilot(report))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from curation.step import DEFAULT_MODEL, Option, Seed
+from curation.step import DEFAULT_MODEL, Needs, Option, Seed
 
 SYSTEMS = ("bm25", "dense", "hybrid")
 
@@ -69,7 +69,12 @@ class PoolRequest:
     model: Annotated[
         str,
         Option(
-            "Embedding model of dense and hybrid", "Embedding model of dense and hybrid: a name or a folder."
+            "Embedding model of dense and hybrid",
+            "Embedding model of dense and hybrid: a name or a folder.",
+            needs=Needs(
+                "only dense and hybrid use a model; name one among the systems",
+                lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"]),
+            ),
         ),
     ] = DEFAULT_MODEL
     stemmer: Annotated[

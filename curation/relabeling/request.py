@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from curation.pooling.request import PoolRequest
-from curation.step import Option, Seed, option_of
+from curation.step import Needs, Option, Seed, option_of
 
 SAME_SHARE = 0.5
 """The share of queries that go to people who judged them before."""
+_NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class QuarterRequest:
             commas=True,
         ),
     ] = ()
-    depth: Annotated[int, option_of(PoolRequest, "depth")] = 10
-    budget: Annotated[int | None, option_of(PoolRequest, "budget")] = None
+    depth: Annotated[int, replace(option_of(PoolRequest, "depth"), needs=_NEW_DOCUMENTS)] = 10
+    budget: Annotated[int | None, replace(option_of(PoolRequest, "budget"), needs=_NEW_DOCUMENTS)] = None
     duplicates: Annotated[
         float,
         Option(

@@ -8,9 +8,10 @@ from typing import Annotated
 
 from curation.sampling.frame.limits import HEAD, TORSO, Limits
 from curation.statistics.weights import ALLOCATIONS
-from curation.step import DEFAULT_MODEL, Option, Seed
+from curation.step import DEFAULT_MODEL, Needs, Option, Seed
 
 DESIGNS = ("stratified", "pps")
+_BANDS = Needs("only strata by band have a head and a torso", lambda draw: "band" in draw["strata"])
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class SamplingPlan:
             "The head is the most asked queries, up to this share of the traffic, or up to this number of "
             "queries, from 2 on.",
             unset="a third",
+            needs=_BANDS,
             least=0,
             most=1,
             by=0.05,
@@ -80,6 +82,7 @@ class SamplingPlan:
             "Torso up to",
             "The torso goes from there up to this share or number. The rest is tail.",
             unset="two thirds",
+            needs=_BANDS,
             least=0,
             most=1,
             by=0.05,
@@ -100,6 +103,9 @@ class SamplingPlan:
             "Imported run whose nDCG@10 neyman measures there. Without one it is the share of judged "
             "candidates that are relevant.",
             flag="--imported-run",
+            needs=Needs(
+                "neyman learns from a release; name it", lambda draw: draw["from_release"] is not None
+            ),
         ),
     ] = None
 
@@ -119,6 +125,10 @@ class DrawRequest:
         Option(
             "Embedding model of the tag synonym, or of the coverage map",
             "Embedding model of the tag synonym, or of the coverage map: a name or a folder.",
+            needs=Needs(
+                "only strata by cluster or by tag:synonym use a model",
+                lambda draw: not {"cluster", "tag:synonym"}.isdisjoint(draw["strata"]),
+            ),
         ),
     ] = DEFAULT_MODEL
 

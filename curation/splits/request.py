@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.splits.rules import Rules
-from curation.step import Option, Seed
+from curation.step import Needs, Option, Seed
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()
@@ -49,6 +49,7 @@ class AssignmentOptions:
             "Part of queries without a time, in a split by time.",
             unset="refuse",
             metavar="PART",
+            needs=Needs("only a split by time needs one; add --by-time", lambda split: split["by_time"]),
         ),
     ] = None
     keep: Annotated[

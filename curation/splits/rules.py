@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
 from curation.errors import InputError
-from curation.step import DEFAULT_MODEL, Option, Switch
+from curation.step import DEFAULT_MODEL, Needs, Option, Switch
 
 Numbers = Literal["text", "apart", "tie"]
 
@@ -185,6 +185,7 @@ class Rules:
             "Embedding model of paraphrases",
             "Model for paraphrases. For other languages than English take a multilingual one: "
             "docs/languages.md.",
+            needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),
         ),
     ] = DEFAULT_MODEL
     cut: Annotated[

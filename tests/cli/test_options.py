@@ -33,6 +33,13 @@ def test_what_comes_after_two_dashes_is_no_option(tmp_path: Path) -> None:
     assert "none.duckdb" in str(done.exception)
 
 
+LOGGED = (
+    *("agreement", "negatives", "negatives audit", "consensus --pairs", "adjudicate list", "round pilot p"),
+    *("judge gpt", "diff v1 v2"),
+)
+"""Commands that name somebody only where they say why they want sealed grades."""
+
+
 @pytest.mark.parametrize(
     ("command", "named", "why"),
     [
@@ -50,6 +57,22 @@ def test_what_comes_after_two_dashes_is_no_option(tmp_path: Path) -> None:
         ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets and ntuples"),
         ("demo --corpus corpus.jsonl --port 80", "--port", "--corpus"),
         ("demo --build-only --no-browser", "--browser", "--build-only"),
+        ("split --undated dev", "--undated", "--by-time"),
+        ("split --no-paraphrase --model other", "--model", "paraphrases"),
+        ("split --no-paraphrase --paraphrase-threshold 0.99", "--paraphrase-threshold", "--no-paraphrase"),
+        ("relabel open --annotators ada --depth 5", "--depth", "systems"),
+        ("relabel open --annotators ada --budget 5", "--budget", "systems"),
+        ("relabel report --reason why --by ada", "--reason, --by", "--run"),
+        ("pool --systems bm25 --model other", "--model", "dense and hybrid"),
+        ("sample --size 3 --model other", "--model", "tag:synonym"),
+        ("sample --size 3 --strata segment --head 0.5", "--head", "by band"),
+        ("sample --size 3 --strata segment --torso 0.5", "--torso", "by band"),
+        ("sample --size 3 --imported-run bm25", "--imported-run", "release"),
+        ("tags find --no-dense --model other", "--model", "synonyms"),
+        ("coverage --calls 3 --parallel 2", "--calls, --parallel", "--extractor llm"),
+        ("coverage --seed 3 gaps", "--seed", "after it"),
+        ("judge gpt --reason why", "--reason", "--release"),
+        *((f"{command} --by ada", "--by", "--reason") for command in LOGGED),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(

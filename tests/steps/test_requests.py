@@ -37,6 +37,28 @@ def test_what_people_chose_comes_back_with_its_type() -> None:
     assert filled(NewSplit, flat(split) | {"seed": 3}) == replace(split, seed=3)
 
 
+WITHOUT: dict[str, Any] = {
+    "budget": {},
+    "depth": {},
+    "head": {"strata": ["segment"]},
+    "model": {"systems": ["bm25"], "strata": ["segment"], "dense": False, "paraphrase": None},
+    "run": {},
+    "torso": {"strata": ["segment"]},
+    "undated": {},
+}
+"""Fields that need something → values of others without which they change nothing."""
+
+
+@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
+def test_a_field_without_what_it_needs_is_refused_in_a_job(request_type: Any) -> None:
+    for found in options_of(request_type):
+        if found.option.needs is not None:
+            other = {str: "other", int: 3, float: 0.4}[found.kind]
+            asked = filled(request_type, flat(request_type()) | WITHOUT[found.name] | {found.name: other})
+            with pytest.raises(InputError, match=f"“{found.option.label}” would change nothing: "):
+                read_request(request_type, written(asked))
+
+
 def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused() -> None:
     before = {"size": 4, "plan": {}, "limits": {"since": None}}
     assert read_request(DrawRequest, before) == DrawRequest(4)

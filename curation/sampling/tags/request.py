@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from curation.step import DEFAULT_MODEL, Option
+from curation.step import DEFAULT_MODEL, Needs, Option
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class TagsRequest:
         Option(
             "Embedding model of synonyms",
             "Embedding model that finds a query's neighbors: a name or a folder.",
+            needs=Needs("only the search for synonyms uses a model", lambda tags: tags["dense"]),
         ),
     ] = DEFAULT_MODEL
     dense: Annotated[

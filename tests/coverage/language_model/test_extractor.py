@@ -105,7 +105,7 @@ def test_nothing_is_sent_without_the_option(project: Store, model: ServedModel) 
     invoke(command(project))
     assert model.sent == 0
     refused = invoke(command(project, "--send"))
-    assert "only with --extractor llm" in str(refused.exception)
+    assert "add --extractor llm" in str(refused.exception)
     assert model.sent == 0
 
 
