@@ -20,11 +20,8 @@ from curation.text import printable
 ELSEWHERE = {"import": ["import_"], "restore": ["backup"], "coverage": ["coverage", "coverage_synthetic"]}
 """Commands that are not in the module of their name."""
 
-STOPPED = (
-    "Stopped. Nothing is half-written: this step is not in the project. Finished parts of long work, such as "
-    "embeddings and answers of a language model, are kept, and the same command goes on from there."
-)
-"""What somebody reads who pressed Ctrl+C."""
+STOPPED = "Stopped. Nothing is half-written."
+"""What somebody reads who pressed Ctrl+C; what is kept of the step follows."""
 
 SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
@@ -81,7 +78,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     """End as an error does, so that what is half-written is removed; asked again, end at once."""
     signal.signal(number, signal.SIG_DFL)
     if number == signal.SIGINT:
-        print(f"goldset: {STOPPED}", file=sys.stderr)
+        print(f"goldset: {STOPPED} {goldset.kept.get()}", file=sys.stderr)
     sys.exit(128 + number)
 
 

@@ -85,6 +85,7 @@ def coverage_command(
         return
     from curation.coverage.coverage_map import MapSettings
     from curation.coverage.report import find_coverage
+    from curation.steps import STEPS
 
     store, settings, spent = project_store(), MapSettings(**vars(request)), None
     if extractor is ExtractorName.llm:
@@ -96,7 +97,7 @@ def coverage_command(
         refuse_unused(
             context, "no language model takes part; add --extractor llm", "send", "calls", "parallel"
         )
-    with progress_bar() as progress:
+    with progress_bar(STEPS["coverage"]) as progress:
         report = find_coverage(store, settings, progress)
     emit(as_json, plain(report) | ({"sent": spent} if spent else {}), lambda: _show(report, limit))
 

@@ -60,7 +60,7 @@ def export(
         others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
         refuse_unused(context, f"only {others} have negatives", "negatives")
     asked = replace(request, name=name, format=format)
-    with progress_bar() as progress:
+    with progress_bar(STEPS["export"]) as progress:
         exported = export_release(
             *(project_store(), name, format, out, by, progress),
             reason=request.reason,

@@ -112,6 +112,8 @@ app = typer.Typer(
 QUIET = ("--quiet", "-q")
 DEFAULT_PROJECT = Path("data/goldset.duckdb")
 _project: ContextVar[Path] = ContextVar("project")
+kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
+"""What is left of a step that is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SECONDS = 30
 """How often work that nobody watches says how far it is."""
+LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."
+"""What interrupted work leaves that is no step."""
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
 
@@ -58,7 +60,7 @@ def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any,
     from curation.cli.goldset import project_store
     from curation.store import COMMAND_LINE
 
-    with progress_bar() as progress:
+    with progress_bar(step) as progress:
         result = step.run(project_store(), request, progress, author or COMMAND_LINE)
     return result, step.outcome(request, result)
 
@@ -137,8 +139,25 @@ def progress_lines(write: Callable[[str], object], now: Callable[[], float] = ti
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """A listener for long work: a bar on a terminal, a line now and then elsewhere, nothing with --quiet."""
+def progress_bar(step: Step | None = None) -> Iterator[Progress]:
+    """A listener for long work: a bar on a terminal, a line now and then elsewhere, nothing with --quiet.
+
+    Parameters
+    ----------
+    step: what an interrupted process leaves is said by it.
+    """
+    from curation.cli.goldset import kept
+
+    before = kept.set(LONG_WORK if step is None else step.kept)
+    try:
+        with _bar() as progress:
+            yield progress
+    finally:
+        kept.reset(before)
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
     from curation.cli.goldset import is_quiet
 
     if is_quiet() or not sys.stderr.isatty():

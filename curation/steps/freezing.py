@@ -109,7 +109,7 @@ STEPS = {
         _export,
         _exported,
         doing="a release is being exported",
-        kept="Nothing can be downloaded: export it again. If sealed grades were asked for, that is logged.",
+        kept="Nothing was exported: export it again. If sealed grades were asked for, that is logged.",
         first="verifying the release",
     ),
 }

@@ -74,7 +74,7 @@ STEPS = {
         _import,
         _imported,
         doing="a file is being imported",
-        kept="Nothing was imported: upload it again.",
+        kept="Nothing was imported: import it again.",
         on_path="import",
     ),
 }

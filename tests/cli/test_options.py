@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.cli.output import SECONDS, progress_lines
+from curation.cli.goldset import kept
+from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines
 from curation.errors import InputError
+from curation.steps import STEPS
 from tests.support.command_line import invoke
 
 
@@ -130,5 +132,14 @@ def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PRESSED, *project, "annotator", "add", "ada", "--password-stdin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130
-    assert "Nothing is half-written" in done.stderr
+    assert "Nothing is half-written. What the project holds is as it was before.\n" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
+    said = []
+    for step in (None, STEPS["pool"], STEPS["import"]):
+        with progress_bar(step):
+            said.append(kept.get())
+    assert said == [LONG_WORK, STEPS["pool"].kept, STEPS["import"].kept]
+    assert kept.get() not in said

@@ -38,12 +38,13 @@ def import_command(
         def command(**given: Any) -> None:
             from curation.imports.importing import import_file
             from curation.imports.request import ImportRequest
+            from curation.steps import STEPS
 
             columns = {field.name: given[_parameter(field)] for field in fields}
             layout = [given[name] for name in ("format", "encoding", "columns", "no_header")]
             options = options_of(**{name: given[name] for name in own})
             request = ImportRequest.of(kind, given["path"], columns, options, layout_of(*layout))
-            with progress_bar() as progress:
+            with progress_bar(STEPS["import"]) as progress:
                 store = target(given["dry_run"], given["as_json"])
                 found = import_file(store, request, progress, COMMAND_LINE)
             emit(given["as_json"], found.record, lambda: _show(found.outcome))
