@@ -195,7 +195,8 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
     except ValidationError as error:
         refuse_problems([f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()])
         raise
-    refuse_unused(request)
+    if is_dataclass(record):
+        refuse_unused(request)
     return request
 
 

@@ -80,11 +80,11 @@ def adjudicate_decide(
     ] = None,
     grade_field: Annotated[str | None, typer.Option(help="With --file: the field with the grades.")] = None,
     reason_field: Annotated[
-        str | None, typer.Option(help="With --file: the field with the reasons; --reason fills empty ones.")
+        str | None, typer.Option(help="With --file: the field with the reasons. --reason fills empty ones.")
     ] = None,
     every_pair: Annotated[
         bool,
-        typer.Option("--all", help="With --file: decide every judged pair of the file, disputed or not."),
+        typer.Option("--all", help="With --file: decide all its judged pairs, disputed or not."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="With --file: say what would be decided, and decide nothing.")

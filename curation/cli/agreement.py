@@ -38,8 +38,8 @@ def agreement(
     breakdown: Annotated[
         BreakdownBy | None,
         typer.Option(
-            help="Also broken down by query type, grade boundary, annotator left out, pair of annotators or "
-            "week.",
+            help="Also broken down by one of these. That is by query type, grade boundary, annotator "
+            "left out, pair of annotators or week.",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
@@ -49,9 +49,7 @@ def agreement(
     ] = None,
     boundary: Annotated[
         int | None,
-        typer.Option(
-            help="Between annotators, count only whether a grade is below this one, or this one and above."
-        ),
+        typer.Option(help="Compare only on which side of this grade annotators are. It counts as above."),
     ] = None,
     page: Annotated[
         Path | None,

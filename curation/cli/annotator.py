@@ -31,7 +31,7 @@ def annotator_add(
     password_stdin: FromStdin = False,
     email: Annotated[
         str | None,
-        typer.Option(help="Address for sign-in through an identity provider; no password is asked for."),
+        typer.Option(help="Address for sign-in through an identity provider. No password is asked for."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -48,15 +48,19 @@ def answers_open(
         int | None, typer.Option(help="Draw so many of the queries.", show_default="all")
     ] = None,
     show: Annotated[
-        str, typer.Option(help="What writers see: relevant (judged relevant, else the pool's) or pool.")
+        str,
+        typer.Option(
+            help="Documents that writers see: relevant or pool. Where none is judged relevant they see "
+            "the pool's."
+        ),
     ] = "relevant",
     documents: Annotated[int, typer.Option(help="Documents shown with a query, at most.")] = 10,
     min_f1: Annotated[
-        float, typer.Option(help="Token F1 from which two answers agree, above 0 and at most 1.")
+        float, typer.Option(help="Token F1 from which two answers agree. Above 0, at most 1.")
     ] = 0.8,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Also queries that have reference answers or were in a closed task."),
+        typer.Option("--again", help="Also queries with reference answers or of a closed task."),
     ] = False,
     seed: Seed = 0,
     reason: SealReason = None,

@@ -55,15 +55,16 @@ def serve_app(
             envvar=IMPORT_FROM,
             file_okay=False,
             exists=True,
-            help="Folder of this machine whose files leads may import in the browser, however large.",
+            help="Folder whose files leads may import in the browser. It is on this machine, and files "
+            "may be large.",
         ),
     ] = None,
     images_from: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST",
-            help="A host from which browsers may fetch the images that documents name, by https; repeat it "
-            "for more. It learns who looks, and when. Default: no images.",
+            help="Host from which browsers may fetch images of documents. Repeatable. They are fetched "
+            "by https. The host learns who looks, and when. Default: no images.",
         ),
     ] = None,
     log_json: Annotated[

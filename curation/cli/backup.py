@@ -26,7 +26,8 @@ def backup(
     rehearse: Annotated[
         bool,
         typer.Option(
-            "--rehearse", help="Take none: restore that file, or the newest backup in that folder, on trial."
+            "--rehearse",
+            help="Take none: restore one on trial. It is that file, or the newest backup in that folder.",
         ),
     ] = False,
     as_json: Json = False,

@@ -24,21 +24,22 @@ def consensus(
     rule: Annotated[
         str | None,
         typer.Option(
-            help="The project's rule from now on: majority, median, dawid-skene or ordinal-dawid-skene.",
+            help="The project's rule from now on. One of majority, median, dawid-skene and "
+            "ordinal-dawid-skene.",
             show_default="as it is",
         ),
     ] = None,
     smoothing: Annotated[
         float | None,
         typer.Option(
-            help="Cases that dawid-skene adds to each cell of a confusion matrix.",
+            help="Cases that dawid-skene adds to each cell of a confusion.",
             show_default="0.1 or as it is",
         ),
     ] = None,
     min_probability: Annotated[
         float | None,
         typer.Option(
-            help="Dawid-Skene rules: a grade must be more probable than this, or the pair is disputed.",
+            help="Probability that a grade must exceed under Dawid-Skene. Else the pair is disputed.",
             show_default="0.5 or as it is",
         ),
     ] = None,

@@ -152,7 +152,10 @@ def coverage_open_tasks(
     annotators: Annotated[str, typer.Option(help="Annotators who write, separated by commas.")],
     seed: Seed = 0,
     unanswerable: Annotated[
-        bool, typer.Option(help="Ask for what the corpus lacks, next to its regions, instead of its gaps.")
+        bool,
+        typer.Option(
+            help="Ask for what the corpus lacks instead of for its gaps. The tasks are next to its regions."
+        ),
     ] = False,
     region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
     as_json: Json = False,

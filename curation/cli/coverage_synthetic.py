@@ -26,7 +26,7 @@ coverage.add_typer(synthetic, name="synthetic")
 @synthetic.command("write")
 def synthetic_write(
     share: Annotated[
-        float, typer.Option(help="Share of all synthetic queries that people judge, above 0 to 1.")
+        float, typer.Option(help="Share of all synthetic queries that people judge. Above 0, at most 1.")
     ],
     queries: Annotated[int, typer.Option(min=1, help="Queries to write, one a region without any.")] = 20,
     candidates: Annotated[int, typer.Option(min=1, max=20, help="Candidates for each query.")] = 5,

@@ -27,7 +27,7 @@ def demo_command(
         bool, typer.Option("--browser/--no-browser", help="Open the page in this machine's browser.")
     ] = True,
     folder: Annotated[
-        Path | None, typer.Option(help="Folder of the demo project; default: data/demo of the checkout.")
+        Path | None, typer.Option(help="Folder of the demo project. Default: data/demo of the checkout.")
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Only write the demo's corpus as JSON lines to FILE.")

@@ -25,7 +25,7 @@ def doctor(
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
     repair: Annotated[
-        Path | None, typer.Option(help="Make a new project there of what can be read of a damaged one.")
+        Path | None, typer.Option(help="Make a new project there of what a damaged one still has.")
     ] = None,
     backup: Annotated[
         list[Path] | None,

@@ -21,7 +21,7 @@ IDS_SHOWN = 4
 @app.command()
 def duplicates(
     threshold: Annotated[
-        float, typer.Option(help="Minimum similarity (Jaccard of word 3-shingles) of two documents.")
+        float, typer.Option(help="Minimum similarity of two documents. It is the Jaccard of word 3-shingles.")
     ] = 0.8,
     limit: Limit = 20,
     as_json: Json = False,

@@ -27,10 +27,13 @@ def export(
     context: typer.Context,
     name: ReleaseName,
     out: Annotated[
-        Path, typer.Option(help="Folder to write; new, empty, or an earlier export of the same release.")
+        Path, typer.Option(help="Folder to write. New, empty, or an earlier export of the same release.")
     ],
     format: Annotated[
-        str, typer.Option(help=f"Format to write: {', '.join(format.help for format in FORMATS.values())}.")
+        str,
+        typer.Option(
+            help=f"Format to write. One of {', '.join(format.help for format in FORMATS.values())}."
+        ),
     ] = "beir",
     without_grades: Annotated[
         list[str] | None,

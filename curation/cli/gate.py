@@ -25,7 +25,7 @@ def gate(
     consistency: Annotated[
         float | None,
         typer.Option(
-            help="Minimum share of all blind duplicates that got identical grades.",
+            help="Minimum share of blind duplicates with identical grades.",
             show_default="0.8 or as it is",
         ),
     ] = None,

@@ -22,7 +22,7 @@ ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
 Annotators = Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")]
 BlindDuplicates = Annotated[
-    float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
+    float, typer.Option(help="Blind duplicates as a share of each annotator's items. 0 to 0.5.")
 ]
 Limit = Annotated[
     int,
@@ -35,12 +35,12 @@ SealReason = Annotated[
     str | None,
     typer.Option(
         "--reason",
-        help="Why sealed grades are wanted, too; logged with name and time.",
+        help="Why sealed grades are wanted, too. Logged with name and time.",
         show_default="they are counted",
     ),
 ]
 By = Annotated[
-    str, typer.Option("--by", help="Who does it: a name whose role allows it, or the command line.")
+    str, typer.Option("--by", help="Who does it. A name whose role allows it, or the command line.")
 ]
 
 

@@ -29,8 +29,8 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         typer.Option(
-            help="What open rounds do: keep (their own guide) or switch (to this one; refused where "
-            "grades were given on another scale)."
+            help="What open rounds do: keep their guide, or switch to this. To switch is refused where "
+            "grades were given on another scale."
         ),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why, for the audit trail and the list of versions.")] = "",

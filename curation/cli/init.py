@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def init(
     guide: Annotated[
         Path | None,
-        typer.Option(help="Labeling guide (Markdown with YAML front matter); default: graded relevance 0-3."),
+        typer.Option(help="Labeling guide: Markdown with YAML front matter. Default: graded relevance 0-3."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -23,10 +23,10 @@ leakage = command_group("leakage", "Show what ties queries, and where groups exp
 
 Same = Annotated[
     list[str] | None,
-    typer.Option(metavar="KEY", help="Tie queries with the same session, group or field, as in split."),
+    typer.Option(metavar="KEY", help="Tie queries with the same session, group or field. As in split."),
 ]
 NumbersOption = Annotated[
-    str, typer.Option(help="Numbers and model names in queries: text, apart or tie, as in split.")
+    str, typer.Option(help="Numbers and model names in queries, as in split. One of text, apart and tie.")
 ]
 
 

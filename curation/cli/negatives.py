@@ -33,7 +33,10 @@ def negatives_command(
         typer.Option("--negatives", help="Number of hard negatives for each query; 10 to 20 are usual."),
     ] = 10,
     threshold: Annotated[
-        float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
+        float,
+        typer.Option(
+            help="Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams."
+        ),
     ] = 0.8,
     limit: Limit = 20,
     reason: SealReason = None,
@@ -70,7 +73,10 @@ def negatives_audit(
     context: typer.Context,
     annotators: Annotated[
         str | None,
-        typer.Option(help="Open a round for these annotators, separated by commas; without it: report."),
+        typer.Option(
+            help="Open a round for these annotators, separated by commas. Without them the last one is "
+            "reported."
+        ),
     ] = None,
     round: Annotated[
         str | None,
@@ -82,16 +88,18 @@ def negatives_audit(
     size: Annotated[int, typer.Option(help="Number of pairs to draw.")] = 100,
     seed: Seed = 0,
     overlap: Annotated[int, typer.Option(help="How many different annotators judge each pair.")] = 1,
-    depth: Annotated[
-        int, typer.Option(help="How far down the systems' lists documents are assumed to be negatives.")
-    ] = 100,
+    depth: Annotated[int, typer.Option(help="Rank to which documents of lists are assumed negatives.")] = 100,
     threshold: Annotated[
-        float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
+        float,
+        typer.Option(
+            help="Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams."
+        ),
     ] = 0.8,
     systems: Annotated[
         str | None,
         typer.Option(
-            help="Systems whose lists are used, separated by commas: bm25, dense, hybrid, run:NAME.",
+            help="Systems whose lists are used, such as bm25 and run:NAME. Separate them by commas. "
+            "Others are dense and hybrid.",
             show_default="those of the latest pool",
         ),
     ] = None,

@@ -31,7 +31,7 @@ def pool(
         int | None,
         typer.Option(
             min=1,
-            help="Compare the BM25 lists of this many random queries with those of rank-bm25.",
+            help="Compare BM25 lists of so many queries with rank-bm25. The queries are drawn at random.",
             show_default="no comparison",
         ),
     ] = None,
@@ -43,7 +43,8 @@ def pool(
         ),
     ] = None,
     text: Annotated[
-        str, typer.Option(help="Texts in --out: whole, or excerpt as the grading screen shows them.")
+        str,
+        typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows."),
     ] = "whole",
     as_json: Json = False,
 ) -> None:

@@ -36,7 +36,7 @@ def practice_open(
     ] = 0,
     file: Annotated[
         Path | None,
-        typer.Option(help="File of known pairs with explanations; default: what the reviewer decided."),
+        typer.Option(help="File of known pairs with explanations. Default: what the reviewer decided."),
     ] = None,
     query_field: Annotated[str | None, typer.Option(help="Field with the query's id or text.")] = None,
     document_field: Annotated[str | None, typer.Option(help="Field with the document's id.")] = None,
@@ -46,7 +46,7 @@ def practice_open(
     reason: Annotated[
         str | None,
         typer.Option(
-            help="Why annotators are shown sealed grades, too; logged with name and time.",
+            help="Why annotators are shown sealed grades, too. Logged with name and time.",
             show_default="they are left out",
         ),
     ] = None,

@@ -50,29 +50,29 @@ def round_open(
     control_items: Annotated[
         float,
         typer.Option(
-            help="Control items (decided pairs, shown unmarked) as a share of each annotator's items, 0 to "
-            "0.5."
+            help="Control items as a share of each annotator's items. 0 to 0.5. They are decided pairs, "
+            "shown unmarked."
         ),
     ] = 0.0,
     per_day: Annotated[
         int | None,
         typer.Option(
-            help="Answers expected of an annotator per day; blind duplicates then come on another day."
+            help="Answers expected of an annotator per day. Blind duplicates then come on another day."
         ),
     ] = None,
     seed: Seed = 0,
     again: Annotated[
-        bool, typer.Option("--again", help="Also show candidates that were in a round or are judged already.")
+        bool, typer.Option("--again", help="Also show candidates of earlier rounds and judged ones.")
     ] = False,
     pilot: Annotated[
-        bool, typer.Option("--pilot", help="Make it a pilot: the same few queries for everyone, not counted.")
+        bool, typer.Option("--pilot", help="Make it a pilot: few queries, for everyone, not counted.")
     ] = False,
     queries: Annotated[int, typer.Option(help="Number of queries of a pilot.")] = 10,
     ask_from: Annotated[
         int,
         typer.Option(
-            help="Ask whether the corpus answers a query from so many of an annotator's documents on; 0 "
-            "never asks."
+            help="Documents after which “does the corpus answer?” is asked. They are those of the query "
+            "that the annotator has. 0 never asks."
         ),
     ] = 5,
     as_json: Json = False,
@@ -267,7 +267,7 @@ def round_extend(
     annotators: Annotated[
         str,
         typer.Option(
-            help="New annotators, separated by commas; untouched items are shared with them evenly."
+            help="New annotators, separated by commas. Untouched items are shared with them evenly."
         ),
     ] = "",
     no_candidates: Annotated[
@@ -294,7 +294,7 @@ def round_reassign(
     from_: Annotated[str, typer.Option("--from", help="The annotator whose untouched items are moved.")],
     to: Annotated[
         str,
-        typer.Option("--to", help="Who gets them, separated by commas; default: everyone else in the round."),
+        typer.Option("--to", help="Who gets them, separated by commas. Default: everyone else in the round."),
     ] = "",
     as_json: Json = False,
 ) -> None:

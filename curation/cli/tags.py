@@ -28,7 +28,9 @@ def tags_find(
     traffic: Annotated[
         bool,
         typer.Option(
-            "--traffic", help="Count the tags of the whole traffic instead, before a sample; stores nothing."
+            "--traffic",
+            help="Count the tags of the whole traffic instead. It is for before a sample, and stores "
+            "nothing.",
         ),
     ] = False,
     as_json: Json = False,

@@ -52,7 +52,7 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
 
 _QUERY = FileField(
     "Query",
-    "the query: query_id holds ids, query_text texts, query either",
+    "the query. query_id holds ids, query_text texts, query either",
     ("query_id", "query-id", "q_id", "qid", "query", "query_text"),
     "the queries",
     seen=("q", "topic", "topic_id", "search_term", "user_query"),
@@ -89,7 +89,7 @@ class CorpusFields:
         tuple[str, ...],
         FileField(
             "Text",
-            "its text; may be given several times",
+            "its text. Repeatable",
             ("text", "body", "content", "contents", "description"),
             several=True,
             seen=("short_description", "long_description", "abstract", "summary", "passage"),
@@ -148,7 +148,7 @@ class TrafficFields:
         tuple[str, ...],
         FileField(
             "Further fields to keep",
-            "more to keep, for strata of a sample; may be given several times",
+            "more to keep, for strata of a sample. Repeatable",
             several=True,
         ),
     ] = ()
@@ -200,7 +200,7 @@ class RunFields:
         str | None,
         FileField(
             "Score",
-            "the score; it orders a list without ranks, or with gaps in them",
+            "the score. It orders a list without ranks, or with gaps in them",
             ("score", "engine_score", "similarity"),
         ),
     ] = None

@@ -25,7 +25,12 @@ class PoolRequest:
 
     systems: Annotated[
         Sequence[str],
-        Option("Systems", "Systems that propose documents: bm25, dense, hybrid, run:NAME.", commas=True),
+        Option(
+            "Systems",
+            "Systems that propose documents, such as bm25 and run:NAME. Others are dense and "
+            "hybrid. run:NAME is an imported run.",
+            commas=True,
+        ),
     ] = SYSTEMS
     depth: Annotated[int, Option("Depth", "Documents from the top of each system.", least=1)] = 10
     random_negatives: Annotated[
@@ -81,7 +86,8 @@ class PoolRequest:
         str | None,
         Option(
             "Stemmer of bm25 in this project from now on",
-            "Snowball stemmer of bm25 in this project from now on: english, german, …, or none.",
+            "Stemmer of bm25 in this project from now on. A language of Snowball, such as english "
+            "or german, or none.",
             unset="as before; at first none",
             metavar="LANGUAGE",
         ),

@@ -49,8 +49,8 @@ class QuarterRequest:
         tuple[str, ...],
         Option(
             "Systems whose new documents are judged, too",
-            "Systems whose new documents are judged, too, such as bm25,run:live. New queries get "
-            "documents only from these.",
+            "Systems with new documents to judge, such as bm25,run:live. New queries get documents "
+            "only from these.",
             commas=True,
         ),
     ] = ()
@@ -60,7 +60,7 @@ class QuarterRequest:
         float,
         Option(
             "Share of blind duplicates",
-            "Blind duplicates as a share of each annotator's items, 0 to 0.5.",
+            "Blind duplicates as a share of each annotator's items. 0 to 0.5.",
             least=0,
             most=0.5,
         ),

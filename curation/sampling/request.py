@@ -30,8 +30,9 @@ class SamplingPlan:
         Sequence[str],
         Option(
             "Strata",
-            "Dimensions of the strata: band, segment, length, cluster, tag:NAME, field:NAME. They are "
-            "crossed. field:NAME is a further field of the log, a cluster a region of the coverage map.",
+            "Dimensions of the strata, which are crossed. They are band, segment, length, cluster, "
+            "tag:NAME and field:NAME, which is a further field of the log. A cluster is a region "
+            "of the coverage map.",
             commas=True,
             others=True,
         ),
@@ -48,8 +49,9 @@ class SamplingPlan:
         str | None,
         Option(
             "Allocation",
-            "Shares of the strata: equal, proportional (to traffic), square-root (of traffic), or neyman (by "
-            "the variance in a release). pps takes equal only.",
+            "Rule for the shares of the strata. It is equal, proportional (to traffic), "
+            "square-root (of traffic), or neyman (by the variance in a release). pps takes equal "
+            "only.",
             choices=(None, *ALLOCATIONS[1:]),
             unset="equal",
         ),
@@ -58,8 +60,8 @@ class SamplingPlan:
         Mapping[str, int],
         Option(
             "Quotas: an exact number from a stratum",
-            "STRATUM=N or STRATUM=N%: exactly N, or that share of the size, from this stratum. The others "
-            "share the rest. Repeatable.",
+            "STRATUM=N or STRATUM=N%: so many from this stratum. N% is a share of the size. The "
+            "others share the rest. Repeatable.",
             flag="--quota",
         ),
     ] = field(default_factory=dict)
@@ -67,8 +69,7 @@ class SamplingPlan:
         float,
         Option(
             "Head up to",
-            "The head is the most asked queries, up to this share of the traffic, or up to this number of "
-            "queries, from 2 on.",
+            "The most asked queries, up to this share of the traffic. From 2 on it is a number of queries.",
             unset="a third",
             needs=_BANDS,
             least=0,
@@ -124,7 +125,7 @@ class DrawRequest:
         str,
         Option(
             "Embedding model of the tag synonym, or of the coverage map",
-            "Embedding model of the tag synonym, or of the coverage map: a name or a folder.",
+            "Embedding model of the tag synonym or the coverage map. A name or a folder.",
             needs=Needs(
                 "only strata by cluster or by tag:synonym use a model",
                 lambda draw: not {"cluster", "tag:synonym"}.isdisjoint(draw["strata"]),

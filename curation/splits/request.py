@@ -65,7 +65,7 @@ class AssignmentOptions:
         float | None,
         Option(
             "Largest group",
-            "Largest share of the queries that one leakage group may have.",
+            "Largest share of the queries in one leakage group.",
             unset="any, unless a group over 0.05 spoils the parts",
         ),
     ] = None

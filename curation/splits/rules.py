@@ -156,7 +156,8 @@ class Rules:
         int | None,
         Option(
             "Queries first asked in … stay together",
-            "Tie queries first asked within the same block: 30m, 1h, 7d, 2w.",
+            "Tie queries first asked within the same block. A block is, for instance, 30m, 1h, 7d "
+            "or 2w long.",
             choices=(None, 3_600, 86_400, 604_800),
             words={3_600: "the same hour", 86_400: "the same day", 604_800: "the same week"},
             unset="any time",

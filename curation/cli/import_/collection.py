@@ -23,10 +23,12 @@ def import_collection_command(
     path: Annotated[Path, typer.Argument(help="A folder with the collection's files, or one of them.")],
     format: Annotated[
         str,
-        typer.Option("--format", help="Format of the files: trec, smart, srw, beir or hf; auto finds it."),
+        typer.Option(
+            "--format", help="Format of the files: trec, smart, srw, beir, hf or auto. With auto it is found."
+        ),
     ] = AUTO,
     annotator: Annotated[
-        str | None, typer.Option(help="Annotator of all grades; needed where the collection has judgments.")
+        str | None, typer.Option(help="Annotator of all grades. Needed where the collection has judgments.")
     ] = None,
     grade_map: Annotated[
         str | None,
@@ -36,12 +38,13 @@ def import_collection_command(
         bool,
         typer.Option(
             "--skip-unknown",
-            help="Leave out judgments of documents and query ids that the project does not have.",
+            help="Leave out judgments about what the project does not have. That is, of its documents "
+            "and query ids.",
         ),
     ] = False,
     add: Annotated[
         bool,
-        typer.Option("--add", help="Add to the current corpus; without it the documents are the new corpus."),
+        typer.Option("--add", help="Add to the current corpus. Without it the documents are the new corpus."),
     ] = False,
     encoding: Encoding = "utf-8",
     dry_run: Annotated[

@@ -14,7 +14,8 @@ RECORDS = "JSON lines, CSV, TSV or Parquet (.gz too)"
 SkipUnknown = Annotated[
     bool,
     typer.Option(
-        "--skip-unknown", help="Leave out lines about queries or documents that the project does not have."
+        "--skip-unknown",
+        help="Leave out lines about what the project does not have. That is, of its queries and documents.",
     ),
 ]
 
@@ -50,15 +51,21 @@ def import_traffic_command(
     repeat_minutes: Annotated[
         int,
         typer.Option(
-            help="The same query of a session within so many minutes counts once, as a turned page; 0: off."
+            help="Minutes within which a session's same query counts once. It is a turned page then. 0: off."
         ),
     ] = 30,
     bot_per_minute: Annotated[
-        int, typer.Option(help="A session with more queries in a minute is a bot and is left out; 0: off.")
+        int,
+        typer.Option(
+            help="Queries in a minute of a session that is no bot. A session with more is left out. 0: off."
+        ),
     ] = 20,
     bot_per_day: Annotated[
         int,
-        typer.Option(help="A session with more different queries in a day is a bot and is left out; 0: off."),
+        typer.Option(
+            help="Different queries in a day of a session that is no bot. A session with more is left "
+            "out. 0: off."
+        ),
     ] = 200,
     personal_data: Annotated[
         str,
@@ -119,9 +126,7 @@ def import_run_command(
     skip_unknown: SkipUnknown = False,
     skip_repeated: Annotated[
         bool,
-        typer.Option(
-            "--skip-repeated", help="Keep the best rank of a document that is repeated for a query."
-        ),
+        typer.Option("--skip-repeated", help="Keep the best rank of a document that a query repeats."),
     ] = False,
 ) -> Options:
     """Import a run: a system's ranked list for each query. Importing it again changes nothing.
@@ -146,16 +151,17 @@ def import_judgments_command(
     annotator_columns: Annotated[
         str | None,
         typer.Option(
-            help="Wide form: the columns that hold grades, by commas; column=name names the annotator."
+            help="Wide form: columns with grades, separated by commas. column=name names the annotator."
         ),
     ] = None,
     annotator: Annotated[
-        str | None, typer.Option(help="Annotator of all grades, where the file names nobody, as in qrels.")
+        str | None, typer.Option(help="Annotator of all grades. For files that name nobody, such as qrels.")
     ] = None,
     judge: Annotated[
         str | None,
         typer.Option(
-            help="A judge that is not a person, such as a language model, gave all grades: they are no votes."
+            help="Name of the judge that gave all grades. It is no person but, for instance, a language "
+            "model. Its grades are no votes."
         ),
     ] = None,
     date_order: DateOrder = None,
@@ -165,14 +171,14 @@ def import_judgments_command(
     ] = None,
     grade_map: Annotated[
         str | None,
-        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0; =cannot-tell is possible."),
+        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0. =cannot-tell is possible."),
     ] = None,
     skip_unknown: SkipUnknown = False,
     about: Annotated[
         str | None,
         typer.Option(
-            help="Which text of a changed document the file is about: current (that of the corpus) or "
-            "earlier (that its annotator had before: corrections).",
+            help="Text of a changed document: current or earlier. The current one is that of the "
+            "corpus. The earlier one is what its annotator had before, for corrections.",
             show_default="refused",
         ),
     ] = None,

@@ -16,28 +16,32 @@ from curation.store import Rehearsal, Store
 
 def field(what: str, usual: str = "") -> Any:
     """An option that names a field of the file to be imported; `usual` are the names it is found by."""
-    return typer.Option(help=f"Field with {what}; usual: {usual}." if usual else f"Field with {what}.")
+    return typer.Option(help=f"Field with {what}. Usual: {usual}." if usual else f"Field with {what}.")
 
 
 def format_option(formats: Iterable[str]) -> Any:
     """The option --format of an import that reads these formats."""
-    found = "default: found from the file's name or its first bytes"
-    return typer.Option("--format", help=f"Format of the file: {', '.join(formats)}; {found}.")
+    default = "By default it is found from the file's name or its first bytes."
+    return typer.Option("--format", help=f"Format of the file. One of {', '.join(formats)}. {default}")
 
 
 Format = Annotated[str | None, format_option(FORMATS)]
 RunFormat = Annotated[str | None, format_option(RUN_FORMATS)]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]
 Columns = Annotated[
-    str | None, typer.Option(help="Names of the columns of a table without a header, separated by commas.")
+    str | None,
+    typer.Option(help="Names of the columns of a table without a header. Separate them by commas."),
 ]
 DateOrder = Annotated[
     str | None,
-    typer.Option(help="How to read dates such as 03/04/2026: mdy (month first) or dmy (day first)."),
+    typer.Option(
+        help="How to read dates such as 03/04/2026: mdy or dmy. The first has the month first, the "
+        "other the day."
+    ),
 ]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no header line; needs --columns.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Do all of it and take it back: say what it would do, and why not.")
+    bool, typer.Option("--dry-run", help="Do it and take it back: say what it does, and why not.")
 ]
 
 

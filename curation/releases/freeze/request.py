@@ -28,8 +28,8 @@ class FreezeRequest:
         str | None,
         Option(
             "Documents that share a grade",
-            "Documents that share a grade: identical, those with the same title and body. The release "
-            "names the rule and marks these grades.",
+            "Documents that share a grade: identical. These have the same title and body. The "
+            "release names the rule and marks these grades.",
             flag="--share-grades",
             unset="each document its own",
         ),

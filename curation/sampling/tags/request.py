@@ -16,7 +16,7 @@ class TagsRequest:
         str,
         Option(
             "Embedding model of synonyms",
-            "Embedding model that finds a query's neighbors: a name or a folder.",
+            "Embedding model that finds a query's neighbors. A name or a folder.",
             needs=Needs("only the search for synonyms uses a model", lambda tags: tags["dense"]),
         ),
     ] = DEFAULT_MODEL
