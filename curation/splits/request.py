@@ -49,7 +49,7 @@ class AssignmentOptions:
             "Part of queries without a time, in a split by time.",
             unset="refuse",
             metavar="PART",
-            needs=Needs("only a split by time needs one; add --by-time", lambda split: split["by_time"]),
+            needs=Needs("only a split by time needs one", lambda split: split["by_time"]),
         ),
     ] = None
     keep: Annotated[

@@ -59,7 +59,7 @@ LOGGED = (
         ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets and ntuples"),
         ("demo --corpus corpus.jsonl --port 80", "--port", "--corpus"),
         ("demo --build-only --no-browser", "--browser", "--build-only"),
-        ("split --undated dev", "--undated", "--by-time"),
+        ("split --undated dev", "--undated", "by time"),
         ("split --no-paraphrase --model other", "--model", "paraphrases"),
         ("split --no-paraphrase --paraphrase-threshold 0.99", "--paraphrase-threshold", "--no-paraphrase"),
         ("relabel open --annotators ada --depth 5", "--depth", "systems"),
