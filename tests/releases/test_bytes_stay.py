@@ -172,6 +172,7 @@ EXPORTS = {
     "hf": "e7133d4a1d1af22c",
     "triplets": "e4fb2af8eaffd7d0",
     "ntuples": "1f988cafc20ca2e4",
+    "full": "bf9f79615825f3bb",
 }
 EVALUATION = "54f2c7368f18f09c"
 
