@@ -48,6 +48,7 @@ from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.terms import choose_stemmer
+from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
@@ -104,6 +105,7 @@ class PoolReport:
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
     sample: by band, where a random sample of the pool is judged; else empty.
+    rank_bm25: how far BM25 was compared with rank-bm25; None without BM25, and in pools of older goldsets.
     """
 
     pool_id: str
@@ -116,6 +118,7 @@ class PoolReport:
     systems: list[SystemReport]
     left_out: dict[str, int]
     sample: tuple[SampledBand, ...] = ()
+    rank_bm25: Bm25Sample | None = None
 
     @property
     def sentences(self) -> list[str]:
@@ -123,6 +126,7 @@ class PoolReport:
         return [
             f"{amount(self.candidates, 'candidate')} for {amount(self.queries, 'query', 'queries')}, "
             f"{self.random_negatives:,} of them random negatives.",
+            *([str(self.rank_bm25)] if self.rank_bm25 and self.rank_bm25.queries else []),
             *self.gaps,
         ]
 
@@ -215,10 +219,12 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    found = engines.search(given.queries, max(REACH, depth), progress)
+    found = engines.search(given.queries, max(REACH, depth), progress, seed)
     proposals, report, sample = _unite(
         given, found, parameters, identical, stand_ins, engines.outside, design
     )
+    if engines.compared is not None:
+        report["rank_bm25"] = engines.compared._asdict()
     pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
     return _keep(store, pool, author)
 
@@ -423,6 +429,13 @@ def _report(
     systems = [SystemReport(**system) for system in report["systems"]]
     counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
     sample = tuple(SampledBand(**band) for band in report.get("sample", ()))
+    compared = Bm25Sample(**report["rank_bm25"]) if "rank_bm25" in report else None
     return PoolReport(
-        pool_id, snapshot_id, added=added, built_before=built_before, systems=systems, sample=sample, **counts
+        *(pool_id, snapshot_id),
+        added=added,
+        built_before=built_before,
+        systems=systems,
+        sample=sample,
+        rank_bm25=compared,
+        **counts,
     )

@@ -11,6 +11,7 @@ from curation.pooling.request import SYSTEMS
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.terms import project_stemmer
+from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
 from curation.store import Document, Query, Store
 
@@ -51,19 +52,21 @@ class Systems:
     Attributes
     ----------
     outside: places of imported runs that name documents which the corpus does not have.
+    compared: how far the last search's BM25 lists were compared with rank-bm25's; None where it was not.
     """
 
     def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
         with store.reading() as cursor:
             stemmer = project_stemmer(cursor)
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
-        self._names = names
+        self._store, self._names, self._documents = store, names, documents
         self._parts: dict[str, Retriever] = {
             name: Bm25(documents, store, stemmer) if name == "bm25" else Dense(store, documents, model)
             for name in parts
         }
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, {document.document_id for document in documents})
+        self.compared: Bm25Sample | None = None
         self.outside = sum(run.outside for run in self._runs.values())
 
     @property
@@ -71,9 +74,23 @@ class Systems:
         """System → all that its results depend on."""
         return {name: dict(self.retriever(name).settings) for name in self._names}
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[SystemHits]:
-        """What each named system finds to `depth`; hybrid fuses what the others found already."""
+    def search(
+        self, queries: Sequence[Query], depth: int, progress: Progress, check_seed: int | None = None
+    ) -> list[SystemHits]:
+        """What each named system finds to `depth`; hybrid fuses what the others found already.
+
+        Parameters
+        ----------
+        check_seed: draws the queries whose BM25 lists are compared with rank-bm25; None compares none.
+
+        Raises
+        ------
+        RefusedError: BM25 differs from rank-bm25 (`verify_bm25.check_sample`).
+        """
         found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
+        if check_seed is not None and "bm25" in found:
+            given = (self._store, self._documents, queries, found["bm25"])
+            self.compared = check_sample(*given, check_seed, progress)
         if "hybrid" in self._names:
             found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
         found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}

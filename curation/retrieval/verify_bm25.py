@@ -9,15 +9,16 @@ of their ids.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from math import isclose
+from math import inf, isclose
 from random import Random
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.bm25 import K1, B, Bm25
 from curation.retrieval.retriever import Hit, best_hits
@@ -27,6 +28,11 @@ from curation.store import Document, Query, Store
 from curation.store.documents import current_corpus
 from curation.text import amount
 
+QUERIES = 3
+DOCUMENTS = 10_000
+SECONDS = 10
+"""What each pool compares by itself: queries, in at most so many documents and about so many seconds."""
+_DEPTH = 10
 _DIGITS = 1e-9
 
 
@@ -57,6 +63,26 @@ class Bm25Check(NamedTuple):
     differing: list[Bm25Difference]
 
 
+class Bm25Sample(NamedTuple):
+    """What a pool compared by itself, and found equal.
+
+    Attributes
+    ----------
+    queries: how many lists were compared, to depth 10.
+    documents: in how many documents; where these are not the whole `corpus`, in a random sample of it.
+    """
+
+    queries: int
+    documents: int
+    corpus: int
+
+    def __str__(self) -> str:
+        searched = amount(self.documents, "document")
+        if self.documents < self.corpus:
+            searched += f" of {self.corpus:,}, drawn at random"
+        return f"bm25 equals rank-bm25 for {amount(self.queries, 'query', 'queries')} in {searched}."
+
+
 class _Scores(Protocol):
     def get_scores(self, query: list[str]) -> NDArray[np.float64]: ...
 
@@ -84,6 +110,48 @@ def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Pro
     return compare_with_rank_bm25(documents, drawn, hits, depth, progress, stemmer)
 
 
+def check_sample(
+    store: Store,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    hits: Sequence[Sequence[Hit]],
+    seed: int,
+    progress: Progress = silent,
+) -> Bm25Sample:
+    """Compare some of the lists that a pool is made of; a large corpus is sampled, indexed and searched anew.
+
+    Parameters
+    ----------
+    hits: of each query, as the index ranked the documents.
+
+    Raises
+    ------
+    RefusedError: a list differs.
+    """
+    draw = Random(seed)  # noqa: S311  no secret
+    answered = [place for place, ranked in enumerate(hits) if ranked]
+    places = sorted(draw.sample(answered, min(QUERIES, len(answered))))
+    drawn, ranked = [queries[place] for place in places], [hits[place][:_DEPTH] for place in places]
+    with store.reading() as cursor:
+        stemmer = project_stemmer(cursor)
+    searched = documents
+    if not drawn:
+        return Bm25Sample(0, len(documents), len(documents))
+    if len(documents) > DOCUMENTS:
+        searched = draw.sample(sorted(documents, key=lambda document: document.document_id), DOCUMENTS)
+        ranked = Bm25(searched, store, stemmer).search(drawn, _DEPTH)
+    check = compare_with_rank_bm25(searched, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
+    if check.differing:
+        first = check.differing[0]
+        raise RefusedError(
+            f"The BM25 index is wrong: for the query {first.text!r} ({first.query_id}) it has "
+            f"{_shown(first.found)}, and rank-bm25 {_shown(first.expected)}. No pool was stored. Restore a "
+            "backup, and report the difference.",
+            command="`goldset restore` takes a backup.",
+        )
+    return Bm25Sample(check.queries, len(searched), len(documents))
+
+
 def compare_with_rank_bm25(
     documents: Sequence[Document],
     queries: Sequence[Query],
@@ -91,13 +159,21 @@ def compare_with_rank_bm25(
     depth: int,
     progress: Progress = silent,
     stemmer: str | None = None,
+    seconds: float = inf,
 ) -> Bm25Check:
-    """Compare the lists that an index found with those of rank-bm25; `stemmer`: that of the index."""
+    """Compare the lists that an index found with those of rank-bm25.
+
+    Parameters
+    ----------
+    stemmer: that of the index.
+    seconds: after so many no further query is compared; one always is.
+    """
+    until = time.monotonic() + seconds
     ordered = sorted(documents, key=lambda document: document.document_id)
     ids = [document.document_id for document in ordered]
     terms = [indexed_terms(document.text, stemmer) for document in ordered]
     references = [reference for field in (False, True) if (reference := _rank_bm25(terms, field))]
-    largest, differing = 0.0, []
+    largest, differing, done = 0.0, [], 0
     for done, (query, found) in enumerate(zip(queries, hits, strict=True), 1):
         scores = np.zeros(len(ids))
         for reference in references:
@@ -108,7 +184,9 @@ def compare_with_rank_bm25(
         if not _agree(found, expected, score_of):
             differing.append(Bm25Difference(query.query_id, query.text, _listed(found), _listed(expected)))
         progress("bm25: compare with rank-bm25", done, len(queries))
-    return Bm25Check(len(queries), depth, len(queries) - len(differing), largest, differing)
+        if time.monotonic() > until:
+            break
+    return Bm25Check(done, depth, done - len(differing), largest, differing)
 
 
 def _rank_bm25(terms: list[list[str]], grams: bool) -> _Scores | None:
@@ -141,6 +219,10 @@ def _equal(one: float, other: float) -> bool:
 
 def _score(hit: Hit) -> float:
     return hit.score or 0.0
+
+
+def _shown(listed: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{document_id} {score:.6f}" for document_id, score in listed[:3]) or "nothing"
 
 
 def _listed(hits: Sequence[Hit]) -> list[tuple[str, float]]:

@@ -17,14 +17,15 @@ from curation.files.fields import CorpusFields
 from curation.pooling.candidates import REACH, draw_negatives
 from curation.pooling.pool import build_pool
 from curation.pooling.systems import SystemHits
-from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
+from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
 from curation.retrieval.passages import find_cutter
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.corpus import import_corpus
 from curation.store import Store, append
 from curation.store.rows import Document, Query
 from curation.text import digest, normalise_query
-from tests.support.projects import built_once, new_project
+from tests.support.pool_project import put_texts
+from tests.support.projects import built_once, new_project, rows_of
 
 Source = tuple[str, str, str, int | None, float | None]
 
@@ -432,3 +433,22 @@ def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -
     assert build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="none").pool_id == plain.pool_id
     with pytest.raises(InputError, match="There is no stemmer 'klingon'; expected none or one"):
         build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="klingon")
+
+
+def test_a_pool_compares_bm25_with_rank_bm25_and_none_is_stored_where_they_differ(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {f"d{number}": f"{word} hat" for number, word in enumerate("red blue green black white".split())}
+    put_texts(store, tmp_path, texts, {"q1": "red", "q2": "blue", "q3": "the of"})
+    monkeypatch.setattr(verify_bm25, "DOCUMENTS", 4)
+    report = build_pool(store, ["bm25"], 2, 0, seed=1)
+    assert report.rank_bm25 == (2, 4, 5)
+    assert "bm25 equals rank-bm25 for 2 queries in 4 documents of 5, drawn at random." in report.sentences
+    again = build_pool(store, ["bm25"], 2, 0, seed=1)
+    assert (again.built_before, again.rank_bm25) == (True, report.rank_bm25)
+    monkeypatch.undo()
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE document_terms SET counts = list_transform(counts, lambda n: n + 1)")
+    with pytest.raises(RefusedError, match=r"for the query 'red' \(q1\) it has d0 .*, and rank-bm25 d0 "):
+        build_pool(store, ["bm25"], 3, 0, seed=1)
+    assert rows_of(store, "SELECT count(*) FROM pools") == [(1,)]
