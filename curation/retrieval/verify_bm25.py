@@ -131,7 +131,8 @@ def check_sample(
     draw = Random(seed)  # noqa: S311  no secret
     answered = [place for place, ranked in enumerate(hits) if ranked]
     places = sorted(draw.sample(answered, min(QUERIES, len(answered))))
-    drawn, ranked = [queries[place] for place in places], [hits[place][:_DEPTH] for place in places]
+    drawn = [queries[place] for place in places]
+    ranked: Sequence[Sequence[Hit]] = [hits[place][:_DEPTH] for place in places]
     with store.reading() as cursor:
         stemmer = project_stemmer(cursor)
     searched = documents
