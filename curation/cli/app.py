@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from curation import log
+from curation import log, shipped
 from curation.cli.goldset import app, project_path
 from curation.cli.output import say
 
@@ -29,6 +29,7 @@ def serve_project(
     images_from: Sequence[str] = (),
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
+    sys.path.insert(0, str(shipped.HOME))
     from app.serve import serve
 
     def ready(address: str) -> None:

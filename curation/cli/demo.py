@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation import shipped
 from curation.cli.app import Port, serve_project
 from curation.cli.goldset import Json, app
 from curation.cli.options import refuse_unused
@@ -16,7 +18,7 @@ from curation.text import amount
 if TYPE_CHECKING:
     from curation.demo.build import Demo
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+FOLDER = Path("data/demo")
 
 
 @app.command("demo")
@@ -26,11 +28,10 @@ def demo_command(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in this machine's browser.")
     ] = True,
-    folder: Annotated[
-        Path | None, typer.Option(help="Folder of the demo project. Default: data/demo of the checkout.")
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Only write the demo's corpus as JSON lines to FILE.")
+    folder: Annotated[Path, typer.Option(help="Folder of the demo project.")] = FOLDER,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Only write the demo's corpus, log and grades into DIR."),
     ] = None,
     build_only: Annotated[bool, typer.Option("--build-only", help="Build the project and stop.")] = False,
     as_json: Json = False,
@@ -45,14 +46,12 @@ def demo_command(
       goldset demo
       goldset demo --port 8600 --no-browser
       goldset demo --build-only --json
-      goldset demo --corpus stdlib.jsonl
+      goldset demo --files data
     """
-    if corpus is not None:
+    if files is not None:
         others = ("port", "browser", "folder", "build_only", "as_json")
-        refuse_unused(context, "--corpus writes the corpus and does nothing else", *others)
-        from curation.demo.stdlib_corpus import write_stdlib_corpus
-
-        say(f"Wrote {amount(write_stdlib_corpus(corpus).documents, 'document')} to {corpus}.")
+        refuse_unused(context, "--files writes files and does nothing else", *others)
+        _write_files(files)
         return
     _refuse_ignored_options(context, build_only, as_json)
     from curation.demo.build import build_demo
@@ -62,11 +61,10 @@ def demo_command(
             say(f"demo: {step}")
 
     with progress_bar() as progress:
-        built = build_demo(
-            folder or CHECKOUT / "data" / "demo", CHECKOUT / "data" / "sample", say_step, progress
-        )
+        built = build_demo(folder, shipped.SAMPLE, say_step, progress)
     emit(as_json, built, lambda: _show_built(built))
     if not build_only:
+        _measure_coverage(built.project)
         serve_project(built.project, "127.0.0.1", port, browser)
 
 
@@ -78,6 +76,30 @@ def _refuse_ignored_options(context: typer.Context, build_only: bool, as_json: b
         refuse_unused(context, "--build-only serves nothing", "port", "browser")
     if as_json and not build_only:
         raise typer.BadParameter("prints what was built; add --build-only.", param_hint="--json")
+
+
+def _measure_coverage(project: Path) -> None:
+    """Start the job that embeds the corpus and measures its coverage, if it is possible and was not done."""
+    from curation.coverage import CoverageRequest
+    from curation.jobs import jobs_of, last_job, last_jobs, problem
+    from curation.step import written
+    from curation.store import open_store
+
+    store, parameters = open_store(project), written(CoverageRequest())
+    with store.reading() as cursor:
+        last, measured = last_job(cursor), last_jobs(cursor).get("coverage")
+    if (measured is None or measured.outcome is None) and problem(store, "coverage", parameters) is None:
+        jobs_of(store).start("coverage", parameters, "lead", last and last.job_id)
+        say("demo: embedding the corpus and measuring its coverage, a job that Home shows to the lead")
+
+
+def _write_files(folder: Path) -> None:
+    from curation.demo.stdlib_corpus import write_stdlib_corpus
+
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = write_stdlib_corpus(folder / "stdlib.jsonl")
+    others = [Path(shutil.copy(file, folder)).name for file in sorted(shipped.SAMPLE.glob("*.csv"))]
+    say(f"Wrote {amount(corpus.documents, 'document')} to {corpus.path}, and {', '.join(others)}.")
 
 
 def _show_built(built: Demo) -> None:

@@ -25,7 +25,10 @@ guides = command_group("guide", "See and change the labeling guide.")
 
 @guides.command("use")
 def guide_use(
-    file: Annotated[Path, typer.Argument(help="The guide: Markdown with the scale in its front matter.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Markdown with the scale in its front matter, or a guide of goldset by name."),
+    ],
     open_rounds: Annotated[
         str | None,
         typer.Option(
@@ -41,7 +44,7 @@ def guide_use(
 
     \b
     Examples:
-      goldset guide use labeling_guides/graded-relevance.md
+      goldset guide use graded
       goldset guide use revised.md --dry-run
       goldset guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
     """

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def init(
     guide: Annotated[
         Path | None,
-        typer.Option(help="Labeling guide: Markdown with YAML front matter. Default: graded relevance 0-3."),
+        typer.Option(
+            help="Labeling guide: a file, or one of goldset by name; default: graded relevance 0-3."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -27,7 +29,7 @@ def init(
     \b
     Examples:
       goldset init
-      goldset --project data/shop.duckdb init --guide labeling_guides/binary-relevance.md
+      goldset --project data/shop.duckdb init --guide binary
     """
     from curation.project import init_project
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -28,6 +27,7 @@ from pydantic import (
     model_serializer,
 )
 
+from curation import shipped
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.front_matter import GuideProblem, line_of, read_values, split_source
 from curation.store import Cursor, get_setting, put_setting, utc_now
@@ -113,7 +113,7 @@ NO_FRONT_MATTER = (
     "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
     "and a second line ---"
 )
-WAY_OUT = "Correct the guide and try again; labeling_guides/graded-relevance.md is a whole one."
+WAY_OUT = f"Correct the guide and try again; {shipped.GUIDES / 'graded-relevance.md'} is a whole one."
 EXPECTED = {
     "title": "a title in words",
     "scale": "a list of 2 to 10 grades",
@@ -206,24 +206,35 @@ class Guide(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """The guide in a file; without a path, the graded guide that goldset ships.
+    """The guide in a file, or the one that goldset ships under this name or its beginning, such as `binary`.
+
+    Without a path it is the graded guide that goldset ships.
 
     Raises
     ------
     InputError: the file cannot be read, has no front matter, or its scale breaks a rule; all at once.
     """
-    if path is None:
-        with as_file(files("labeling_guides").joinpath("graded-relevance.md")) as shipped:
-            return read_guide(shipped)
+    path = _path_of(path or Path("graded-relevance"))
     return parse_guide(_read(path), path)
+
+
+def _path_of(named: Path) -> Path:
+    """The file of this path or, where there is none, the one that goldset ships under this name."""
+    if named.suffix or len(named.parts) > 1 or named.is_file():
+        return named
+    files = sorted(shipped.GUIDES.glob("*.md"))
+    found = [file for file in files if file.stem.startswith(named.name)]
+    if len(found) != 1:
+        raise InputError(
+            f"{named} is no file and no one guide of goldset: expected a path, or the beginning of one of "
+            f"{', '.join(file.stem for file in files)}."
+        )
+    return found[0]
 
 
 def shipped_guides() -> list[Guide]:
     """The guides that come with goldset, by title."""
-    found = []
-    for one in files("labeling_guides").iterdir():
-        if one.name.endswith(".md"):
-            found.append(parse_guide(one.read_text(encoding="utf-8")))
+    found = [parse_guide(file.read_text(encoding="utf-8")) for file in shipped.GUIDES.glob("*.md")]
     return sorted(found, key=lambda guide: guide.title)
 
 

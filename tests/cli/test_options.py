@@ -57,7 +57,7 @@ LOGGED = (
         ("adjudicate decide q d --grade 1 --all --reason-field why", "--reason-field, --all", "--file"),
         ("import judgments {} --annotator ada --duration-unit ms", "--duration-unit", "--duration-field"),
         ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets and ntuples"),
-        ("demo --corpus corpus.jsonl --port 80", "--port", "--corpus"),
+        ("demo --files data --port 80", "--port", "--files"),
         ("demo --build-only --no-browser", "--browser", "--build-only"),
         ("split --undated dev", "--undated", "by time"),
         ("split --no-paraphrase --model other", "--model", "paraphrases"),

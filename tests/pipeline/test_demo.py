@@ -11,11 +11,9 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 from curation.agreement.report.report import agreement_report
@@ -26,7 +24,6 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import authenticate, list_annotators
 from curation.releases.verify import opened, verify
-from curation.retrieval import embeddings
 from curation.settling.disputes import disputes
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
@@ -50,35 +47,17 @@ MANY_DOCUMENTS = (
     "asyncio builtins bz2 collections decimal email fileinput ftplib http imaplib importlib inspect io math "
     "os pathlib signal tarfile threading time traceback uuid xml"
 )
-"""Modules with most text for each graded pair."""
 
 
 def graded_modules() -> set[str]:
-    """The top-level modules of the graded documents, but for some, as embedding takes long."""
+    """The top-level modules of the graded documents, but for those with most text for each graded pair."""
     with (SAMPLE / "judgments.csv").open(encoding="utf-8", newline="") as file:
         graded = {row["document"].partition(".")[0] for row in csv.DictReader(file)}
     return graded.difference(MANY_DOCUMENTS.split())
 
 
-@pytest.fixture(scope="module", autouse=True)
-def each_text_is_embedded_once() -> Iterator[None]:
-    """The README's path has the documents of the demo: a vector that the model has made is kept."""
-    known: dict[tuple[str, str], embeddings.Vectors] = {}
-    encode = embeddings._encode
-
-    def encode_new(encoder: object, texts: Sequence[str], kind: embeddings.Kind) -> embeddings.Vectors:
-        new = [text for text in dict.fromkeys(texts) if (kind, text) not in known]
-        if new:
-            known.update(zip(((kind, text) for text in new), encode(encoder, new, kind), strict=True))
-        return np.array([known[kind, text] for text in texts])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embeddings, "_encode", encode_new)
-        yield
-
-
 @pytest.fixture(scope="module")
-def built(embedding_model: None, tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("demo")
     demo = build_demo(folder, SAMPLE, modules=graded_modules())
     return Built(folder, demo, open_store(demo.project))
@@ -156,21 +135,21 @@ def test_the_path_has_ten_commands() -> None:
     assert len(PATH) == 10
 
 
-def test_the_demos_corpus_can_be_had_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demos_files_can_be_had_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command, shown = CORPUS
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
     done = invoke(shlex.split(command))
     assert without_figures(done.output) == without_figures(shown)
     assert len(Path("data/stdlib.jsonl").read_text(encoding="utf-8").splitlines()) > 1000
+    assert {path.name for path in SAMPLE.glob("*.csv")} < {path.name for path in Path("data").iterdir()}
 
 
 def test_each_command_of_the_path_and_of_the_readme_prints_what_is_shown(
-    embedding_model: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSET_PROJECT", "data/python.duckdb")
-    shutil.copytree(SAMPLE, "data/sample")
+    shutil.copytree(SAMPLE, "data")
     write_stdlib_corpus(Path("data/stdlib.jsonl"), graded_modules())
     for command, shown in (*PATH, ("run v1 --systems bm25 --out runs", ""), *SHOWN.findall(README)):
         done = invoke(shlex.split(command), catch_exceptions=False)

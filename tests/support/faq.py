@@ -169,7 +169,7 @@ def commands(folder: Path) -> dict[str, str]:
     people = ",".join(PEOPLE)
     measured = f"--run {folder / 'runs' / 'bm25.trec'} --measures recall@5,success@5,mrr@10 --breakdown type"
     return {
-        "init": "init --guide labeling_guides/binary-relevance.md",
+        "init": "init --guide binary",
         "corpus": f"import corpus {folder / 'faq.jsonl'}",
         "traffic": f"import traffic {folder / 'log.csv'}",
         "sample": f"sample --size {HEAD + TAIL} --seed 1 --quota head={HEAD} --quota tail={TAIL}",

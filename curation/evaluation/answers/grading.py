@@ -24,7 +24,7 @@ from curation.sources.queries import KnownQueries
 from curation.store import Store, open_store
 
 CORRECTNESS, FAITHFULNESS = "correctness", "faithfulness"
-GUIDES = {CORRECTNESS: "answer-correctness.md", FAITHFULNESS: "answer-faithfulness.md"}
+GUIDES = {CORRECTNESS: "answer-correctness", FAITHFULNESS: "answer-faithfulness"}
 _NOT_GRADED = {
     CORRECTNESS: "answer whose query has no reference answers",
     FAITHFULNESS: "answer without contexts",
@@ -90,7 +90,7 @@ def write_answers_to_grade(
     return AnswersToGrade(
         answers=len(found),
         queries=len({answer.query_id for answer in found}),
-        guide=f"labeling_guides/{GUIDES[what]}",
+        guide=GUIDES[what],
         files=("corpus.jsonl", "queries.jsonl", "answers.trec"),
         left_out=left_out,
     )
