@@ -1,7 +1,7 @@
 """What comes with goldset besides `curation`: where `app`, `labeling_guides` and `data/sample` are.
 
-In a clone they are at its top. An installed goldset has them inside its package `goldset`, because people have
-modules called `app` of their own. Only the process that serves puts this folder on its path.
+In a clone they are at its top. An installed goldset has them inside its package `goldset`, because people
+have modules called `app` of their own. Only the process that serves puts this folder on its path.
 """
 
 from __future__ import annotations

@@ -86,10 +86,10 @@ ALONE = set(
     --about --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns
     --annotator-field --answer-field --ask-from --asker-only --backup --baseline --body-field
     --bot-per-day --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field
-    --clean --consistency --context-field --control-items --corpus --correction --correctness
+    --clean --consistency --context-field --control-items --correction --correctness
     --count-field --date-field --dense --design --dev --difference --document-threshold --documents
     --duration-field --duration-unit --email --end --exclude-judged --exclude-release --exclude-released
-    --explanation-field --extractor --fail-if --faithfulness --first-stage --for --fresh --from --grade
+    --explanation-field --extractor --fail-if --faithfulness --files --first-stage --for --fresh --from --grade
     --group-field --group-spellings --guide --half-width --hard-negatives --head --host --id --images-from
     --import-from --imported-run --information-need --information-need-field --keep --kind --label-draws
     --ladder --largest-group --log-json --max-characters --max-words --measures --merged --metadata-field

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import shlex
+import tomllib
 
 import pytest
 import yaml
@@ -34,9 +34,8 @@ def test_the_page_names_each_file(path: str) -> None:
 def test_the_container_file_copies_what_is_there_and_what_is_installed() -> None:
     copied = [words.split()[:-1] for words in lines("Containerfile", "COPY ")]
     assert all((ROOT / path).exists() for paths in copied for path in paths)
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    packages = re.findall(r'"(\w+)\*"', project[project.index("packages.find") :].partition("]\n")[2])
-    assert packages
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     assert set(packages) <= {path for paths in copied for path in paths}
 
 
