@@ -111,6 +111,15 @@ class Jobs:
         at_work.process.kill()
         at_work.watcher.join()
 
+    def leave(self) -> None:
+        """End the job at work because the program ends: no ending is stored, as if it had been killed."""
+        with self._lock:
+            at_work = self._at_work()
+        if at_work is not None:
+            at_work.left = True
+            at_work.process.kill()
+            at_work.watcher.join()
+
     def at_work(self) -> tuple[Job, Progressed] | None:
         """The job that is at work and how far it is, or None."""
         with self._lock:
@@ -177,6 +186,7 @@ class _Running:
         self.process = process
         self.progress = Progressed()
         self.stopped_by: str | None = None
+        self.left = False
         self._store = store
         self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldset-job")
         self.watcher.start()
@@ -187,6 +197,8 @@ class _Running:
             for line in self.process.stdout:
                 self.progress = Progressed(*json.loads(line))
         discard(self._store.path, self.job.parameters.get("folder"))  # a process that was ended could not
+        if self.left:
+            return
         outcome, message = self._ending()
         with suppress(CurationError):  # the file is held: without an ending it counts as stopped
             end(self._store, self.job.job_id, outcome, message)

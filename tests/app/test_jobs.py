@@ -256,6 +256,13 @@ def test_a_killed_process_is_told_as_failed(project: Store) -> None:
     assert jobs.at_work() is None
 
 
+def test_a_job_that_is_left_when_the_program_ends_has_no_ending(project: Store) -> None:
+    slowed(project)
+    jobs_of(project).leave()
+    assert jobs_of(project).at_work() is None
+    assert last(project).outcome is None
+
+
 def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_path: Path) -> None:
     served = tmp_path / "served.py"
     served.write_text(

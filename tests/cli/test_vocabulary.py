@@ -83,26 +83,26 @@ SHARED = {
 }
 ALONE = set(
     """
-    --about --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns
-    --annotator-field --answer-field --ask-from --asker-only --backup --baseline --body-field
-    --bot-per-day --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field
-    --clean --consistency --context-field --control-items --correction --correctness
-    --count-field --date-field --dense --design --dev --difference --document-threshold --documents
-    --duration-field --duration-unit --email --end --exclude-judged --exclude-release --exclude-released
-    --explanation-field --extractor --fail-if --faithfulness --files --first-stage --for --fresh --from --grade
-    --group-field --group-spellings --guide --half-width --hard-negatives --head --host --id --images-from
-    --import-from --imported-run --information-need --information-need-field --keep --kind --label-draws
-    --ladder --largest-group --log-json --max-characters --max-words --measures --merged --metadata-field
-    --min-count --min-documents --min-f1 --min-probability --name --new-release --new-round
-    --no-candidates --no-near-duplicates --no-query-text --no-tag --note-field --old-release --old-round
-    --open-rounds --override --overwrite --pairs --parallel --paraphrase-threshold --pass-mark --per-query
-    --personal-data --pick --pilot --pool --pool-sample --query --query-text-field --query-threshold
-    --question --quota --random-negatives --reason-field --region --rehearse --remove --repair
-    --repeat-minutes --replace --resolution --role --rule --same-annotators --sample-bands --sample-budget
-    --seal --segment-field --session-field --settled --share-grades --show --significance-test --since
-    --single-annotator --smoothing --source --stemmer --strata --subtopics --table --tag-field --test
-    --text --text-field --time-block --title-field --to --to-pool --top-up --torso --traffic --turning
-    --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --within --without-grades
+    --about --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
+    --answer-field --ask-from --asker-only --backup --baseline --body-field --bot-per-day --bot-per-minute
+    --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency --context-field
+    --control-items --correction --correctness --count-field --date-field --dense --design --dev --difference
+    --document-threshold --documents --duration-field --duration-unit --email --end --exclude-judged
+    --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
+    --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
+    --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
+    --information-need-field --keep --kind --label-draws --ladder --largest-group --log-json --max-characters
+    --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1 --min-probability
+    --name --new-release --new-round --no-candidates --no-near-duplicates --no-query-text --no-tag
+    --note-field --old-release --old-round --open-rounds --override --overwrite --pairs --parallel
+    --paraphrase-threshold --pass-mark --per-query --personal-data --pick --pilot --pool --pool-sample --query
+    --query-text-field --query-threshold --question --quota --random-negatives --reason-field --region
+    --rehearse --remove --repair --repeat-minutes --replace --resolution --role --rule --same-annotators
+    --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
+    --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics --table
+    --tag-field --test --text --text-field --time-block --title-field --to --to-pool --top-up --torso
+    --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --within
+    --without-grades
     """.split()
 )
 SENTENCE = re.compile(r"[A-Z“'].*[.)]", re.DOTALL)
