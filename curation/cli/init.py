@@ -19,7 +19,7 @@ def init(
     guide: Annotated[
         Path | None,
         typer.Option(
-            help="Labeling guide: a file, or one of goldset by name; default: graded relevance 0-3."
+            help="Labeling guide: a file, or one of goldset by name. Default: graded relevance 0-3."
         ),
     ] = None,
     as_json: Json = False,
