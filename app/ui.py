@@ -79,6 +79,26 @@ def heading(words: str) -> None:
     st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
 
 
+def part(label: str, names: Iterable[str], key: str, chosen: bool = False) -> str:
+    """The part of a page that is shown, the first one to begin with; a reload stays there.
+
+    Parameters
+    ----------
+    chosen: the page has put its choice into the session: Streamlit warns of both a default and a value.
+    """
+    parts = list(names)
+    shown = st.segmented_control(
+        label,
+        parts,
+        default=None if chosen else parts[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return shown or parts[0]
+
+
 def verdict(figure: str, state: str, sentence: str) -> None:
     """One large figure, what it means in a word, and the sentence with what it rests on."""
     st.html(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from app import ui
 from app.acts import Acts
 from app.context import project_store
@@ -22,18 +20,8 @@ PARTS = {
 def show(annotator: Annotator) -> None:
     ui.lead("What a right answer to a query says: written by several people, each on their own.")
     parts = [name for name, (roles, _) in PARTS.items() if annotator.role in roles]
-    part: str | None = "Write"
-    if len(parts) > 1:
-        part = st.segmented_control(
-            "Part",
-            parts,
-            default="Write",
-            required=True,
-            key="part",
-            bind="query-params",  # so that a reload stays there
-            label_visibility="collapsed",
-        )
-    PARTS[part or "Write"][1](project_store(), Acts(annotator))
+    part = ui.part("Part", parts, "part") if len(parts) > 1 else "Write"
+    PARTS[part][1](project_store(), Acts(annotator))
 
 
 PAGE = AppPage(15, "Answers", "answers", JUDGING, show, group=JUDGE)

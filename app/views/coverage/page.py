@@ -11,7 +11,7 @@ from app.views.coverage import gaps, map_part, measuring, written
 from app.views.coverage.kept import kept_state
 from curation.store import Annotator
 
-PARTS = ("Gaps", "Map", "Written")
+PARTS = {"Gaps": gaps.show, "Map": map_part.show, "Written": written.show}
 
 
 def show(annotator: Annotator) -> None:
@@ -26,21 +26,7 @@ def show(annotator: Annotator) -> None:
         missing_step(context.store, annotator, "import")
         measuring.show(context, None)
         return
-    part = st.segmented_control(
-        "Part",
-        PARTS,
-        default=PARTS[0],
-        required=True,
-        key="of",
-        bind="query-params",  # so that a reload stays there
-        label_visibility="collapsed",
-    )
-    if part == "Written":
-        written.show(context, state)
-    elif part == "Map":
-        map_part.show(context, state)
-    else:
-        gaps.show(context, state)
+    PARTS[ui.part("Part", PARTS, "of")](context, state)
 
 
 PAGE = AppPage(45, "Coverage", "coverage", LEADS, show, group=BUILD)

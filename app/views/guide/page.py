@@ -27,15 +27,7 @@ def show(annotator: Annotator) -> None:
     done = acts.form(GUIDE).result
     if done:
         st.success("\n\n".join(map(ui.plain, done.splitlines())), icon=":material/check:")
-    part = st.segmented_control(
-        "Part",
-        PARTS,
-        default=READ,
-        required=True,
-        key="show",
-        bind="query-params",  # so that a reload stays there
-        label_visibility="collapsed",
-    )
+    part = ui.part("Part", PARTS, "show")
     if part == EDIT:
         editing.show(store, acts, editor)
     elif part == FORCE:

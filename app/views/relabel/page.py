@@ -6,10 +6,9 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import LEADS, RELEASE, AppPage, PageContext, read_context
+from app.page import LEADS, RELEASE, AppPage, read_context
 from app.views.relabel import due, opening, past_evaluations, plan, report
 from app.views.relabel.kept import kept_staleness
-from curation.relabeling.staleness.staleness import SetStaleness
 from curation.store import Annotator
 
 PARTS = ("Due", "Plan", "Report")
@@ -26,25 +25,13 @@ def show(annotator: Annotator) -> None:
         )
         missing_step(context.store, annotator, "round")
         return
-    part = st.segmented_control(
-        "Part",
-        PARTS,
-        default=PARTS[0],
-        required=True,
-        key="of",
-        bind="query-params",  # so that a reload stays there
-        label_visibility="collapsed",
-    )
-    _show(part or PARTS[0], context, found)
-
-
-PAGE = AppPage(78, "Re-label", "relabel", LEADS, show, group=RELEASE)
-
-
-def _show(part: str, context: PageContext, found: SetStaleness) -> None:
+    part = ui.part("Part", PARTS, "of")
     if part == "Plan":
         plan.show(context)
     elif part == "Report":
         report.show(context)
     else:
         due.show(context.store, found)
+
+
+PAGE = AppPage(78, "Re-label", "relabel", LEADS, show, group=RELEASE)

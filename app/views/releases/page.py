@@ -28,16 +28,8 @@ def show(annotator: Annotator) -> None:
     name = st.session_state.pop(freezing.OPENED, None)
     if name is not None:
         st.session_state["stage"], st.session_state["release"] = FIRST, name
-    stage = st.segmented_control(
-        "Stage",
-        list(STAGES),
-        default=FIRST if name is None else None,  # Streamlit warns of both a default and a value
-        required=True,
-        key="stage",
-        bind="query-params",  # so that a reload stays there
-        label_visibility="collapsed",
-    )
-    STAGES[stage or FIRST](context)
+    stage = ui.part("Stage", STAGES, "stage", chosen=name is not None)
+    STAGES[stage](context)
 
 
 PAGE = AppPage(70, "Releases", "releases", LEADS, show, group=RELEASE)

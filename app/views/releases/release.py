@@ -50,15 +50,7 @@ def show(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = None if st.session_state.get("release") in by_name else 0
         name = st.selectbox("Release", list(by_name), index=first, width=320, key="release")
-        view = st.segmented_control(
-            "What of the release",
-            VIEWS,
-            default=VIEWS[0],
-            required=True,
-            key="view",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        view = ui.part("What of the release", VIEWS, "view")
     try:
         _view(context, view, by_name[name or releases[-1].name], releases)
     except CurationError as error:  # it was altered since it was frozen

@@ -42,16 +42,7 @@ def show(annotator: Annotator) -> None:
         st.button("Refresh", icon=":material/refresh:")
     status = round_status(store, name)
     ui.quiet(_state(status))
-    part = st.segmented_control(
-        "Part",
-        list(PARTS),
-        default="Progress",
-        required=True,
-        key="part",
-        bind="query-params",  # so that a reload stays there
-        label_visibility="collapsed",
-    )
-    PARTS[part or "Progress"](store, status, acts)
+    PARTS[ui.part("Part", PARTS, "part")](store, status, acts)
 
 
 PAGE = AppPage(50, "Rounds", "rounds", LEADS, show, group=BUILD)
