@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.navigation import pages_of
-from app.views.relabel import kept, opening
+from app.views.relabel import kept
 from app.views.relabel import plan as plan_view
 from app.views.relabel.page import PARTS
 from curation.jobs import jobs_of, last_job
@@ -146,7 +146,7 @@ def test_the_quarter_is_opened_as_a_job_that_a_second_click_does_not_repeat(
     plan = make_plan(project, 0.2, 7)
     page = opened("Plan")
     button(page, "Open").click()
-    page = twice(page, opening, "jobs_of", monkeypatch)
+    page = twice(page, plan_view, "jobs_of", monkeypatch)
     assert not page.error
     jobs_of(project).wait()
     with project.reading() as cursor:

@@ -1,4 +1,9 @@
-"""Coverage: the regions of the corpus that no query tests, and people who write queries for them."""
+"""Coverage: the regions of the corpus that no query tests, and people who write queries for them.
+
+Coverage, the map: every region by documents, queries and results; a click shows what is known of it.
+
+Coverage, what is kept in memory: one state of the project, until anything is appended to it.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,112 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import BUILD, LEADS, AppPage, read_context
-from app.views.coverage import gaps, map_part, measuring, written
-from app.views.coverage.kept import kept_state
-from curation.store import Annotator
+from app.page import BUILD, LEADS, AppPage, PageContext, read_context
+from app.views.coverage import gaps, region, written
+from app.views.coverage.gaps import MEASURING, show_measuring
+from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
+from curation.errors import CurationError, RefusedError
+from curation.evaluation.coverage_report import (
+    EvaluatedValues,
+    RegionGraph,
+    comparison_sections,
+    coverage_page,
+    map_sections,
+    region_graph_of,
+    stored_values,
+)
+from curation.evaluation.submitted import submitted_evaluations
+from curation.store import Annotator, Store
 
-PARTS = {"Gaps": gaps.show, "Map": map_part.show, "Written": written.show}
+KEPT = 4
+"""States that are kept."""
+
+
+def kept_state(store: Store) -> CoverageState | None:
+    """The state of coverage; None where there is no map of the corpus in force."""
+    with store.reading() as cursor:
+        fingerprint = state_fingerprint(cursor)
+    return _state(store, (str(store.path), fingerprint))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…")
+def _state(_store: Store, state: tuple[str, str]) -> CoverageState | None:
+    try:
+        with _store.reading() as cursor:
+            return read_state(cursor)
+    except RefusedError:
+        return None
+
+
+def kept_graph(store: Store, state: CoverageState) -> RegionGraph:
+    """The regions and their places, which depend on the map alone."""
+    return _graph(state, (str(store.path), state.map.map_id))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…")
+def _graph(_state: CoverageState, key: tuple[str, str]) -> RegionGraph:
+    return region_graph_of(_state)
+
+
+NO_RUN = "no run"
+
+
+def show_map(context: PageContext, state: CoverageState) -> None:
+    found = _chosen(context)
+    system = None
+    if found is not None:
+        system = st.selectbox("Coloured by", list(found.systems), width=320)
+    graph = kept_graph(context.store, state)
+    for section in map_sections(state, graph, found, system, _link):
+        ui.heading(section.heading)
+        ui.section(section)
+    region.show(context, state, found.systems if found else None)
+    if found is not None:
+        for section in comparison_sections(state, found):
+            ui.heading(section.heading)
+            ui.section(section)
+    st.download_button(
+        "Download the map",
+        lambda: coverage_page(context.store, found),
+        "coverage.html",
+        "text/html",
+        icon=":material/download:",
+    )
+
+
+def _link(number: int) -> str:
+    return f"?of=Map&{region.LINKED}={number}"
+
+
+def _chosen(context: PageContext) -> EvaluatedValues | None:
+    """The evaluation whose results are drawn; those of sealed parts have none of single queries."""
+    with context.store.reading() as cursor:
+        listed = [one for one in submitted_evaluations(cursor, context.annotator) if not one.sealed]
+    if not listed:
+        ui.quiet("No run was evaluated on the page Evaluate yet, so the map has no results.")
+        return None
+    labels = {
+        one.evaluation_id: f"{one.made_at:%d %b %Y %H:%M} UTC: {', '.join(one.systems)} on {one.name}, "
+        f"{', '.join(one.parts)}"
+        for one in listed
+    }
+    chosen = st.selectbox("Results", [*labels, NO_RUN], format_func=lambda one: labels.get(one, one))
+    if chosen == NO_RUN:
+        return None
+    try:
+        with context.store.reading() as cursor:
+            return stored_values(cursor, chosen, context.annotator)
+    except CurationError as error:
+        ui.problem(error)
+        return None
+
+
+PARTS = {"Gaps": gaps.show, "Map": show_map, "Written": written.show}
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("Which regions of the corpus no query tests, and who writes queries for them.")
-    context = read_context(annotator, (measuring.KIND,))
+    context = read_context(annotator, (MEASURING,))
     state = kept_state(context.store)
     if state is None:
         st.info(
@@ -24,7 +124,7 @@ def show(annotator: Annotator) -> None:
             "are about and joins it by meaning. The first time it embeds every entity."
         )
         missing_step(context.store, annotator, "import")
-        measuring.show(context, None)
+        show_measuring(context, None)
         return
     PARTS[ui.part("Part", PARTS, "of")](context, state)
 

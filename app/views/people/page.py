@@ -8,8 +8,8 @@ from app import ui
 from app.acts import Acts
 from app.context import project_store
 from app.page import LEADS, SET_UP, AppPage
-from app.views.people import changing, practising
-from app.views.people.changing import PEOPLE
+from app.views.people import changing
+from app.views.people.changing import PEOPLE, show_practice
 from curation.labeling.rounds.forecast import Workload, workloads
 from curation.people.accounts import Account, list_accounts
 from curation.store import Annotator
@@ -35,7 +35,7 @@ def show(annotator: Annotator) -> None:
         if chosen is not None:
             load = loads.get(chosen.name)
             changing.show(store, acts, chosen, load.open if load else 0)
-            practising.show(store, acts, chosen)
+            show_practice(store, acts, chosen)
             changing.end(store, acts, chosen, load.open if load else 0)
     with right:
         changing.add_somebody(store, acts)

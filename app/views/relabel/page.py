@@ -1,4 +1,7 @@
-"""Re-label: what of the set went stale, the part that is judged again this quarter, and what changed."""
+"""Re-label: what of the set went stale, the part that is judged again this quarter, and what changed.
+
+Re-label, the report: old grades against new ones, by cause, and how much of the whole set is wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,55 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import LEADS, RELEASE, AppPage, read_context
-from app.views.relabel import due, opening, past_evaluations, plan, report
-from app.views.relabel.kept import kept_staleness
+from app.page import LEADS, RELEASE, AppPage, PageContext, read_context
+from app.views.relabel import due, past_evaluations, plan
+from app.views.relabel.kept import ShownDrift, kept_drift, kept_staleness
+from app.views.relabel.plan import OPENING
+from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
 from curation.store import Annotator
+from curation.text import amount
+
+OPEN = 2
+"""Sections that are open when a report is shown."""
+
+
+def show_report(context: PageContext) -> None:
+    with context.store.reading() as cursor:
+        work = {one.quarter.name: one for one in reversed(read_work(cursor)) if one.round is not None}
+    if not work:
+        st.info("No quarter was opened yet. Its report is here once people have judged it.")
+        return
+    chosen = work[st.selectbox("Quarter", list(work), width=320)]
+    ui.quiet(_state(chosen))
+    shown = kept_drift(context.store, chosen.quarter.name)
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
+    if shown.report.pairs or shown.report.orders:
+        _sections(shown)
+    past_evaluations.show(context, chosen.plan_id)
+
+
+def _sections(shown: ShownDrift) -> None:
+    st.download_button(
+        "Download the report",
+        shown.html,
+        f"re-labeling-{shown.report.name}.html",
+        "text/html",
+        icon=":material/download:",
+    )
+    for number, section in enumerate(shown.sections):
+        with st.expander(section.heading, expanded=number < OPEN):
+            ui.section(section, words=True)
+
+
+def _state(work: QuarterWork) -> str:
+    done = f"{work.whole:,} of {amount(work.pairs, 'pair')} are judged whole"
+    if work.state == DONE:
+        return f"Round {work.round}, done: {done}."
+    return f"Round {work.round}, {work.state}: {done}. The figures are of these only."
+
 
 PARTS = ("Due", "Plan", "Report")
-JOBS = (plan.KIND, opening.KIND, past_evaluations.KIND)
+JOBS = (plan.KIND, OPENING, past_evaluations.KIND)
 
 
 def show(annotator: Annotator) -> None:
@@ -29,7 +74,7 @@ def show(annotator: Annotator) -> None:
     if part == "Plan":
         plan.show(context)
     elif part == "Report":
-        report.show(context)
+        show_report(context)
     else:
         due.show(context.store, found)
 

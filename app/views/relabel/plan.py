@@ -1,4 +1,7 @@
-"""Re-label, the plan: how much is judged again, what that costs, and the round of the quarter."""
+"""Re-label, the plan: how much is judged again, what that costs, and the round of the quarter.
+
+Re-label, opening: who judges the quarter, and which systems may bring new documents.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,56 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page import PageContext
-from app.views.relabel import opening
+from app.views.relabel.kept import kept_problem
 from curation.errors import NotFoundError
 from curation.jobs import jobs_of
+from curation.people.annotators import able_to_judge
+from curation.pooling.request import SYSTEMS
+from curation.relabeling.opening import annotators_problem
 from curation.relabeling.plan.plan import LEAST, MOST, planning_problem
 from curation.relabeling.plan.sections import plan_sentences, plan_tables
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
-from curation.relabeling.request import PlanRequest
+from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.retrieval import RUN_PREFIX
+from curation.sources.runs import stored_runs
 from curation.step import written
 from curation.store import Store
+
+OPENING = "relabel"
+"""The kind of job that opens a quarter."""
+
+
+def show_opening(context: PageContext, plan: ShownPlan) -> None:
+    ui.heading("Open the round")
+    context.ending(OPENING)
+    if plan.round is not None:
+        ui.quiet(
+            f"The plan of {plan.quarter} is open as the round {plan.round}. Its progress is under Rounds."
+        )
+        return
+    with context.store.reading() as cursor:
+        people = able_to_judge(cursor)
+        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+    usual = [one.name for one in people if one.role == "annotator"]
+    people_offered = [one.name for one in people]
+    start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
+    asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
+    asks.ask("annotators", "name")
+    with st.expander("New documents, blind duplicates, same people"):
+        asks.rest()
+    request = asks.request()
+    problem = kept_problem(context.store, plan.plan_id) or annotators_problem(
+        context.store, request.annotators, plan.plan_id, request.name or "", context.annotator.name
+    )
+    if problem is not None:
+        ui.quiet(f"It cannot be opened now. {problem}")
+    form = context.acts.form(OPENING)
+    blocked = problem is not None or context.at_work is not None
+    key = f"open quarter {form.key} {context.after}"
+    if st.button(f"Open {plan.quarter}", type="primary", key=key, disabled=blocked):
+        by, after = context.annotator.name, context.after or None
+        context.acts.do(form, lambda: jobs_of(context.store).start(OPENING, written(request), by, after))
+
 
 PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
 QUERIES = ["Query", "What", "Why", "Searches"]
@@ -36,7 +80,7 @@ def show(context: PageContext) -> None:
             st.info("There is no plan yet. A plan changes nothing for annotators until it is opened.")
         return
     with left:
-        opening.show(context, plan)
+        show_opening(context, plan)
     with right:
         _preview(plan)
     _contents(plan)

@@ -1,9 +1,13 @@
-"""Releases: the frozen gold sets, and one of them with its parts, card, exports, differences and readers."""
+"""Releases: the frozen gold sets, and one of them with its parts, card, exports, differences and readers.
+
+Releases, the difference: what became of an older release, by cause.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -11,20 +15,70 @@ from app import ui
 from app.components.markdown import html_of
 from app.next_step import missing_step
 from app.page import PageContext
-from app.views.releases import difference, exporting, preview
+from app.views.releases import exporting, preview
 from app.views.releases.bars import part_stacks
 from curation.door import Opening, openings
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
+from curation.releases.diff.diff import diff
+from curation.releases.diff.page import diff_page, diff_sections, findings
 from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.overview import ListedExport, ShownRelease, exports_of, override_told
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, opened, verify
+from curation.reports.page import Section
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
 from curation.text import amount, percent
+
+KEPT = 4
+"""Differences that are kept in memory."""
+OPEN_PARTS = 2
+"""Sections that are open when a difference is shown."""
+
+
+class ShownDifference(NamedTuple):
+    """A difference as the page shows it, and as one HTML file."""
+
+    findings: list[str]
+    sections: list[Section]
+    html: str
+
+
+def show_difference(store: Store, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
+    """Compare a release with any other, from the one that was frozen first to the other."""
+    places = {row.name: place for place, row in enumerate(releases)}
+    place = places[release.name]
+    others = [*reversed(releases[:place]), *releases[place + 1 :]]
+    if not others:
+        ui.quiet("There is no other release to compare it with.")
+        return
+    by_name = {row.name: row for row in others}
+    other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
+    before, after = sorted((other, release), key=lambda row: places[row.name])
+    shown = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
+    ui.heading(f"From {before.name} to {after.name}")
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
+    st.download_button(
+        "Download the difference",
+        shown.html,
+        f"{before.name}-{after.name}.html",
+        "text/html",
+        icon=":material/download:",
+    )
+    for number, section in enumerate(shown.sections):
+        with st.expander(section.heading, expanded=number < OPEN_PARTS):
+            ui.section(section, words=True)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…")
+def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> ShownDifference:
+    """Names and ids: what is frozen never changes, so nothing else decides."""
+    found = diff(_store, before[0], after[0])
+    return ShownDifference(findings(found), diff_sections(found), diff_page(found))
+
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
 LOOKS = [
@@ -63,7 +117,7 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
     elif view == "Export":
         exporting.show(context, release)
     elif view == "Difference":
-        difference.show(context.store, release, releases)
+        show_difference(context.store, release, releases)
     elif view == "Who had what":
         _readers(context.store, release)
     else:

@@ -1,4 +1,7 @@
-"""Rounds: how far a round is and when it ends, what its judgments are worth, and managing it."""
+"""Rounds: how far a round is and when it ends, what its judgments are worth, and managing it.
+
+Rounds, questions: what people could not tell, flagged or said of queries; where the guide is unclear.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,82 @@ from app.acts import Acts
 from app.context import project_store
 from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage
-from app.views.rounds import manage, progress, quality, remarks
+from app.views.rounds import manage, progress, quality
+from curation.door import withheld
+from curation.guides.questions import guide_questions
 from curation.labeling.rounds.rounds import list_rounds
-from curation.labeling.rounds.status import RoundStatus, round_status
-from curation.store import Annotator
+from curation.labeling.rounds.status import (
+    AnnotatorRemark,
+    RoundStatus,
+    query_answer_counts,
+    remarks,
+    round_status,
+)
+from curation.store import Annotator, Store
 from curation.text import amount
+
+SHOWN = 50
+
+
+def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
+    said, sealed = remarks(store, status.round)
+    unclear = [one for one in said if one.grade is None]
+    flagged = [one for one in said if one.flagged]
+    answers = query_answer_counts(store, status.round)
+    with store.reading() as cursor:
+        questions = guide_questions(cursor)
+    if not (said or sealed or answers or questions):
+        st.info("Nobody chose “Cannot tell”, set a flag, or said whether the corpus answers a query yet.")
+        return
+    _remarks("Cannot tell", "Why", unclear)
+    _remarks("Flagged", "Answer", flagged)
+    ui.sentences(withheld(sealed, "remark"))
+    if answers:
+        rows = [(one.query, one.yes, one.partly, one.no) for one in answers[:SHOWN]]
+        columns = ["Query", "Yes", "Partly", "No"]
+        ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
+    if questions:
+        asked = [
+            (
+                one.query or "the whole guide",
+                one.title or "",
+                one.words,
+                one.author,
+                one.answer or "not yet",
+            )
+            for one in questions[:SHOWN]
+        ]
+        columns = ["Query", "Document", "What is unclear", "Who", "Answer"]
+        ui.table(_caption("The guide is unclear here", len(questions)), columns, asked, words=True)
+        ui.quiet(
+            "Of the whole project. Answer them under Guide, Questions; annotators read the answer at once."
+        )
+
+
+def _remarks(what: str, column: str, found: list[AnnotatorRemark]) -> None:
+    if not found:
+        return
+    rows = [
+        (
+            one.query,
+            one.title,
+            one.annotator,
+            _answer(one) if column == "Answer" else one.reason or "",
+            one.note or "",
+        )
+        for one in found[:SHOWN]
+    ]
+    columns = ["Query", "Document", "Who", column, "Note"]
+    ui.table(_caption(what, len(found)), columns, rows, words=True)
+
+
+def _answer(one: AnnotatorRemark) -> str:
+    return f"cannot tell: {one.reason or 'no reason'}" if one.grade is None else f"grade {one.grade}"
+
+
+def _caption(what: str, n: int) -> str:
+    return f"{what}, {n:,}" if n <= SHOWN else f"{what}, {SHOWN} of {n:,}"
+
 
 KINDS = {
     "labeling": "Labeling",
@@ -24,7 +98,7 @@ KINDS = {
 PARTS = {
     "Progress": progress.show,
     "Quality": quality.show,
-    "Questions": remarks.show,
+    "Questions": show_questions,
     "Manage": manage.show,
 }
 
