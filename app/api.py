@@ -60,10 +60,14 @@ Handler = Callable[[Request], Awaitable[Any]]
 Read = TypeVar("Read", bound=BaseModel)
 
 
-class Judgment(BaseModel):
-    """One action as the component sends it."""
+class Sent(BaseModel):
+    """What a screen sends: nothing but its fields."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Judgment(Sent):
+    """One action as the component sends it."""
 
     presentation_id: Id
     revision: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -94,13 +98,11 @@ class Keyed(BaseModel):
     client_key: Annotated[str, Field(max_length=128)]
 
 
-class Judgments(BaseModel):
+class Judgments(Sent):
     """Actions in the order in which they were done, and the items that the screen holds already.
 
     `explain` names practice items whose expected grade the screen will show once they are answered.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
     holding: Annotated[list[Id], Field(max_length=100)] = []
@@ -108,40 +110,18 @@ class Judgments(BaseModel):
     explain: Annotated[list[Id], Field(max_length=20)] = []
 
 
-class QueryAnswer(BaseModel):
+class QueryAnswer(Sent):
     """Whether the corpus answers the query of one of the annotator's items."""
-
-    model_config = ConfigDict(extra="forbid")
 
     presentation_id: Id
     answer: Annotated[str, Field(max_length=20)]
     client_key: Annotated[str, Field(max_length=128)]
 
 
-class QueryAnswers(BaseModel):
+class QueryAnswers(Sent):
     """Answers about queries in the order in which they were given."""
 
-    model_config = ConfigDict(extra="forbid")
-
     answers: Annotated[list[Keyed], Field(max_length=50)]
-
-
-class HistoryAsked(BaseModel):
-    """A page of the history, and which answers are wanted."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    page: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    text: Annotated[str, Field(max_length=200)] = ""
-    grade: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
-    cannot_tell: bool = False
-    changed: bool = False
-    noted: bool = False
-    flagged: bool = False
-
-    def wanted(self) -> HistoryFilter:
-        """The filter as `curation` takes it."""
-        return HistoryFilter(**self.model_dump(exclude={"page"}))
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -151,18 +131,14 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("a moment is too far off to be known in UTC") from error
 
 
-class Worked(BaseModel):
+class Worked(Sent):
     """Moments since which to count answers."""
-
-    model_config = ConfigDict(extra="forbid")
 
     since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_in_utc)]], Field(max_length=3)]
 
 
-class AskedQuestion(BaseModel):
+class AskedQuestion(Sent):
     """A question about the guide, at one of the annotator's items or about the whole."""
-
-    model_config = ConfigDict(extra="forbid")
 
     words: Annotated[str, Field(min_length=1, max_length=4_000)]
     presentation_id: Id | None = None
@@ -213,9 +189,9 @@ async def previous(request: Request) -> Any:
 @answered
 async def history(request: Request) -> Any:
     """GET: a page of the annotator's answers, newest first, each with the revision that a change needs."""
-    asked = HistoryAsked.model_validate(dict(request.query_params))
-    who, page = request.state.annotator, asked.page
-    found = await run_in_threadpool(history_page, project_store(), who, asked.wanted(), page, image_hosts())
+    wanted = HistoryFilter.model_validate(dict(request.query_params))
+    who = request.state.annotator
+    found = await run_in_threadpool(history_page, project_store(), who, wanted, image_hosts())
     grades = [one._asdict() for one in found.grades]
     return {**found._asdict(), "answers": [_answered(one) for one in found.answers], "grades": grades}
 

@@ -6,14 +6,14 @@ decision is final only where an outcome names its client key.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import Keyed, answered_for, json_of, log_refused, validated
+from app.api import Keyed, Sent, answered_for, json_of, log_refused, validated
 from app.context import image_hosts, project_store
 from curation.settling.adjudication import REVIEWERS, ReviewerSubmission, submit_decisions
 from curation.settling.queue import (
@@ -30,48 +30,17 @@ MOST_HOLDING = 500
 """Pairs that a screen may name: those that it has, and those that its reviewer put off."""
 
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
-Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-class Decision(BaseModel):
-    """One action on a pair as the screen sends it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    query_id: Name
-    document_id: Name
-    kind: Literal["decide", "opinion", "unclear"]
-    client_key: Annotated[str, Field(max_length=128)]
-    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    grade: int | None = None
-    words: Annotated[str, Field(max_length=8_000)] = ""
-    content_hash: Annotated[str, Field(max_length=128)] | None = None
-
-    @model_validator(mode="after")
-    def says_its_grade(self) -> Self:
-        """No grade is a decision, too; none may come about because a field was left out."""
-        if self.kind == "decide" and "grade" not in self.model_fields_set:
-            raise ValueError("a decision says its grade, or null where none can be given")
-        return self
-
-    def submission(self) -> ReviewerSubmission:
-        """The action as `curation` takes it."""
-        return ReviewerSubmission(**self.model_dump())
-
-
-class Asked(BaseModel):
+class Asked(Sent):
     """How many pairs the screen wants, and those that it has already."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    holding: Annotated[list[PairId], Field(max_length=MOST_HOLDING)] = []
+    holding: list[PairId] = Field([], max_length=MOST_HOLDING)
     limit: Annotated[int, Field(ge=0, le=MOST_CASES)] = 8
 
 
-class Decisions(BaseModel):
+class Decisions(Sent):
     """Actions in the order in which they were done."""
-
-    model_config = ConfigDict(extra="forbid")
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
 
@@ -125,8 +94,8 @@ ROUTES = [
 
 
 def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
-    read, refused = validated(Decision, asked.submissions)
-    done = submit_decisions(project_store(), reviewer, [one.submission() for one in read])
+    read, refused = validated(ReviewerSubmission, asked.submissions)
+    done = submit_decisions(project_store(), reviewer, read)
     outcomes = [*refused, *(outcome._asdict() for outcome in done)]
     log_refused(reviewer, outcomes)
     return {"outcomes": outcomes}

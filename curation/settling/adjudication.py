@@ -17,7 +17,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from curation.door import reviewers_door
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
@@ -281,8 +283,11 @@ def _why_not(pair: PairConsensus | None, every_pair: bool) -> str:
     return DECIDED if pair.how == "adjudicated" else UNDISPUTED
 
 
-class ReviewerSubmission(NamedTuple):
-    """One action of a reviewer on a pair.
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class ReviewerSubmission(BaseModel):
+    """One action of a reviewer on a pair, as the screen sends it.
 
     Attributes
     ----------
@@ -293,14 +298,23 @@ class ReviewerSubmission(NamedTuple):
     content_hash: decide: the version of the document that the reviewer read.
     """
 
-    query_id: str
-    document_id: str
-    kind: str
-    client_key: str
-    revision: int = 0
+    model_config = ConfigDict(extra="forbid")
+
+    query_id: Name
+    document_id: Name
+    kind: Literal["decide", "opinion", "unclear"]
+    client_key: Annotated[str, Field(max_length=128)]
+    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     grade: int | None = None
-    words: str = ""
-    content_hash: str | None = None
+    words: Annotated[str, Field(max_length=8_000)] = ""
+    content_hash: Annotated[str, Field(max_length=128)] | None = None
+
+    @model_validator(mode="after")
+    def says_its_grade(self) -> Self:
+        """No grade is a decision, too; none may come about because a field was left out."""
+        if self.kind == "decide" and "grade" not in self.model_fields_set:
+            raise ValueError("a decision says its grade, or null where none can be given")
+        return self
 
 
 class ReviewerOutcome(NamedTuple):
@@ -340,7 +354,5 @@ def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
         decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash)
     elif one.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
-    elif one.kind == "unclear":
-        ask_guide(store, *pair, one.words, reviewer)
     else:
-        raise InputError(f"Unknown action {one.kind!r}; expected decide, opinion or unclear.")
+        ask_guide(store, *pair, one.words, reviewer)

@@ -56,8 +56,10 @@ def of(document: str) -> str:
 
 
 def deciding(document: str, key: str = "key", **more: object) -> ReviewerSubmission:
-    given = {"grade": 1, "words": "Because.", **more}
-    return ReviewerSubmission("far q", document, "decide", key, **given)  # type: ignore[arg-type]
+    given = {"kind": "decide", "grade": 1, "words": "Because.", **more}
+    return ReviewerSubmission.model_validate(
+        {"query_id": "far q", "document_id": document, "client_key": key, **given}
+    )
 
 
 def test_the_next_pairs_come_in_the_order_of_the_list_of_disputes_without_those_on_screen(
@@ -148,11 +150,10 @@ def test_a_decision_of_ones_own_other_tab_counts(judged: Store) -> None:
         (deciding("unjudged"), "Nobody has judged"),
         (deciding("far", grade=9), "9"),
         (deciding("far", words=" "), "A decision needs a reason"),
-        (deciding("far")._replace(kind="approve"), "Unknown action"),
-        (deciding("far")._replace(kind="opinion"), "no round of this project shows it"),
-        (deciding("far")._replace(kind="unclear", words=""), "Say in a few words"),
+        (deciding("far", kind="opinion"), "no round of this project shows it"),
+        (deciding("far", kind="unclear", words=""), "Say in a few words"),
     ],
-    ids=["unjudged", "grade", "reason", "kind", "opinion", "question"],
+    ids=["unjudged", "grade", "reason", "opinion", "question"],
 )
 def test_what_cannot_be_taken_is_refused_with_the_reason(
     judged: Store, submission: ReviewerSubmission, words: str
@@ -171,7 +172,7 @@ def test_a_question_about_the_guide_is_stored_once_and_no_decision(judged: Store
             "'anna' AS annotator, 'far q' AS query_id, 'far' AS document_id, 0 AS position, "
             "'c' AS content_hash"
         )
-    asked = ReviewerSubmission("far q", "far", "unclear", "key", words="Do parts count?")
+    asked = deciding("far", kind="unclear", words="Do parts count?")
     assert [one.status for one in submit_decisions(judged, "grace", [asked, asked])] == ["saved"] * 2
     with judged.reading() as cursor:
         assert [(one.words, one.author) for one in guide_questions(cursor)] == [("Do parts count?", "grace")]

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.session.history import LAST_ITEMS, history_page
+from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.operations.doctor import examine
@@ -117,7 +117,9 @@ def compare(store: Store, one: Worker, found: Verdict) -> None:
     said = {presentation: grade for presentation, grade in one.grades.items() if grade is not None}
     found.demand(stored == said, f"{one.name}: {len(set(stored.items()) ^ set(said.items()))} grades differ")
     pages = range(history_page(store, one.name).pages)
-    answers = [answer for page in pages for answer in history_page(store, one.name, page=page).answers]
+    answers = [
+        answer for page in pages for answer in history_page(store, one.name, HistoryFilter(page=page)).answers
+    ]
     listed = [answer.showing.presentation_id for answer in answers]
     expected = [presentation for presentation in reversed(one.grades) if presentation in said]
     if history_page(store, one.name).withheld:

@@ -16,7 +16,9 @@ list nor its length says which item is a repeat (`own_answers`). Afterwards all 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from curation.errors import RefusedError
 from curation.guides.guide import guide_by_hash
@@ -58,17 +60,21 @@ SHOWN = 20
 """Answers of a page."""
 
 
-class HistoryFilter(NamedTuple):
+class HistoryFilter(BaseModel):
     """Which answers to list: those that fit everything that is named.
 
     Attributes
     ----------
+    page: of the list, from 0.
     text: part of the query or of the document's title, whatever its case and accents.
     changed: answered more than once.
     """
 
-    text: str = ""
-    grade: int | None = None
+    model_config = ConfigDict(extra="forbid")
+
+    page: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    text: Annotated[str, Field(max_length=200)] = ""
+    grade: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
     cannot_tell: bool = False
     changed: bool = False
     noted: bool = False
@@ -111,11 +117,7 @@ class HistoryPage(NamedTuple):
 
 
 def history_page(
-    store: Store,
-    annotator: str,
-    wanted: HistoryFilter = ALL,
-    page: int = 0,
-    image_hosts: frozenset[str] = NOBODY,
+    store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
     """The annotator's answers that fit, newest first, with the revision that a change needs.
 
@@ -129,12 +131,13 @@ def history_page(
     """
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
-        if withheld and wanted != HistoryFilter(wanted.text):
+        if withheld and wanted != HistoryFilter(page=wanted.page, text=wanted.text):
             raise RefusedError("Your answers can be chosen by grade or mark once no item can come to you.")
-        parameters = {**wanted._asdict(), "who": annotator, "withheld": withheld, "last": LAST_ITEMS}
+        parameters = wanted.model_dump(exclude={"page"})
+        parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
         pages = max(1, -(-total // SHOWN))
-        page = min(page, pages - 1)
+        page = min(wanted.page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
         found = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
         grades = [] if withheld else _given_grades(cursor, annotator)

@@ -212,7 +212,7 @@ def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
     assert len(history_page(store, "ada").answers) == LAST_ITEMS
     grade_next(store, "ada", 15)
     assert len(history_page(store, "ada").answers) == 20
-    second = history_page(store, "ada", page=7)
+    second = history_page(store, "ada", HistoryFilter(page=7))
     assert (len(second.answers), second.total, second.page, second.pages) == (10, 30, 1, 2)
     assert history_page(store, "grace").answers == []
 
