@@ -351,13 +351,6 @@ LIMIT 1
 MOST_LISTED = 50
 
 
-def put_off_items(store: Store, annotator: str) -> list[QueueItem]:
-    """The open items that the annotator has put off, in the order in which they were."""
-    with session_cache(store, annotator) as cache, store.reading() as cursor:
-        cache.read(cursor, store.data_version)
-        return work_of(cursor, cache).put_off
-
-
 def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[Showing]:
     """Those that were put off first, 50 at most.
 

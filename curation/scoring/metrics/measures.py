@@ -194,11 +194,6 @@ class Measure(NamedTuple):
         """Whether it says, query by query, which of two systems is better."""
         return self.summary == "mean" and self.kind != "judged"
 
-    @property
-    def of_whole_list(self) -> bool:
-        """Whether it looks at the whole list, whatever that holds."""
-        return self.depth is None and self.persistence is None and self.kind != "rprec"
-
 
 def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
     """The measures of these names, each once, in their order.
