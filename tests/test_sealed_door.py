@@ -108,6 +108,8 @@ COMMANDS = {
     "import judgments": Call("$/judge.jsonl --annotator new --dry-run"),
     "import run": Call("$/old.trec --name other#"),
     "import collection": Call("$ --dry-run"),
+    "import logs": Call(""),
+    "import delete-log": Call("none", exit=1),
     "answers status": Call("faq"),
     "answers list": Call(""),
     "answers close": Call("faq"),

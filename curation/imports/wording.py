@@ -8,6 +8,7 @@ from curation.imports.kinds import FileKind
 
 LABELS = {
     "--skip-unknown": "Leave out what the project lacks",
+    "--known-rows": "Take rows that an earlier log has, too",
     "--skip-repeated": "Keep the best place of a repeated document",
     "--grade-map": "Grades of another scale",
     "--annotator-columns": "Columns with grades",

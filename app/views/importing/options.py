@@ -64,8 +64,10 @@ def _traffic(context: PageContext, asked: ImportRequest, found: FileLook, key: s
         )
         day = right.number_input("Queries a day of a robot", 0, value=usual.queries_a_day, key=f"day {key}")
         ui.quiet("0 switches a rule off.")
+        known = st.toggle(LABELS["--known-rows"], key=f"known {key}")
     bounds = {"words": words, "characters": signs, "repeat_minutes": repeat}
-    rules = bounds | {"queries_a_minute": minute, "queries_a_day": day, "personal_data": personal}
+    bounds |= {"queries_a_minute": minute, "queries_a_day": day}
+    rules = {**bounds, "personal_data": personal, "known_rows": known}
     return asked._replace(options={"date_order": order, "rules": rules})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from curation.cli.goldset import command_group
 from curation.cli.import_ import kinds
 from curation.cli.import_.collection import import_collection_command
+from curation.cli.import_.logs import delete_log_command, logs_command
 
 imports = command_group(
     "import",
@@ -17,3 +18,5 @@ imports.command("answers")(kinds.import_answers_command)
 imports.command("judgments")(kinds.import_judgments_command)
 imports.command("run")(kinds.import_run_command)
 imports.command("collection")(import_collection_command)
+imports.command("logs")(logs_command)
+imports.command("delete-log")(delete_log_command)

@@ -71,8 +71,14 @@ def import_traffic_command(
         str,
         typer.Option(help="What becomes of it. replace: placeholders such as [email]; drop: no row with it."),
     ] = "replace",
+    known_rows: Annotated[
+        bool, typer.Option("--known-rows", help="Take rows that an earlier log has, too.")
+    ] = False,
 ) -> Options:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
+
+    Of a log that was exported again, only new rows are taken. A row with a session or time is left out as
+    often as an earlier log has it. `goldset import logs` lists the logs.
 
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
@@ -88,9 +94,10 @@ def import_traffic_command(
       goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
-    rules = {"words": max_words, "characters": max_characters, "repeat_minutes": repeat_minutes}
-    rules |= {"queries_a_minute": bot_per_minute, "queries_a_day": bot_per_day}
-    return {"date_order": date_order, "rules": {**rules, "personal_data": personal_data}}
+    rules: Options = {"words": max_words, "characters": max_characters, "repeat_minutes": repeat_minutes}
+    bots = {"queries_a_minute": bot_per_minute, "queries_a_day": bot_per_day}
+    rows = {"personal_data": personal_data, "known_rows": known_rows}
+    return {"date_order": date_order, "rules": {**rules, **bots, **rows}}
 
 
 @import_command("queries", f"{RECORDS}, or a BEIR folder.")

@@ -52,6 +52,7 @@ class CleaningRules:
     words, characters: of the longest query that is taken, after normalisation.
     repeat_minutes: within which the same query of a session counts once.
     queries_a_minute, queries_a_day: above which a session is a robot's; of a day, different ones.
+    known_rows: take rows that another log of the project holds already, as well.
     personal_data: 'replace' puts a placeholder in its place, 'drop' sets the row aside.
 
     Raises
@@ -65,9 +66,10 @@ class CleaningRules:
     queries_a_minute: int = 20
     queries_a_day: int = 200
     personal_data: str = "replace"
+    known_rows: bool = False
 
     def __post_init__(self) -> None:
-        bounds = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        bounds = {name: value for name, value in vars(self).items() if type(value) is int}
         problems = [
             f"{name.replace('_', ' ')} is {value}; expected 0 (off) or more"
             for name, value in bounds.items()

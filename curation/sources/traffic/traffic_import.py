@@ -4,7 +4,8 @@ A log may have tens of millions of rows, so it is held by columns: each distinct
 once, a row is a few numbers. It is cleaned before any of it reaches the database
 (`sources.traffic.cleaning`), and of a session only a keyed hash is stored (`sources.traffic.session_keys`).
 An import is known by the file's content and how its fields were understood and cleaned; a second import of
-the same changes nothing.
+the same changes nothing. A log that was exported again holds rows of an earlier one: a row with the same
+session, time, segment, text and count is known, as often as one earlier log has it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,23 @@ from curation.text import canonical_json, digest
 LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
+KNOWN = "a row that an earlier log has: the same session, time, segment, text and count"
+_DELETE_KNOWN = """
+DELETE FROM traffic WHERE import_id = $log AND line IN (
+    WITH dated AS (FROM traffic WHERE session IS NOT NULL OR time IS NOT NULL),
+    added AS (
+        SELECT *, row_number() OVER (PARTITION BY session, time, segment, text, count ORDER BY line) AS place
+        FROM dated WHERE import_id = $log),
+    counted AS (
+        SELECT session, time, segment, text, count, count(*) AS times
+        FROM dated WHERE import_id <> $log GROUP BY import_id, session, time, segment, text, count),
+    held AS (
+        SELECT session, time, segment, text, count, max(times) AS times FROM counted GROUP BY ALL)
+    SELECT a.line FROM added a JOIN held h ON a.text = h.text AND a.count = h.count
+        AND a.session IS NOT DISTINCT FROM h.session AND a.time IS NOT DISTINCT FROM h.time
+        AND a.segment IS NOT DISTINCT FROM h.segment
+    WHERE a.place <= h.times)
+"""
 _METADATA = "--metadata-field"
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
@@ -140,7 +158,7 @@ def import_traffic(
             _refuse_too_much(cursor, traffic)
             if has_sessions:
                 keep_session_key(cursor, key)
-            _write(cursor, import_id, records.source, clean, author)
+            _write(cursor, import_id, records.source, clean, rules, author)
         summary = _summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
 
@@ -172,7 +190,10 @@ def _import_id(
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
-    return digest("traffic", content, format, layout.encoding, layout.columns, names, asdict(rules))
+    cleaning = asdict(rules)
+    if not rules.known_rows:
+        del cleaning["known_rows"]  # ids are those of older imports
+    return digest("traffic", content, format, layout.encoding, layout.columns, names, cleaning)
 
 
 def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
@@ -245,16 +266,22 @@ def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
         )
 
 
-def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean, author: str) -> None:
-    rows = append(cursor, "traffic", clean.table)
+def _write(
+    cursor: Cursor, import_id: str, source: str, clean: _Clean, rules: CleaningRules, author: str
+) -> None:
+    rows, left_out = append(cursor, "traffic", clean.table), dict(clean.left_out)
+    if not rules.known_rows:
+        known = int(cursor.execute(_DELETE_KNOWN, {"log": import_id}).fetchall()[0][0])
+        rows -= known
+        left_out |= {KNOWN: known} if known else {}
     cursor.execute(
         "INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)",
-        [import_id, source, rows, canonical_json(clean.left_out), utc_now()],
+        [import_id, source, rows, canonical_json(left_out), utc_now()],
     )
     kinds, found = list(clean.personal), list(clean.personal.values())
     personal: dict[str, list[Any]] = {"import_id": [import_id] * len(kinds), "kind": kinds, "rows": found}
     append(cursor, "traffic_personal_data", personal)
-    counts = {"rows": rows, "personal data": clean.personal, "left_out": clean.left_out}
+    counts = {"rows": rows, "personal data": clean.personal, "left_out": left_out}
     record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts}, author)
 
 
@@ -262,7 +289,7 @@ def _summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields)
     """An import as the project holds it."""
     row = cursor.execute(
         """
-        SELECT count(*), sum(count)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
+        SELECT count(*), coalesce(sum(count), 0)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
                count(DISTINCT segment), min(time), max(time), count(*) - count(time),
                (SELECT count(*) FROM traffic_imports WHERE source = ? AND import_id <> ?)
         FROM traffic WHERE import_id = ?

@@ -8,15 +8,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.cleaning import CleaningRules
+from curation.sources.traffic.logs import delete_log, stored_logs
 from curation.sources.traffic.session_keys import keyed
-from curation.sources.traffic.traffic_import import import_traffic
+from curation.sources.traffic.traffic_import import KNOWN, import_traffic
 from curation.store import get_setting
 from tests.support.command_line import invoke
+from tests.support.projects import rows_of
 
 EXCITE = FileLayout(columns=("session", "time", "query"), header=False)
 
@@ -291,3 +293,36 @@ def test_logs_whose_sum_is_too_large_are_refused_and_change_nothing(store, write
         import_traffic(store, write("two.csv", "query,count\nb,5\n"))
     assert contents() == before
     assert import_traffic(store, write("three.csv", "query,count\nb,4\n")).is_new
+
+
+def test_a_log_exported_again_adds_its_new_rows_alone(store, write):
+    rows = [
+        "red,s1,2024-01-01T10:00",
+        "red,s1,2024-01-01T12:00",
+        "blue,,2024-01-02T10:00",
+        "hat,s2,",
+        "cap,,",
+    ]
+    first = import_traffic(store, write("t.csv", "\n".join(["query,session,time", *rows, ""])))
+    more = [*rows, "blue,,2024-01-02T10:00", "red,s3,2024-01-03T10:00"]
+    path = write("u.csv", "\n".join(["query,session,time", *more, ""]))
+    again = import_traffic(store, path)
+    assert (first.traffic, again.traffic, again.left_out) == (5, 3, {KNOWN: 4})
+    new = rows_of(store, "SELECT text FROM traffic WHERE import_id = ? ORDER BY line", again.import_id)
+    assert new == [("cap",), ("blue",), ("red",)]
+    whole = import_traffic(store, path, rules=CleaningRules(known_rows=True))
+    assert (whole.traffic, whole.left_out) == (7, {})
+
+
+def test_a_log_that_is_known_whole_is_imported_without_a_row_and_a_deleted_one_can_come_again(store, write):
+    text = "query,session\na,s1\nb,s2\n"
+    first = import_traffic(store, write("t.csv", text))
+    nothing = import_traffic(store, write("u.csv", text + "\n"))
+    assert (nothing.rows, nothing.traffic, nothing.left_out) == (0, 0, {KNOWN: 2})
+    with pytest.raises(NotFoundError, match=r"No log begins with 'x'. The project has \w{8} "):
+        delete_log(store, "x")
+    assert delete_log(store, first.import_id[:10], "exported twice").rows == 2
+    assert rows_of(store, "SELECT import_id, rows FROM traffic_imports") == [(nothing.import_id, 0)]
+    assert import_traffic(store, write("t.csv", text)).rows == 2
+    with store.reading() as cursor:
+        assert [log.source for log in stored_logs(cursor)] == ["u.csv", "t.csv"]

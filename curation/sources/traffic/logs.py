@@ -1,0 +1,73 @@
+"""The logs of a project: a list, and the way to take one out again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.errors import NotFoundError
+from curation.people.annotators import require_author
+from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event
+from curation.text import listed
+
+
+class StoredLog(NamedTuple):
+    """A log in the project.
+
+    Attributes
+    ----------
+    rows: those that were taken; `traffic` is the sum of their counts.
+    first, last: the earliest and the latest time, UTC; None without times.
+    samples: samples that were drawn while the project had it.
+    """
+
+    import_id: str
+    source: str
+    rows: int
+    traffic: int
+    first: datetime | None
+    last: datetime | None
+    imported_at: datetime
+    samples: int
+
+
+def stored_logs(cursor: Cursor) -> list[StoredLog]:
+    """The logs of the project, oldest first."""
+    return fetch(cursor, StoredLog, _LOGS)
+
+
+def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
+    """Delete a log and its rows. Samples that were drawn from it keep their queries and probabilities.
+
+    Parameters
+    ----------
+    log: the import's id, or the beginning of it.
+
+    Raises
+    ------
+    NotFoundError: no log's id, or more than one, begins so; or the project does not know the author.
+    RefusedError: the author is no lead.
+    """
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        logs = stored_logs(cursor)
+        matching = [one for one in logs if one.import_id.startswith(log) and log]
+        if len(matching) != 1:
+            begin = "Several logs begin" if matching else "No log begins"
+            held = listed([f"{one.import_id[:8]} ({one.source})" for one in matching or logs], 8) or "none"
+            raise NotFoundError(f"{begin} with {log!r}. The project has {held}.")
+        [found] = matching
+        for table in ("traffic", "traffic_personal_data", "traffic_imports"):
+            cursor.execute(f"DELETE FROM {table} WHERE import_id = ?", [found.import_id])  # noqa: S608  ours
+        detail = {"import": found.import_id, "source": found.source, "rows": found.rows, "reason": reason}
+        record_event(cursor, "delete traffic", detail, author)
+    return found
+
+
+_LOGS = """
+SELECT i.import_id, i.source, i.rows, coalesce(sum(t.count), 0)::BIGINT, min(t.time), max(t.time),
+       i.imported_at,
+       (SELECT count(*) FROM sample_logs s WHERE s.import_id = i.import_id)
+FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
+GROUP BY ALL ORDER BY i.imported_at, i.import_id
+"""
