@@ -92,7 +92,8 @@ ALONE = set(
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
     --information-need-field --keep --kind --known-rows --label-draws --ladder --largest-group --log-json
-    --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1 --min-probability
+    --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1
+    --min-probability
     --name --new-release --new-round --no-candidates --no-near-duplicates --no-query-text --no-tag
     --note-field --old-release --old-round --open-rounds --override --overwrite --pairs --parallel
     --paraphrase-threshold --pass-mark --per-query --personal-data --pick --pilot --pool --pool-sample --query
