@@ -155,27 +155,6 @@ def _local(path: Path) -> Any:
     return ir_datasets.util.LocalDownload(path)
 
 
-def test_csv_and_parquet_through_datasets(folders: Folders, tmp_path: Path) -> None:
-    text = datasets.Value("string")
-    features = datasets.Features(
-        {
-            "query_id": text,
-            "query_text": text,
-            "doc_id": text,
-            "relevance": datasets.Value("int32"),
-            "split": text,
-        }
-    )
-    for format in ("csv", "parquet"):
-        path = str(folders[format] / f"qrels.{format}")
-        rows = datasets.load_dataset(format, data_files=path, split="train", features=features)
-        qrels: Qrels = {}
-        for row in rows:
-            assert row["query_text"] == TEXTS[row["query_id"]]
-            qrels.setdefault(row["query_id"], {})[row["doc_id"]] = row["relevance"]
-        assert qrels == expected()
-
-
 def test_datasets_loads_the_hugging_face_folder_by_its_card(folders: Folders) -> None:
     folder = str(folders["hf"])
     assert datasets.get_dataset_config_names(folder) == ["corpus", "default", "queries"]

@@ -1,8 +1,7 @@
 """Estimates for all searches of the traffic, from queries that were drawn with known probability.
 
-A query counts as often as it was asked, over its probability of being evaluated: Hájek's ratio, so that
-measures that some queries do not have need no other formula. The evaluated queries are a part of the sample,
-so the probability is that of being drawn, times the share of the stratum's drawn queries that are evaluated.
+A query counts with its `search_weights`: Hájek's ratio, so that measures that some queries do not have need
+no other formula.
 
 The interval is the score interval of `statistics.means` with a design-based variance: that of the ratio,
 stratum by stratum. A query counts by how the estimate moves without it (the jackknife), and queries are as
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from curation.evaluation.figures.means import TOTAL, highest_of
+from curation.releases.search_weights import search_weights
 from curation.scoring.inputs.release import DrawnQueries
 from curation.scoring.metrics.measures import Measure, averaged, of_mean
 from curation.scoring.metrics.scores import RunScores
@@ -118,16 +118,8 @@ def _of_measure(measure: Measure, estimate: TrafficFigure) -> TrafficFigure:
     return estimate._replace(value=value, low=low, high=high)
 
 
-def search_weights(drawn: DrawnQueries) -> Floats:
-    """How many searches each query represents, shape (Q,); NaN where it was not drawn."""
-    evaluated = {name: drawn.stratum.count(name) for name in set(drawn.stratum)}
-    share = np.array([evaluated[name] / max(drawn.drawn.get(name, 0), 1) for name in drawn.stratum])
-    weights: Floats = drawn.traffic / (drawn.probability * share)
-    return weights
-
-
 def _design(drawn: DrawnQueries) -> _Design:
-    weights = search_weights(drawn)
+    weights = search_weights(drawn.stratum, drawn.traffic, drawn.probability, drawn.drawn)
     queries = np.flatnonzero(~np.isnan(weights))
     names = sorted({drawn.stratum[place] for place in queries.tolist()})
     number = {name: place for place, name in enumerate(names)}

@@ -43,7 +43,7 @@ class Card:
     def text(self) -> str:
         """Markdown, without front matter."""
         release = self.release
-        return _template().render(
+        return template(__package__, "card.md").render(
             release=release,
             header=release.header,
             licence=self.licence,
@@ -62,9 +62,10 @@ class Card:
 
 
 @cache
-def _template() -> Template:
+def template(package: str | None, name: str) -> Template:
+    """A template of Markdown in a package."""
     environment = Environment(
-        loader=PackageLoader("curation.releases.card", "."),
+        loader=PackageLoader(str(package), "."),
         autoescape=False,  # noqa: S701 it is Markdown
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -74,7 +75,7 @@ def _template() -> Template:
     environment.filters["n"] = "{:,}".format
     environment.globals |= {"amount": amount, "counts": counts, "listed": listed, "percent": percent}
     environment.globals["table"] = lambda header, rows: "\n".join(table(header, rows))
-    return environment.get_template("card.md")
+    return environment.get_template(name)
 
 
 def _contents(release: Opened) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold, gold_of
+from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
@@ -35,8 +36,8 @@ from curation.store.staging import replace_folder, staged, sync_all
 from curation.text import canonical_json
 
 MANIFEST = "manifest.json"
-LAYOUT = "2"
-"""Changes with the bytes that formats write of the same release. 2: configs of data-set cards name it."""
+LAYOUT = "3"
+"""Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
 
 
 def manifest_text(contents: Mapping[str, Any]) -> str:
@@ -219,7 +220,9 @@ def write_files(
 ) -> Exported:
     """Write an export's files and its manifest into a folder, which is going to be `out`."""
     gold = gold_of(store, release, graded, options)
-    exported = _described(gold, release, format, out, opening, FORMATS[format].write(folder, gold), folder)
+    written = FORMATS[format].write(folder, gold)
+    write_readme(folder, gold, FORMATS[format], written)
+    exported = _described(gold, release, format, out, opening, written, folder)
     _write_manifest(folder, exported, options)
     return exported
 

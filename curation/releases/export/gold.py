@@ -5,25 +5,44 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
 from curation.releases.export.request import ExportOptions
+from curation.releases.search_weights import search_weights
 from curation.releases.stored import Pin, Table, pinned_documents
 from curation.releases.verify import Opened
 from curation.sources.queries import PREFIXES
 from curation.store import Document, Store
+from curation.text import canonical_json
 
 
 class Judged(NamedTuple):
-    """One grade, with its query's text and part."""
+    """One grade, with its query's text and part.
+
+    Attributes
+    ----------
+    votes: grade → number of annotators, as JSON.
+    confidence: of the rule by which the votes were settled; None where that is the majority.
+    """
 
     query_id: str
     text: str
     document_id: str
     grade: int
     part: str
+    how: str
+    votes: str
+    confidence: float | None
+
+    @property
+    def about(self) -> tuple[str, str, float | None]:
+        """The columns of `ABOUT_GRADES`."""
+        return self[5:]
 
 
 class PinnedDocuments:
@@ -70,6 +89,8 @@ class Gold:
     parts: parts of the split whose grades are here.
     queries: of all parts; `qrels` and `candidates` are those of `parts` alone.
     relevant_grade: least grade of a relevant document.
+    above_lowest: the second grade of the scale, from which on evaluation takes documents for relevant.
+    drawn: stratum → queries that the sample drew.
     near_duplicate: least similarity (Jaccard of word shingles) of documents that count as the same.
     release: with what was asked for not to go out, too: for `formats.full`, which leaves that out itself.
     """
@@ -82,6 +103,8 @@ class Gold:
     candidates: PartRowsOf
     documents: PinnedDocuments
     relevant_grade: int
+    above_lowest: int
+    drawn: Mapping[str, int]
     near_duplicate: float
     card: Card
     options: ExportOptions
@@ -98,9 +121,30 @@ class Gold:
         for row in self.qrels:
             query_id = row["query_id"]
             if part in (None, self.part_of[query_id]):
-                yield Judged(
-                    *(query_id, texts[query_id], row["document_id"], row["grade"], self.part_of[query_id])
-                )
+                pair = query_id, texts[query_id], row["document_id"], row["grade"], self.part_of[query_id]
+                yield Judged(*pair, row["how"], canonical_json(row["votes"]), row.get("confidence"))
+
+    @cached_property
+    def about(self) -> dict[str, dict[str, Any]]:
+        """Query id → its row, with `traffic_weight`: how many searches it represents where the queries of its
+        part are evaluated; None where it was not drawn."""
+        found = {}
+        for part in set(self.part_of.values()):
+            rows = [query for query in self.queries if query["part"] == part]
+            traffic, chance = (
+                np.array([row[name] for row in rows], np.float64)
+                for name in ("traffic", "inclusion_probability")
+            )
+            weights = search_weights([row["stratum"] for row in rows], traffic, chance, self.drawn)
+            for row, weight in zip(rows, weights.tolist(), strict=True):
+                found[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
+        return found
+
+    @cached_property
+    def with_relevant(self) -> dict[str, int]:
+        """Part → its queries with a relevant document, as evaluation takes them."""
+        found = {row.query_id: row.part for row in self.judged() if row.grade >= self.above_lowest}
+        return {part: sum(one == part for one in found.values()) for part in self.parts}
 
     def unjudged(self) -> list[tuple[str, str]]:
         """(query id, document id) of candidates without a grade, ordered: never judged, or no grade came
@@ -125,6 +169,8 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
     queries = release.rows("queries")
     inside = {query["query_id"] for query in queries if query["part"] in parts}
     split = release.rows("split")[0]["parameters"]
+    scale = sorted({grade["value"] for guide in release.walk("guides") for grade in guide["scale"]})
+    strata = [stratum for sample in release.walk("sampling") for stratum in sample["report"]]
 
     return Gold(
         name=release.row.name,
@@ -137,6 +183,8 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
             store, [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
         ),
         relevant_grade=split["relevant_grade"],
+        above_lowest=scale[1],
+        drawn={stratum["name"]: stratum["drawn"] for stratum in strata},
         near_duplicate=_threshold(split),
         card=Card(release, options.licence),
         options=options,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from curation.evaluation.figures.traffic import TrafficFigure, search_weights, traffic_figures
+from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
+from curation.releases.search_weights import search_weights
 from curation.scoring.inputs.release import DrawnQueries
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
@@ -40,7 +41,8 @@ def test_a_query_counts_as_often_as_it_was_asked_over_the_chance_that_it_is_eval
     strata = [HEAD, HEAD, TAIL, TAIL, TAIL]
     drawn = drawn_from(strata, [50, 30, 1, 1, 2], {HEAD: 4, TAIL: 300}, {HEAD: 4, TAIL: 6})
     # Of the drawn ones, half are in the evaluated part.
-    assert search_weights(drawn).tolist() == [100, 60, 100, 100, 200]
+    weights = search_weights(drawn.stratum, drawn.traffic, drawn.probability, drawn.drawn)
+    assert weights.tolist() == [100, 60, 100, 100, 200]
     found = estimate([1, 0.5, 0, 1, 0.25], drawn)
     assert found.value == pytest.approx((100 + 30 + 100 + 50) / 560)
     assert found.effective == pytest.approx(560**2 / (100**2 * 3 + 60**2 + 200**2))

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from curation.errors import InputError
-from curation.releases.export.formats.hf import split_names
+from curation.releases.export.formats.export_format import split_names
 from curation.releases.export.request import ExportOptions
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
@@ -92,6 +92,16 @@ def test_the_hugging_face_folder_names_its_configs_and_holds_the_consensus(
     queries = pq.read_table(tmp_path / "out" / files["queries"]["queries"]).to_pylist()
     assert {row["_id"] for row in queries} == set(qrels)
     assert "## Known limits" in text
+
+
+def test_parquet_and_hugging_face_have_how_a_grade_came_about(gold: Store, tmp_path: Path) -> None:
+    for format, name in (("parquet", "qrels.parquet"), ("hf", "qrels")):
+        export(gold, "v1", format, tmp_path / format)
+        rows = pq.read_table(tmp_path / format / name).to_pylist()
+        document = "doc_id" if format == "parquet" else "corpus-id"
+        found = {row[document]: (row["how"], row["votes"], row["confidence"]) for row in rows}
+        assert found["kettle-2"] == ("adjudicated", '{"0":1,"2":1}', None)
+        assert found["kettle-1"] == ("majority", '{"3":2}', None)
 
 
 def test_a_licence_without_an_identifier_of_the_hub_keeps_its_name(gold: Store, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ TEXTS = {
     "shop again": "wet suits and lamps on sale",
     "loose": "nothing to do with swimming",
     "far": "a lake of another sort",
+    "random": "a recipe for plum cake",
 }
 GRADES = {
     "good": 1,
@@ -43,6 +44,7 @@ GRADES = {
     "shop": 0,
     "shop again": 0,
     "loose": 0,
+    "random": 0,
 }
 RANKS = {"twin": 1, "nearly": 2, "shop again": 3, "deep": 5, "shop": 4, "good": 6, "far": 7}
 OPEN = {"dev": 0.5, "train": 0.5}
@@ -60,6 +62,7 @@ def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
     asked = [Query("lake", "lake", "lake", "imported"), Query("zebra", "zebra", "zebra", "imported")]
     given = [ImportedJudgment("lake", name, "x", grade) for name, grade in GRADES.items()]
     given += [ImportedJudgment("zebra", "z1", "x", 2), ImportedJudgment("zebra", "z2", "x", 0)]
+    add_pool(store, {("lake", "random"): None}, "random")  # a random document of a pool is no hard negative
     add_judgments(store, given, "x.csv", asked)
     ranks: dict[tuple[str, str], int | None] = {("lake", name): rank for name, rank in RANKS.items()}
     add_pool(store, ranks | {("zebra", "z2"): 1, ("zebra", "z1"): 2, ("lake", "loose"): None})
@@ -88,12 +91,8 @@ def of_lake(folder: Path, where: str = "") -> list[dict[str, object]]:
 def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_path: Path) -> None:
     exported = export(gold, "v1", "triplets", tmp_path / "out")
     ids = of_lake(tmp_path / "out", "ids")
-    expected = [
-        ("better", "shop again"),
-        ("better", "deep"),
-        ("also good", "shop again"),
-        ("also good", "deep"),
-    ]
+    negatives = ("shop again", "deep", "loose")  # nobody ranked the last one, whose grade was imported
+    expected = [(positive, negative) for positive in ("better", "also good") for negative in negatives]
     assert ids == [
         {"query_id": "lake", "positive_id": positive, "negative_ids": [negative]}
         for positive, negative in expected
@@ -102,7 +101,7 @@ def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_p
         {"anchor": "lake", "positive": TEXTS[positive], "negative": TEXTS[negative]}
         for positive, negative in expected
     ]
-    assert sum(exported.rows.values()) == 5
+    assert sum(exported.rows.values()) == 7
     assert exported.left_out == {
         "document graded below relevant that is nearly the text of a relevant one": 2,
         "document graded below relevant that no system ranked": 1,
@@ -167,5 +166,5 @@ def test_a_grade_of_another_version_of_its_document_makes_no_row(tmp_path: Path)
     import_corpus(store, write_corpus(tmp_path / "revised.jsonl", rows))
     freeze(store, "v1", allow_changed=True, override="one judge is enough here")
     exported = export(store, "v1", "triplets", tmp_path / "out")
-    assert {row["negative"] for row in of_lake(tmp_path / "out")} == {TEXTS["shop"]}
+    assert {row["negative"] for row in of_lake(tmp_path / "out")} == {TEXTS["shop"], TEXTS["loose"]}
     assert exported.left_out["grade that was given on another version of its document"] == 1

@@ -15,10 +15,10 @@ from curation.releases.export.formats.export_format import (
     ExportFormat,
     Written,
     json_line,
+    split_names,
     write_lines,
     write_table,
 )
-from curation.releases.export.formats.hf import split_names, write_readme
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -58,8 +58,7 @@ def write_beir(folder: Path, gold: Gold) -> Written:
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
         objects = (dict(zip(QRELS, row, strict=True)) for row in _grades(gold, part))
         write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
-    write_readme(folder, gold, files)
-    return Written({"query_prefix": of_query, "document_prefix": of_document})
+    return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 
 def _grades(gold: Gold, part: str) -> Iterator[tuple[str, str, int]]:

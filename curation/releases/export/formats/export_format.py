@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.store.release_parts import batched
+
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
+
+ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
+"""What formats with columns have of a query, by `Gold.about`."""
+ABOUT_GRADES = ("how", "votes", "confidence")
+"""What they have of a grade, as `Judged` does."""
+TYPES = {
+    **dict.fromkeys(("score", "relevance"), "int32"),
+    "traffic": "int64",
+    **dict.fromkeys(("confidence", "inclusion_probability", "traffic_weight"), "float64"),
+    "tags": "list<string>",
+}
+"""Column of a table → its type; of all others it is text."""
 
 
 @dataclass(frozen=True)
@@ -19,14 +34,18 @@ class Written:
 
     Attributes
     ----------
+    configs: config → split → file, as `datasets.load_dataset` takes the folder.
     ids: how ids were changed.
     rows: file → rows, for formats whose rows are made from several grades.
     left_out: reason → number.
+    csv_columns: of the CSV files that the configs name: without types an id such as 007 is read as a number.
     """
 
+    configs: Mapping[str, Mapping[str, str]]
     ids: Mapping[str, Any] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
+    csv_columns: Sequence[str] = ()
 
 
 def json_line(value: Any) -> str:
@@ -52,6 +71,42 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
             writer.writerow(row)
 
 
+def write_parquet(
+    path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], release_id: str | None = None
+) -> None:
+    """A Parquet file, batch by batch; the release id is in the schema's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(exist_ok=True)
+    types = {"list<string>": pa.list_(pa.string())}
+    schema = pa.schema(
+        [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in types_of(columns).items()],
+        metadata={"goldset_release_id": release_id} if release_id else None,
+    )
+    with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
+        for batch in batched(rows):
+            arrays = zip(*batch, strict=True)
+            data = [pa.array(values, field.type) for values, field in zip(arrays, schema, strict=True)]
+            writer.write_batch(pa.record_batch(data, schema=schema))
+
+
+def types_of(columns: Iterable[str]) -> dict[str, str]:
+    """Column → type."""
+    return {name: TYPES.get(name, "string") for name in columns}
+
+
+def split_names(parts: Iterable[str]) -> dict[str, str]:
+    """Part → a name that `datasets` takes for a split: letters, digits and underscores, each its own."""
+    names: dict[str, str] = {}
+    for part in parts:
+        name = re.sub(r"\W", "_", part)
+        while name in names.values():
+            name += "_"
+        names[part] = name
+    return names
+
+
 @dataclass(frozen=True)
 class ExportFormat:
     """An export format.
@@ -66,6 +121,8 @@ class ExportFormat:
     never_sealed: whether grades of sealed parts can be named at all.
     takes_unjudged: whether it has a place for pairs without a grade.
     takes_negatives: whether each positive has hard negatives with it.
+    reading: for formats with the weights of the traffic, the line of the README's script that reads its
+        files into the columns query_id, doc_id, relevance and traffic_weight.
     """
 
     name: str
@@ -76,6 +133,7 @@ class ExportFormat:
     takes_unjudged: bool = False
     takes_negatives: bool = False
     readers: str = ""
+    reading: str = ""
 
     @property
     def help(self) -> str:

@@ -87,7 +87,8 @@ def write_full(folder: Path, gold: Gold) -> Written:
     about = {"packed": PACKED, "release_id": gold.release_id, "parts": parts, "with_grades": gold.parts}
     written = json.dumps(about, ensure_ascii=False, indent=2, sort_keys=True)
     (folder / RELEASE).write_text(f"{written}\n", encoding="utf-8")
-    return Written(rows=rows)
+    configs = {name.removesuffix(".parquet"): {"rows": name} for name in rows}
+    return Written({**configs, "default": configs["qrels"]}, rows=rows)
 
 
 class _WholeDocuments:

@@ -1,4 +1,7 @@
-"""Qrels as `ranx.Qrels.from_file` reads them: one JSON object, query id → document id → grade."""
+"""Qrels as `ranx.Qrels.from_file` reads them: one JSON object, query id → document id → grade.
+
+`datasets` would take each query for a column; rows/<part>.jsonl has the same grades as rows.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, json_line
+from curation.releases.export.formats.export_format import (
+    ExportFormat,
+    Written,
+    json_line,
+    split_names,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -19,7 +28,15 @@ def write_ranx(folder: Path, gold: Gold) -> Written:
     for name, part in files.items():
         with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(_object(gold, part))
-    return Written()
+    (folder / "rows").mkdir()
+    splits = {split: f"rows/{split}.jsonl" for split in split_names(gold.parts).values()}
+    for part, name in zip(gold.parts, splits.values(), strict=True):
+        rows = (
+            {"query_id": row.query_id, "doc_id": row.document_id, "relevance": row.grade}
+            for row in gold.judged(part)
+        )
+        write_lines(folder / name, map(json_line, rows))
+    return Written({"default": splits})
 
 
 def _object(gold: Gold, part: str | None) -> Iterator[str]:

@@ -1,12 +1,21 @@
-"""One table of all grades, as CSV and as Parquet: query_id, query_text, doc_id, relevance, split."""
+"""One table of all grades, as CSV and as Parquet.
+
+Parquet has also how each grade came about, and what is known of its query.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, write_table
-from curation.store.release_parts import batched
+from curation.releases.export.formats.export_format import (
+    ABOUT_GRADES,
+    ABOUT_QUERIES,
+    ExportFormat,
+    Written,
+    write_parquet,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -17,30 +26,25 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 def write_csv(folder: Path, gold: Gold) -> Written:
     """qrels.csv."""
-    write_table(folder / "qrels.csv", COLUMNS, gold.judged(), ",")
-    return Written()
+    rows = (row[: len(COLUMNS)] for row in gold.judged())
+    write_table(folder / "qrels.csv", COLUMNS, rows, ",")
+    return Written({"default": {"qrels": "qrels.csv"}}, csv_columns=COLUMNS)
 
 
 CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
 
 
-def write_parquet(folder: Path, gold: Gold) -> Written:
+def write_parquet_table(folder: Path, gold: Gold) -> Written:
     """qrels.parquet; the release id is in the schema's metadata."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    text = pa.string()
-    types = dict(zip(COLUMNS, (text, text, text, pa.int32(), text), strict=True))
-    schema = pa.schema(types, metadata={"goldset_release_id": gold.release_id})
-    batches = (
-        pa.record_batch(list(map(list, zip(*batch, strict=True))), schema=schema)
-        for batch in batched(gold.judged())
-    )
-    table = pa.Table.from_batches(batches, schema).combine_chunks()  # chunks would be other pages
-    pq.write_table(table, folder / "qrels.parquet", compression="zstd", version="2.6")
-    return Written()
+    rows = ((*row, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES)) for row in gold.judged())
+    columns = (*COLUMNS, *ABOUT_GRADES, *ABOUT_QUERIES)
+    write_parquet(folder / "qrels.parquet", columns, rows, gold.release_id)
+    return Written({"default": {"qrels": "qrels.parquet"}})
 
 
 PARQUET = ExportFormat(
-    "parquet", write_parquet, readers="pandas, Polars, DuckDB, Spark: a row for each grade"
+    "parquet",
+    write_parquet_table,
+    readers="pandas, Polars, DuckDB, Spark: a row for each grade, with votes and the weights of the traffic",
+    reading='gold = pd.read_parquet("qrels.parquet").query("split == @sys.argv[1]")',
 )

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, write_lines, write_table
+from curation.releases.export.formats.export_format import (
+    ExportFormat,
+    Written,
+    split_names,
+    write_lines,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -47,7 +53,9 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     ]
     if mapped:
         write_table(folder / "ids.tsv", ("kind", "exported", "original"), mapped, "\t")
-    return Written({"mapped": len(mapped)})
+    splits = {split: f"qrels.{part}.txt" for part, split in split_names(gold.parts).items()}
+    configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
+    return Written(configs, {"mapped": len(mapped)})
 
 
 def _unjudged(gold: Gold) -> list[tuple[str, str]]:

@@ -1,9 +1,10 @@
 """Triplets and n-tuples, rows for training and testing encoders with sentence-transformers.
 
-A negative is always a document that people graded below relevant and that a system ranked for the query; the
-best ranked come first. A document with nearly the text of a relevant one is never a negative, whatever its
-grade. A text that has several ids is written once. Grades of another version of a document are left out:
-the text that is written is not the one that was judged.
+A negative is always a document that people graded below relevant, and that a system ranked for the query or
+that came with imported judgments; the best ranked come first. A random document of a pool is none. A document
+with nearly the text of a relevant one is never a negative, whatever its grade. A text that has several ids is
+written once. Grades of another version of a document are left out: the text that is written is not the one
+that was judged.
 
     <part>.jsonl       anchor, positive, negative; or anchor, positive, negative_1 … negative_n
     ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
@@ -15,11 +16,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import RefusedError
-from curation.releases.export.formats.export_format import ExportFormat, Written, json_line, write_lines
+from curation.releases.export.formats.export_format import (
+    ExportFormat,
+    Written,
+    json_line,
+    split_names,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -75,7 +83,11 @@ def write_examples(
         rows[name] = len(found)
     if not rows:
         raise RefusedError(_nothing(gold.parts, left_out))
-    return Written(rows=rows, left_out=dict(sorted((+left_out).items())))
+    splits = {
+        split: f"{part}.jsonl" for part, split in split_names(gold.parts).items() if f"{part}.jsonl" in rows
+    }
+    configs = {"default": splits, "ids": {split: f"ids/{name}" for split, name in splits.items()}}
+    return Written(configs, rows=rows, left_out=dict(sorted((+left_out).items())))
 
 
 def _texts(
@@ -167,13 +179,15 @@ def _distinct(
     return list(kept.values())
 
 
-def _best_ranks(gold: Gold) -> dict[tuple[str, str], int]:
-    """(query id, document id) → the best rank that any system of any pool gave it."""
-    ranks: dict[tuple[str, str], int] = {}
+def _best_ranks(gold: Gold) -> dict[tuple[str, str], float]:
+    """(query id, document id) → the best rank that any system of any pool gave it; infinite for one that came
+    with imported judgments alone."""
+    ranks: dict[tuple[str, str], float] = {}
     for row in gold.candidates:
-        if row["rank"] is not None and row["pool_id"] is not None:
+        rank = row["rank"] if row["pool_id"] is not None else inf if row["system"] == "imported" else None
+        if rank is not None:
             pair = row["query_id"], row["document_id"]
-            ranks[pair] = min(row["rank"], ranks.get(pair, row["rank"]))
+            ranks[pair] = min(rank, ranks.get(pair, rank))
     return ranks
 
 
@@ -181,7 +195,7 @@ def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
     reasons = "; ".join(f"{count:,} × {reason}" for reason, count in sorted((+left_out).items()))
     return (
         f"No row can be made of the grades of {', '.join(parts) or 'no part'}: {reasons or 'there is none'}. "
-        "Negatives are documents that a pool ranked and people graded below relevant."
+        "Negatives are documents that people graded below relevant and a pool ranked, or an import brought."
     )
 
 

@@ -1,0 +1,31 @@
+"""How many searches of the traffic a query represents that was drawn with a known probability.
+
+A query counts as often as it was asked, over its probability of being evaluated. That is the one of being
+drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman 1992,
+Model Assisted Survey Sampling, section 5.7).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from curation.statistics.arrays import Floats
+
+
+def search_weights(
+    strata: Sequence[str], traffic: Floats, probability: Floats, drawn: Mapping[str, int]
+) -> Floats:
+    """The weights of Q evaluated queries, shape (Q,); NaN where one was not drawn.
+
+    Parameters
+    ----------
+    traffic, probability: how often it was asked, and its chance of being drawn; NaN where it was not drawn.
+    drawn: stratum → queries that the sample drew, evaluated or not.
+    """
+    evaluated = Counter(strata)
+    share = np.array([evaluated[name] / max(drawn.get(name, 0), 1) for name in strata])
+    weights: Floats = traffic / (probability * share)
+    return weights
