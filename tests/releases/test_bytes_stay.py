@@ -163,16 +163,16 @@ RELEASES = {
     "v2": "8ac25730f7fe58845bc4ae009ca7cd7d85467db8f08adb3d549041f03bac3e91",
 }
 EXPORTS = {
-    "beir": "3a5b44c7412a4765",
-    "leaderboard": "389a2fd0b01d2a09",
-    "trec": "c10bf02cc9271153",
-    "ranx": "9642e2b4c0216e75",
-    "csv": "0a4c07b157251aea",
-    "parquet": "254ff4a7a61dc74d",
-    "hf": "e7133d4a1d1af22c",
-    "triplets": "e4fb2af8eaffd7d0",
-    "ntuples": "1f988cafc20ca2e4",
-    "full": "bf9f79615825f3bb",
+    "beir": "36217d3a022e8ada",
+    "leaderboard": "2e68783546d861d0",
+    "trec": "ee44eef9cf0264b3",
+    "ranx": "34f5a8d9343c53a6",
+    "csv": "5cc34696943431c6",
+    "parquet": "d0f8adff176ed503",
+    "hf": "5bb4fb51d941fbf8",
+    "triplets": "ce0970b289068b51",
+    "ntuples": "54cf182dd4eb8b0e",
+    "full": "a9c252195d889cec",
 }
 EVALUATION = "54f2c7368f18f09c"
 

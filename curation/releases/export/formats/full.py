@@ -88,7 +88,7 @@ def write_full(folder: Path, gold: Gold) -> Written:
     written = json.dumps(about, ensure_ascii=False, indent=2, sort_keys=True)
     (folder / RELEASE).write_text(f"{written}\n", encoding="utf-8")
     configs = {name.removesuffix(".parquet"): {"rows": name} for name in rows}
-    return Written({**configs, "default": configs["qrels"]}, rows=rows)
+    return Written({**configs, "default": configs.get("qrels", configs["queries"])}, rows=rows)
 
 
 class _WholeDocuments:
