@@ -1,0 +1,119 @@
+"""A project in Python: the steps from a log to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.errors import InputError
+from curation.progress import silent
+from curation.step import filled, flat, read_request
+from curation.steps import STEPS
+from curation.store import COMMAND_LINE, Store
+from goldset.releases import Release
+
+if TYPE_CHECKING:
+    from curation.agreement.report.report import AgreementReport
+    from curation.coverage.report import CoverageReport
+    from curation.imports.outcome import ImportOutcome
+    from curation.pooling.pool import PoolReport
+    from curation.releases.freeze.freeze import Frozen
+    from curation.sampling.sample import SampleReport
+    from curation.splits.split import SplitReport
+
+
+class Project:
+    """A project; others may use it meanwhile, as the file is held for moments only.
+
+    Further options of a step are those of its command, by the names of the fields of its request: an unknown
+    one is refused, and the refusal lists them.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __repr__(self) -> str:
+        return f"goldset.open({str(self._store.path)!r})"
+
+    def import_file(
+        self, what: str, path: str | Path, *, fields: Mapping[str, Any] | None = None, **options: Any
+    ) -> ImportOutcome:
+        """Import a file: nothing or all of it.
+
+        Parameters
+        ----------
+        what: "corpus", "traffic", "queries", "run", "judgments" or another kind of file.
+        fields: field → the file's column; fields that are not named are found by their usual names.
+        options: what else this kind takes, such as `skip_unknown=True` for judgments.
+        """
+        from curation.files.formats import FileLayout
+        from curation.imports.importing import carry_out
+        from curation.imports.request import ImportRequest
+
+        request = ImportRequest.of(what, Path(path), fields or {}, options, FileLayout())
+        return carry_out(self._store, request, COMMAND_LINE)
+
+    def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
+        """Draw queries from the traffic; each is stored with its probability of being drawn."""
+        found: SampleReport = self._step("sample", size=size, seed=seed, **options)
+        return found
+
+    def pool(
+        self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: Any
+    ) -> PoolReport:
+        """Find the documents to judge: the first `depth` of each system, and random ones."""
+        found: PoolReport = self._step("pool", systems=systems, depth=depth, seed=seed, **options)
+        return found
+
+    def coverage(self, **options: Any) -> CoverageReport:
+        """Measure which regions of the corpus the queries cover; needs goldset[dense]."""
+        found: CoverageReport = self._step("coverage", **options)
+        return found
+
+    def agreement(self, round: str | None = None) -> AgreementReport:
+        """How well the annotators agree with each other and with themselves."""
+        from curation.agreement.report.report import agreement_report
+
+        return agreement_report(self._store, round)
+
+    def split(
+        self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: Any
+    ) -> SplitReport:
+        """Split the graded queries without leakage; parts is name → fraction, by default 0.7 dev, 0.3 test.
+
+        `paraphrase=None` needs no embedding model.
+        """
+        given = {} if parts is None else {"parts": tuple(parts.items())}
+        found: SplitReport = self._step("split", seed=seed, **given, **options)
+        return found
+
+    def freeze(self, name: str, **options: Any) -> Frozen:
+        """Freeze what is graded now under a name; `release_id` of the result is the hash of its content."""
+        found: Frozen = self._step("freeze", name=name, **options)
+        return found
+
+    def release(self, name: str) -> Release:
+        """A release of this project."""
+        return Release(self._store, name)
+
+    def releases(self) -> list[str]:
+        """The names of all releases, in the order of freezing."""
+        from curation.releases.stored import list_releases
+
+        with self._store.reading() as cursor:
+            return [row.name for row in list_releases(cursor)]
+
+    def close(self) -> None:
+        """Let go of the file at once; else that happens within a quarter of a second."""
+        self._store.close()
+
+    def _step(self, called: str, /, **values: Any) -> Any:
+        step = STEPS[called]
+        known = flat(filled(step.request, {}))
+        if unknown := values.keys() - known.keys():
+            listed = ", ".join(known)
+            raise InputError(f"{', '.join(sorted(unknown))}: no option of {called}; it has {listed}.")
+        request = read_request(step.request, asdict(filled(step.request, values)))
+        return step.run(self._store, request, silent, COMMAND_LINE)

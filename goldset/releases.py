@@ -1,0 +1,136 @@
+"""A release in Python: its queries, documents and grades, and the figures of systems on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from curation.door import sealed_parts
+from curation.releases.seal import open_sealed
+from curation.releases.verify import Opened, Verified, opened, verify
+from curation.scoring.inputs.release import parts_of
+from curation.store import Document, Store
+
+if TYPE_CHECKING:
+    from curation.evaluation.evaluation import Evaluation
+    from curation.releases.export.export import Exported
+    from curation.scoring.baselines import BaselineRuns
+
+Run = Mapping[str, Mapping[str, float]]
+"""Query id → document id → score."""
+
+
+class Release:
+    """A release: frozen, and verified when it is first read.
+
+    Where a method takes `part`, None is all parts that are not sealed, and "all" every part. Grades of a
+    sealed part are given with a `reason`, which is logged with the time.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self.name = store, name
+
+    def __repr__(self) -> str:
+        return f"goldset.release({self.name!r}, {str(self._store.path)!r})"
+
+    @property
+    def id(self) -> str:
+        """The hash of its content."""
+        return self._opened.row.release_id
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Part of the split → number of its queries."""
+        return dict(self._opened.header["queries"])
+
+    @property
+    def sealed(self) -> tuple[str, ...]:
+        """The parts whose grades are sealed."""
+        return tuple(sealed_parts(self._opened.header))
+
+    def queries(self, part: str | None = None) -> dict[str, str]:
+        """Query id → text."""
+        parts, rows = parts_of(self._opened, part), self._opened.rows("queries")
+        return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}
+
+    def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:
+        """Query id → document id → grade, as ir_measures, pytrec_eval and ranx take them."""
+        parts = parts_of(self._opened, part)
+        open_sealed(self._store, self.name, "read in Python", reason, parts=parts)
+        found: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
+        for row in self._opened.walk("qrels"):
+            if row["query_id"] in found:
+                found[row["query_id"]][row["document_id"]] = row["grade"]
+        return {query: grades for query, grades in found.items() if grades}
+
+    def documents(self) -> Iterator[Document]:
+        """The documents, ordered by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
+        from curation.releases.stored import Pin, pinned_documents
+
+        pins = [Pin(row["document_id"], row["content_hash"]) for row in self._opened.walk("documents")]
+        return (document for _, document in pinned_documents(self._store, pins) if document is not None)
+
+    def evaluate(
+        self,
+        runs: Mapping[str, Run | str | Path],
+        part: str | None = None,
+        *,
+        measures: Sequence[str] | None = None,
+        by: Sequence[str] = ("stratum",),
+        relevant: int | None = None,
+        seed: int = 0,
+        reason: str | None = None,
+    ) -> Evaluation:
+        """Figures of systems with their intervals, compared in pairs.
+
+        Parameters
+        ----------
+        runs: system → its run: {query id: {document id: score}}, or a file as `goldset evaluate` reads.
+        measures: such as ["ndcg_exp@10", "recall@100"]; by: strata, tags or fields with figures of their own.
+        relevant: least grade of a relevant document.
+        """
+        from curation.evaluation.evaluate_runs import evaluate_runs
+        from curation.evaluation.evaluation import EvaluationOptions
+        from curation.scoring.inputs.system_runs import RunSource
+
+        options = EvaluationOptions(part, measures, by, relevant, seed)
+        with TemporaryDirectory() as folder:
+            sources = [
+                RunSource(name, _file(run, Path(folder) / f"{number}.json"))
+                for number, (name, run) in enumerate(runs.items())
+            ]
+            return evaluate_runs(self._store, self._opened, sources, options, reason)
+
+    def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
+        """Search the release's documents with baselines; OUT gets a run file of each, for `evaluate`."""
+        from curation.scoring.baselines import write_baselines
+
+        return write_baselines(self._store, self.name, systems, Path(out), depth=depth)
+
+    def export(
+        self, format: str, out: str | Path, parts: Sequence[str] = (), *, reason: str | None = None
+    ) -> Exported:
+        """Write the release for other tools, such as "beir" or "trec", into the folder `out`."""
+        from curation.releases.export.export import export
+
+        return export(self._store, self.name, format, Path(out), reason=reason, parts=parts)
+
+    def verify(self) -> Verified:
+        """Every byte against its sum, and every document against its hash."""
+        return verify(self._store, self.name)
+
+    @cached_property
+    def _opened(self) -> Opened:
+        return opened(self._store, self.name)
+
+
+def _file(run: Run | str | Path, path: Path) -> Path:
+    """The run's file; of one in memory, it is written to `path`."""
+    if not isinstance(run, Mapping):
+        return Path(run)
+    path.write_text(json.dumps({query: dict(scores) for query, scores in run.items()}), encoding="utf-8")
+    return path
