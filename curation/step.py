@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -51,7 +52,7 @@ class Option:
     label: on a page. help: whole sentences, the first of at most 60 characters.
     flag: the command's option, where it is not the field's name.
     choices: all values, where these are few. words: how a page calls them.
-    least, most, by: bounds and steps of a number.
+    least, most: bounds of a number, for the command, the page and jobs. by: its steps on the page.
     unset: what None means, in words.
     metavar: of the command's value.
     commas: the command takes a list in one value, with commas; else the option is repeated.
@@ -76,6 +77,20 @@ class Option:
     read: Callable[[str], Any] | None = None
     others: bool = False
     needs: Needs | None = None
+
+    @property
+    def bounds(self) -> str:
+        """The numbers that it takes, in words."""
+        if self.least is None or self.most is None:
+            return f"at most {self.most:,g}" if self.least is None else f"{self.least:,g} or more"
+        return f"{self.least:,g} to {self.most:,g}"
+
+    def takes(self, value: float) -> bool:
+        """Whether a number is within the bounds."""
+        if self.least is None and self.most is None:
+            return True
+        low, high = (-inf if self.least is None else self.least), (inf if self.most is None else self.most)
+        return isfinite(value) and low <= value <= high
 
 
 Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
@@ -126,10 +141,12 @@ def unused(request: Any) -> list[OptionField]:
     ]
 
 
-def refuse_unused(
-    request: Any, named: Callable[[OptionField], str] = lambda found: f"“{found.option.label}”"
-) -> None:
-    """Refuse fields that would change nothing.
+def _quoted(found: OptionField) -> str:
+    return f"“{found.option.label}”"
+
+
+def refuse_wrong(request: Any, named: Callable[[OptionField], str] = _quoted) -> None:
+    """Refuse numbers out of bounds, and fields that would change nothing.
 
     Parameters
     ----------
@@ -139,13 +156,24 @@ def refuse_unused(
     ------
     InputError: there are such fields, and why.
     """
-    refuse_problems(
-        [
-            f"{named(found)} would change nothing: {found.option.needs.why}"
-            for found in unused(request)
-            if found.option.needs
-        ]
-    )
+    idle = [
+        f"{named(one)} would change nothing: {one.option.needs.why}"
+        for one in unused(request)
+        if one.option.needs
+    ]
+    refuse_problems([*out_of_bounds(type(request), flat(request), named), *idle])
+
+
+def out_of_bounds(
+    record: Any, values: Mapping[str, Any], named: Callable[[OptionField], str] = _quoted
+) -> list[str]:
+    """The numbers of a request that are out of the bounds of their options, a sentence each."""
+    return [
+        f"{named(found)}: {values[found.name]:g} is out of range; expected {found.option.bounds}"
+        for found in options_of(record)
+        if found.kind in (int, float) and values.get(found.name) is not None
+        if not found.option.takes(values[found.name])
+    ]
 
 
 def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
@@ -186,7 +214,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 
     Raises
     ------
-    InputError: fields that hold something else, or that would change nothing; all at once.
+    InputError: fields that hold something else, numbers out of bounds, or fields that would change nothing.
     """
     from pydantic import ValidationError
 
@@ -196,7 +224,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
         refuse_problems([f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()])
         raise
     if is_dataclass(record):
-        refuse_unused(request)
+        refuse_wrong(request)
     return request
 
 

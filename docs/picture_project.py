@@ -8,6 +8,7 @@ Then comes a second quarter, with what is due, and a coverage map.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from curation.coverage.report import find_coverage
 from curation.coverage.writing.tasks import open_tasks
 from curation.demo.build import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
-from curation.evaluation.submission import RunSubmission
+from curation.evaluation.request import EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_runs
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.guides.drafts import save_draft
@@ -39,7 +40,6 @@ from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
 from curation.scoring.baselines import write_baselines
-from curation.scoring.inputs.system_runs import RunSource
 from curation.settling.adjudication import decide_many
 from curation.sources.corpus import import_corpus
 from curation.sources.decisions import read_decision_lines
@@ -112,10 +112,11 @@ def evaluated(store: Store, folder: Path) -> None:
         path = folder / "runs" / f"{system}.trec"
         rows = [f"{q} Q0 {d} 0 {-order(int(rank), d)} {system}\n" for q, _, d, rank, *_ in lines]
         path.write_text("".join(rows), encoding="utf-8")
-    asked = RunSubmission("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
-    sources = [RunSource(name, folder / "runs" / f"{name}.trec") for name in systems]
-    submit_runs(store, asked, sources[2:], "walt")
-    submit_runs(store, asked._replace(first_stage="bm25"), sources[:2], "vera")
+    asked = EvaluateRequest("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
+    files = tuple((name, str(folder / "runs" / f"{name}.trec")) for name in systems)
+    submit_runs(store, replace(asked, runs=files[2:]), "walt")
+    reranked = RunQuestions(first_stage="bm25")
+    submit_runs(store, replace(asked, of_runs=reranked, runs=files[:2]), "vera")
 
 
 def asked_and_answered(store: Store) -> None:

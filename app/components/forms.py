@@ -34,7 +34,7 @@ class Form(Generic[Request]):
     ) -> None:
         self._record = record
         self._key = key
-        self._offered = offered or {}
+        self._offered = dict(offered or {})
         self._options = {found.name: found for found in options_of(record)}
         self._values: dict[str, Any] = {} if start is None else flat(start)
         self._asked: set[str] = set()
@@ -47,6 +47,10 @@ class Form(Generic[Request]):
             if name not in self._offered or self._offered[name]:
                 self._values[name] = self._widget(found, self._values.get(name, found.default))
 
+    def offer(self, name: str, values: Sequence[Any]) -> None:
+        """What can be chosen for a field, where that depends on what was chosen above."""
+        self._offered[name] = values
+
     def rest(self, *besides: str) -> None:
         """The widgets of all fields that were not asked for yet."""
         self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
@@ -56,8 +60,9 @@ class Form(Generic[Request]):
         return self._values[name]
 
     def key_of(self, name: str) -> str:
-        """The key of a field's widget in the session."""
-        return f"{name} {self._record.__name__} {self._key}"
+        """The key of a field's widget in the session; another one where other values are offered."""
+        offered = f" {list(self._offered[name])}" if name in self._offered else ""
+        return f"{name} {self._record.__name__} {self._key}{offered}"
 
     def request(self, **by_hand: Any) -> Request:
         """The request; `by_hand` are fields that have widgets of their own.
@@ -95,15 +100,18 @@ class Form(Generic[Request]):
 
 def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
     choices = [None, *offered] if found.optional and None not in offered else list(offered)
-    choices += [now] if now not in choices and not found.option.commas else []
+    choices += [now] if now not in (*choices, "") and not found.option.commas else []
     return st.selectbox(
         options=choices,
         index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: found.option.words.get(
-            choice, str(choice or found.option.unset or "none")
-        ),
+        format_func=lambda choice: word_of(found, choice),
         **common,
     )
+
+
+def word_of(found: OptionField, value: Any) -> str:
+    """What a page calls a value of an option."""
+    return found.option.words.get(value, str(value or found.option.unset or "none"))
 
 
 def _number(found: OptionField, now: Any, common: Mapping[str, Any]) -> Any:

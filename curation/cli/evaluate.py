@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from curation.cli.evaluate_files import refuse_no_files, write_files
-from curation.cli.goldset import By, Json, ReleaseName, Seed, app, listed, project_store
+from curation.cli.goldset import By, Json, ReleaseName, app, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
-from curation.cli.options import refuse_unused
+from curation.cli.options import asks, flag_of, given_flags, refuse_unused
 from curation.cli.output import emit, progress_bar, say, write_page
-from curation.errors import CurationError, InputError, refuse_problems
-from curation.store import COMMAND_LINE, Store
+from curation.errors import CurationError, refuse_problems
+from curation.evaluation.request import EvaluateRequest
+from curation.store import COMMAND_LINE
 from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions
-    from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+    from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.report.page import EvaluationReport
-    from curation.releases.verify import Opened
+    from curation.looks.ladder_looks import LadderLooks
     from curation.reports.page import Section
-    from curation.scoring.inputs.system_runs import RunSource
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
@@ -51,7 +51,9 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 
 @app.command()
 @_gate
+@asks(EvaluateRequest)
 def evaluate(
+    request: EvaluateRequest,
     context: typer.Context,
     name: ReleaseName,
     run: Annotated[
@@ -70,143 +72,6 @@ def evaluate(
             show_default="none",
         ),
     ] = None,
-    correctness: Annotated[
-        str | None,
-        typer.Option(
-            help="PROJECT=RELEASE in which people graded the answers for correctness (`goldset answers "
-            "to-grade`).",
-            show_default="none",
-        ),
-    ] = None,
-    faithfulness: Annotated[
-        str | None, typer.Option(help="The same for faithfulness.", show_default="none")
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--part", help="A part of the release, or all.", show_default="all parts that are not sealed"
-        ),
-    ] = None,
-    reason: Annotated[
-        str | None,
-        typer.Option(help="Why a sealed part is scored; logged with name and time.", show_default="refuse"),
-    ] = None,
-    ladder: Annotated[
-        bool,
-        typer.Option(
-            "--ladder",
-            help="On a sealed part show a figure only where it beats the best one so far by more than noise. "
-            "Evaluators have nothing but that.",
-        ),
-    ] = False,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--breakdown",
-            help="Also broken down by these facets, with commas: type (stratum and tag), stratum, band, "
-            "segment, tag, source, part; with a coverage map in the release also cluster, grid.",
-        ),
-    ] = "stratum",
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            help="Separated by commas: ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, precision@k, "
-            "rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
-            "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
-            "num_rel_ret. Names of trec_eval and ir-measures are understood.",
-            show_default="those before the semicolon, at depth 10",
-        ),
-    ] = None,
-    relevant: Annotated[
-        int | None,
-        typer.Option(
-            "--relevant-grade",
-            help="Lowest grade of a relevant document, for binary measures.",
-            show_default="every grade above the lowest",
-        ),
-    ] = None,
-    subtopics: Annotated[
-        Path | None,
-        typer.Option(
-            help="TREC's diversity qrels (topic, subtopic, document, grade), for alpha_ndcg@k.",
-            show_default="none",
-        ),
-    ] = None,
-    first_stage: Annotated[
-        str | None,
-        typer.Option(
-            help="The run (its NAME) whose first 10, 50, 100 and 200 documents the other runs rerank.",
-            show_default="no figures of reranking",
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            help="Also estimate the figures on all queries that this judge graded: people's grades of the "
-            "evaluated queries correct the judge's.",
-            show_default="none",
-        ),
-    ] = None,
-    hard_negatives: Annotated[
-        bool,
-        typer.Option(
-            "--hard-negatives",
-            help="Also on the judged documents alone, with the hard negatives among them and without.",
-        ),
-    ] = False,
-    pool_sample: Annotated[
-        str | None,
-        typer.Option(
-            help="Of a release that does not record a sample of its pool: say that the judged pairs are one, "
-            "and infer AP and nDCG from it. The last ranks of the bands with equal chances, separated by "
-            "commas; 0 for one band.",
-            show_default="the sample that the release records, if any",
-        ),
-    ] = None,
-    to_pool: Annotated[
-        int | None,
-        typer.Option(
-            help="Make the first documents of the runs, down to this rank, candidates for the next round.",
-            show_default="the project stays as it is",
-        ),
-    ] = None,
-    turning: Annotated[
-        bool,
-        typer.Option(
-            "--turning",
-            help="Name unjudged documents that could turn the order of two systems by the first measure.",
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare each system with this one.", show_default="compare all pairs"),
-    ] = None,
-    wanted: Annotated[
-        float,
-        typer.Option("--difference", help="Difference that matters. How many queries find it is estimated."),
-    ] = 0.02,
-    test: Annotated[
-        str,
-        typer.Option(
-            "--significance-test",
-            help="The test that decides whether systems differ: randomisation, t, wilcoxon, sign, or tukey, "
-            "which is of all pairs at once. All are shown.",
-        ),
-    ] = "randomisation",
-    correction: Annotated[
-        str | None,
-        typer.Option(
-            help="How p is corrected for all pairs: holm, bonferroni, or bh (Benjamini and Hochberg).",
-            show_default="holm; none with --significance-test tukey",
-        ),
-    ] = None,
-    label_draws: Annotated[
-        int,
-        typer.Option(
-            help="How often to draw all grades again, as the annotators differ, to see whether the order of "
-            "systems holds. Each draw scores all runs.",
-        ),
-    ] = 0,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -216,12 +81,6 @@ def evaluate(
             show_default="none",
         ),
     ] = None,
-    skip_repeated: Annotated[
-        bool,
-        typer.Option(
-            "--skip-repeated", help="Keep the best rank of a document that is repeated for a query."
-        ),
-    ] = False,
     query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
     document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
     rank_field: Annotated[str | None, field("the rank, where there is no score")] = None,
@@ -235,7 +94,6 @@ def evaluate(
     columns: Columns = None,
     no_header: NoHeader = False,
     actor: By = COMMAND_LINE,
-    seed: Seed = 0,
     report: Annotated[
         Path | None,
         typer.Option("--html", help="Also write the report with its charts as one HTML file."),
@@ -292,141 +150,71 @@ def evaluate(
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
-    from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
-    from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, read_grades_of_answers
-    from curation.evaluation.comparison.compared import ComparisonOptions
-    from curation.evaluation.comparison.deciding import DecidingTest
-    from curation.evaluation.evaluate_runs import evaluate_runs
-    from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
-    from curation.evaluation.refusals import refuse_unfitting
-    from curation.evaluation.to_pool import check_pooling, pool_runs
+    from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
     from curation.files.fields import RunFields
-    from curation.judges.estimates import judged_estimates
-    from curation.looks.looking import by_ladder
     from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
-    layout = layout_of(format, encoding, columns, no_header)
-    fields = RunFields(query_field, document_field, rank_field, score_field)
-    reading = ReadingOptions(fields, layout, skip_repeated, {} if judge or to_pool else None)
-    named, conditions = None if measures is None else listed(measures), read_conditions(fail_if or ())
-    options = EvaluationOptions(
-        *(split, named, [*listed(by), *facets_needed(conditions)], relevant, seed, reading, first_stage),
-        comparison=ComparisonOptions(baseline, wanted, DecidingTest(test, correction)),
-        label_draws=label_draws,
-        turning=turning,
-        hard_negatives=hard_negatives,
-        pool_sample=_bands(pool_sample),
-        subtopics=subtopics,
-        by_query=per_query is not None,
+    conditions, store, sources = read_conditions(fail_if or ()), project_store(), named_runs(run or [])
+    request = replace(
+        request,
+        release=name,
+        runs=tuple((one.name, str(one.path)) for one in sources),
+        answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
     )
-    answer_fields = AnswerFields(query_field if answers else None, answer_field, context_field)
-    of_answers = AnswerOptions(split, listed(by), layout=layout, seed=seed, fields=answer_fields)
-    store, sources = project_store(), named_runs(run or [])
+    subtopics = request.of_runs.subtopics
     read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
     refuse_no_files(report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read)
-    runs, judged, pooled = (store, opened(store, name), sources), None, None
-    by_the_ladder = ladder or by_ladder(*runs[:2], split, actor)
-    refuse_unfitting(
-        runs=bool(run),
-        answers=bool(answers),
-        ladder=by_the_ladder,
-        about_runs=_given(
-            judge=judge,
-            to_pool=to_pool,
-            fail_if=fail_if,
-            turning=turning,
-            table=tables or None,
-            per_query=per_query,
-            first_stage=first_stage,
-            hard_negatives=hard_negatives,
-            baseline=baseline,
-            label_draws=label_draws or None,
-            pool_sample=pool_sample,
-            subtopics=subtopics,
-            correction=correction,
-        ),
-        about_answers=_given(
-            correctness=correctness,
-            faithfulness=faithfulness,
-            answer_field=answer_field,
-            context_field=context_field,
-        ),
-        further=_given(html=report),
-    )
-    if by_the_ladder:
+    if is_by_ladder(store, opened(store, name), request, actor):
         refuse_unused(context, "the Ladder shows nothing but its answer", "by", "wanted", "test")
-        _climb(runs, options, answers, of_answers, reason, actor, as_json)
-        return
-    if to_pool is not None:
-        check_pooling(store, to_pool, actor)
+    given = given_flags(context)
     if answers and run:
-        refuse_problems(
-            [
-                f"{option} could be about the runs or about the answers, and both are named"
-                for option in _given(format=format, columns=columns, query_field=query_field)
-                + _given(no_header=no_header)
-            ],
-            way_out="Evaluate --run and --answers in two calls.",
+        _refuse_ambiguous(given)
+    with progress_bar() as progress:
+        work = prepared(
+            *(store, request, actor),
+            ReadingOptions(
+                RunFields(query_field, document_field, rank_field, score_field),
+                layout_of(format, encoding, columns, no_header),
+            ),
+            named=lambda found: flag_of(EvaluateRequest, found.name),
+            about_runs=[given[name] for name in ("fail_if", "tables", "per_query") if name in given],
+            about_answers=[given[name] for name in ("answer_field", "context_field") if name in given],
+            further=[given[name] for name in ("report",) if name in given],
+            answer_fields=AnswerFields(query_field if answers else None, answer_field, context_field),
+            facets=facets_needed(conditions),
+            by_query=per_query is not None,
+            progress=progress,
         )
-    answered = None
-    if answers:
-        graded = {CORRECTNESS: correctness, FAITHFULNESS: faithfulness}
-        grades = {name: read_grades_of_answers(f"--{name}", text) for name, text in graded.items() if text}
-        of_answers = of_answers._replace(grades=grades)
-        with progress_bar() as progress:
-            files = named_answers(answers)
-            answered = evaluate_answers(*runs[:2], files, of_answers, reason, actor, progress)
-    if answered is not None and not run:
-        _emit_answers(answered, report, as_json)
-        return
-    with progress_bar() as progress:
-        if judge is not None:
-            judged = judged_estimates(*runs, judge, split, named, relevant, reading, progress)
-        found = evaluate_runs(*runs, options, reason, actor, progress)
-        if to_pool is not None:
-            pooled = pool_runs(
-                *runs, to_pool, split=split, reading=reading, seed=seed, author=actor, progress=progress
-            )
-    failed = failed_figures(found, conditions, baseline) if conditions else None
-    further = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
-    written = write_files(found, tables or (), per_query)
-    _emit(found, further, [*written, *([report] if report else [])], report, as_json)
-    if failed:
-        raise typer.Exit(1)
+        found = evaluated(work)
+        candidates = pooled(work)
+    if found.ladders:
+        _emit_ladders(found.ladders, as_json)
+    elif found.runs is None:
+        _emit_answers(found.answers, report, as_json)
+    else:
+        failed = failed_figures(found.runs, conditions, request.of_runs.baseline) if conditions else None
+        further = {"judge": found.judged, "to_pool": candidates, "answers": found.answers, "failed": failed}
+        written = write_files(found.runs, tables or (), per_query)
+        _emit(found.runs, further, [*written, *([report] if report else [])], report, as_json)
+        if failed:
+            raise typer.Exit(1)
 
 
-def _given(**options: object) -> list[str]:
-    """The options that were named, as the command line has them."""
-    named = [option for option, value in options.items() if value is not None and value is not False]
-    return [f"--{option.replace('_', '-')}" for option in named]
+def _refuse_ambiguous(given: Mapping[str, str]) -> None:
+    """Options that runs and answers have both; each names fields or the format of one file."""
+    both = [given[name] for name in ("format", "columns", "query_field", "no_header") if name in given]
+    refuse_problems(
+        [f"{option} could be about the runs or about the answers, and both are named" for option in both],
+        way_out="Evaluate --run and --answers in two calls.",
+    )
 
 
-def _climb(
-    runs: tuple[Store, Opened, list[RunSource]],
-    options: EvaluationOptions,
-    answers: Sequence[str] | None,
-    of_answers: AnswerOptions,
-    reason: str | None,
-    actor: str,
-    as_json: bool,
-) -> None:
+def _emit_ladders(ladders: Sequence[LadderLooks], as_json: bool) -> None:
     """What the Ladders of runs and of answers say."""
-    from curation.evaluation.answers.answer_files import named_answers
-    from curation.evaluation.answers.evaluate_answers import ladder_answers
-    from curation.looks.ladder_looks import ladder_looks
-
-    climbed = []
-    with progress_bar() as progress:
-        if runs[2]:
-            split, measures, _, relevant, _, reading, *_ = options
-            climbed.append(ladder_looks(*runs, split, measures, relevant, reading, reason, actor, progress))
-        if answers:
-            files = named_answers(answers)
-            climbed.append(ladder_answers(*runs[:2], files, of_answers, reason, actor, progress))
-    told = plain(climbed[0]) | ({"of_answers": climbed[1]} if climbed[1:] else {})
-    emit(as_json, told, lambda: say(*(line for one in climbed for line in one.sentences)))
+    answered = plain(ladders[0]) | ({"of_answers": ladders[1]} if ladders[1:] else {})
+    emit(as_json, answered, lambda: say(*(line for one in ladders for line in one.sentences)))
 
 
 def _emit(
@@ -452,10 +240,11 @@ def _emit(
     )
 
 
-def _emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -> None:
+def _emit_answers(found: AnswerEvaluation | None, report: Path | None, as_json: bool) -> None:
     """Print an evaluation of answers alone, and write its page where one was asked for."""
     from curation.evaluation.report.page import answers_report
 
+    assert found is not None  # there is a file of either kind
     page = answers_report(found)
     if report is not None:
         write_page(report, page.html, option="--html")
@@ -477,13 +266,3 @@ def _show(
         say(f"The page of --html has also: {', '.join(details)}.")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
-
-
-def _bands(text: str | None) -> list[int] | None:
-    """The last ranks of bands; 0 is no rank, and so one band."""
-    if text is None:
-        return None
-    wrong = [name for name in listed(text) if not name.isdecimal()]
-    if wrong:
-        raise InputError(f"--pool-sample {text}: {', '.join(wrong)} is no rank; expected such as 10,50.")
-    return [int(name) for name in listed(text) if int(name)]

@@ -12,8 +12,7 @@ import typer
 
 from curation.cli.goldset import listed
 from curation.errors import InputError
-from curation.step import OptionField, filled, option_of, options_of
-from curation.step import refuse_unused as refuse_unused_fields
+from curation.step import OptionField, filled, option_of, options_of, refuse_wrong
 
 Request = TypeVar("Request")
 UNSET = object()
@@ -38,7 +37,7 @@ def asks(
             given = {found.name: _given(found, values) for found in offered}
             known = {name: value for name, value in given.items() if value is not UNSET}
             request = filled(record, known)
-            refuse_unused_fields(request, lambda found: flag_of(record, found.name))
+            refuse_wrong(request, lambda found: flag_of(record, found.name))
             command(request, **values)
 
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]

@@ -13,7 +13,7 @@ from curation.cli.goldset import By, Json, Limit, command_group, project_store
 from curation.cli.options import asks, refuse_by_without, refuse_unused
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table, write_page
 from curation.errors import InputError, refuse_problems
-from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.store import COMMAND_LINE
 from curation.text import amount, percent, plain
 
@@ -136,7 +136,9 @@ def relabel_open(
 
 
 @relabeling.command("report")
+@asks(PastRunsRequest)
 def relabel_report(
+    request: PastRunsRequest,
     context: typer.Context,
     plan: Annotated[
         str | None,
@@ -148,25 +150,9 @@ def relabel_report(
     new_round: Annotated[
         str | None, typer.Option(help="Instead of a plan: the round with the new grades.")
     ] = None,
-    old_release: Annotated[
-        str | None, typer.Option(help="The release before, to evaluate the runs on.", show_default="none")
-    ] = None,
-    new_release: Annotated[
-        str | None, typer.Option(help="The release after, to evaluate the runs on.", show_default="none")
-    ] = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="A run file, or NAME=FILE, to evaluate on both. Repeatable."),
-    ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option(
-            help="Part of both releases to evaluate on; 'all' is all of them.",
-            show_default="all that are not sealed",
-        ),
-    ] = None,
-    reason: Annotated[
-        str | None, typer.Option(help="Why sealed parts are scored; logged with name and time.")
     ] = None,
     page: Annotated[
         Path | None, typer.Option("--html", help="Write the report as one HTML file.", show_default="none")
@@ -194,13 +180,13 @@ def relabel_report(
     from curation.relabeling.drift.sections import drift_page
     from curation.scoring.inputs.system_runs import named_runs
 
-    refuse_problems(_report_problems(plan, old_round, new_round, old_release, new_release, run, part))
+    refuse_problems(_report_problems(plan, old_round, new_round, request, run))
     if not run:
         refuse_unused(context, "no run is evaluated; add --run", "reason", "by")
-    refuse_by_without(context, reason)
+    refuse_by_without(context, request.reason)
     store = project_store()
-    runs = named_runs(run or [])
-    asked = (old_release, new_release, runs) if old_release and new_release and run else None
+    runs, part, reason = named_runs(run or []), request.part, request.reason
+    asked = (request.old, request.new, runs) if run else None
     with progress_bar() as progress:
         if old_round and new_round:
             options = EvaluationOptions(part)
@@ -219,10 +205,8 @@ def _report_problems(
     plan: str | None,
     old_round: str | None,
     new_round: str | None,
-    old: str | None,
-    new: str | None,
+    request: PastRunsRequest,
     run: list[str] | None,
-    part: str | None,
 ) -> list[str]:
     """What does not fit together."""
     problems = []
@@ -230,12 +214,12 @@ def _report_problems(
         problems.append("--old-round and --new-round name two rounds: expected both or neither")
     if plan and old_round:
         problems.append(f"the plan {plan!r} and --old-round: expected one of the two")
-    if len({bool(old), bool(new), bool(run)}) > 1:
+    if len({bool(request.old), bool(request.new), bool(run)}) > 1:
         problems.append(
             "--old-release, --new-release and --run go together: two releases, and runs to evaluate on both"
         )
-    elif part and not run:
-        problems.append(f"--part {part}: it needs --old-release, --new-release and --run")
+    elif request.part and not run:
+        problems.append(f"--part {request.part}: it needs --old-release, --new-release and --run")
     return problems
 
 

@@ -33,7 +33,7 @@ class CoverageRequest:
             "Resolution",
             "Resolution γ of the clusters. Higher is finer. Without one, a rule chooses it.",
             unset="by rule",
-            least=0.1,
+            least=0.01,
         ),
     ] = None
     least_documents: Annotated[

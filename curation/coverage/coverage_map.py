@@ -26,11 +26,12 @@ from curation.coverage.clusters import Cluster, EntityMatch, join_neighbours, ma
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
 from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import embed, find_model
 from curation.sources.redaction.personal_data import redact
+from curation.step import out_of_bounds
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -107,12 +108,7 @@ class MapSettings(CoverageRequest):
         InputError: the resolution is not above 0, or a region needs no document.
         NotFoundError: the model is written as a path, and there is no such folder.
         """
-        if self.resolution is not None and not 0 < self.resolution < float("inf"):
-            raise InputError(f"The resolution is {self.resolution:g}; expected a number above 0, such as 10.")
-        if self.least_documents < 1:
-            raise InputError(
-                f"A region cannot need {amount(self.least_documents, 'document')}; expected 1 or more."
-            )
+        refuse_problems(out_of_bounds(CoverageRequest, vars(self)))
         return {
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
             "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},

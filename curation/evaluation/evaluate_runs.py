@@ -17,7 +17,7 @@ from curation.evaluation.comparison.order import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions, sealed_evaluation
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.refusals import run_problems
+from curation.evaluation.request import RunQuestions, run_problems
 from curation.looks.ladder import scored_by
 from curation.looks.ladder_looks import with_ladder_values
 from curation.looks.limits import (
@@ -50,6 +50,7 @@ from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Mask
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
 
@@ -161,8 +162,7 @@ def _refuse_declared_sample(release: EvaluatedRelease) -> None:
 
 
 def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:
-    if options.label_draws < 0:
-        raise InputError(f"Draws of labels, {options.label_draws}: expected 0 or more.")
+    refuse_problems(out_of_bounds(RunQuestions, {"label_draws": options.label_draws}))
     if options.label_draws and release.sealed:
         raise RefusedError(
             f"Grades of {', '.join(release.sealed)} are not drawn again, because it is sealed.",

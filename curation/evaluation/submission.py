@@ -1,96 +1,84 @@
-"""Submissions: what somebody asks about uploaded files on the page Evaluate, and what comes of it."""
+"""An evaluation as it was asked for: from a request to its figures, for the command and the page alike."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from curation.errors import CurationError, InputError
-from curation.evaluation.answers.answer_files import AnswerSource
+from curation.errors import CurationError, InputError, refuse_problems
+from curation.evaluation.answers.answer_files import AnswerFields, AnswerSource
 from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
     AnswerOptions,
     evaluate_answers,
     ladder_answers,
 )
-from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS, GradedProject, grades_of_project
+from curation.evaluation.answers.grading import read_grades_of_answers
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.refusals import refuse_unfitting
+from curation.evaluation.request import EvaluateRequest, refuse_unfitting, run_problems
 from curation.evaluation.submitted import store_submitted
-from curation.evaluation.to_pool import check_pooling, pool_runs
-from curation.looks.ladder_looks import ladder_looks
+from curation.evaluation.to_pool import PooledRuns, check_pooling, pool_runs
+from curation.judges.estimates import JudgedEvaluation, judged_estimates
+from curation.looks.ladder_looks import LadderLooks, ladder_looks
 from curation.looks.looking import by_ladder
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource
+from curation.step import OptionField, options_of
 from curation.store import Store
 from curation.text import amount
 
 _OPTION = re.compile(r" \(--[^)]*\)")
 
 
-class RunSubmission(NamedTuple):
-    """What is asked; also parameters of a job, as JSON knows them.
+class EvaluationWork(NamedTuple):
+    """What is scored on which release.
 
     Attributes
     ----------
-    measures, by: names of measures and of facets; the first measure is the headline.
-    relevant, baseline: as in `EvaluationOptions` and its comparison.
-    test, correction: as in `DecidingTest`; sealed parts have the default ones.
-    skip_repeated: as in `ReadingOptions`.
-    reason: why a sealed part is scored.
-    ladder: show an improvement beyond noise alone; for sealed parts, where evaluators have nothing
-        but that. The Ladder has a measure of its own, and begins by the first one named.
-    first_stage, hard_negatives, turning, pool_sample: as in `EvaluationOptions`.
-    to_pool: down to which rank the runs' documents become candidates; for leads.
-    correctness, faithfulness: where people graded the answers, next to this project; for leads.
+    ladder: whether the answer is the Ladder's. reading: runs that are needed again are parsed once.
+    facets: which conditions need besides those of the request. by_query: values of single queries are wanted.
+    near: whether people's grades are in projects next to this one alone.
     """
 
-    release: str
-    part: str
-    measures: list[str]
-    by: list[str]
-    reason: str | None = None
-    ladder: bool = False
-    first_stage: str | None = None
-    hard_negatives: bool = False
-    turning: bool = False
-    pool_sample: list[int] | None = None
-    to_pool: int | None = None
-    correctness: GradedProject | None = None
-    faithfulness: GradedProject | None = None
-    relevant: int | None = None
-    baseline: str | None = None
-    skip_repeated: bool = False
-    test: str = DecidingTest().test
-    correction: str | None = None
+    store: Store
+    request: EvaluateRequest
+    author: str
+    release: Opened
+    ladder: bool
+    reading: ReadingOptions
+    answer_fields: AnswerFields = AnswerFields()
+    facets: Sequence[str] = ()
+    by_query: bool = False
+    near: bool = False
+    progress: Progress = silent
 
     @property
-    def about_runs(self) -> list[str]:
-        """What is asked about runs besides the figures of each, in words."""
-        deciding = DecidingTest(self.test, self.correction)
-        asked = {
-            f"differences from {self.baseline}": self.baseline is not None,
-            f"reranking of {self.first_stage}": self.first_stage is not None,
-            deciding.words: deciding != DecidingTest(),
-            "hard negatives": self.hard_negatives,
-            "documents that could turn the order": self.turning,
-            "estimates from a sample of the pool": self.pool_sample is not None,
-            f"candidates from the first {amount(self.to_pool or 0, 'document')}": self.to_pool is not None,
-        }
-        return [words for words, is_asked in asked.items() if is_asked]
+    def runs(self) -> list[RunSource]:
+        """The run files."""
+        return [RunSource(name, Path(path)) for name, path in self.request.runs]
 
     @property
-    def about_answers(self) -> list[str]:
-        """What is asked about answers besides the figures of each, in words."""
-        asked = {CORRECTNESS: self.correctness, FAITHFULNESS: self.faithfulness}
-        return [words for words, graded in asked.items() if graded]
+    def answers(self) -> list[AnswerSource]:
+        """The files of answers."""
+        return [AnswerSource(name, Path(path)) for name, path in self.request.answers]
+
+
+class Evaluated(NamedTuple):
+    """What came of it: the answers of Ladders, or figures of what was named."""
+
+    ladders: Sequence[LadderLooks] = ()
+    answers: AnswerEvaluation | None = None
+    judged: JudgedEvaluation | None = None
+    runs: Evaluation | None = None
 
 
 class Submitted(NamedTuple):
@@ -100,54 +88,203 @@ class Submitted(NamedTuple):
     evaluation_id: str | None
 
 
-class _Work(NamedTuple):
-    """What is scored on which release; runs that are pooled as well are parsed once."""
-
-    store: Store
-    release: Opened
-    asked: RunSubmission
-    runs: Sequence[RunSource]
-    answers: Sequence[AnswerSource]
-    reading: ReadingOptions
-    author: str
-    progress: Progress
+def label_of(found: OptionField) -> str:
+    """What a page calls an option."""
+    return found.option.label
 
 
-def submit(
+def chosen_options(questions: Any, named: Callable[[OptionField], str] = label_of) -> list[str]:
+    """The options of a request, or of its part, that are not as usual."""
+    return [
+        named(found)
+        for found in options_of(type(questions))
+        if found.name in {part.name for part in fields(questions)}
+        if getattr(questions, found.name) != found.default
+    ]
+
+
+def is_by_ladder(store: Store, release: Opened, request: EvaluateRequest, author: str) -> bool:
+    """Whether the answer is the Ladder's."""
+    return request.ladder or by_ladder(store, release, request.part, author)
+
+
+def prepared(
     store: Store,
-    asked: RunSubmission,
-    runs: Sequence[RunSource],
+    request: EvaluateRequest,
     author: str,
-    progress: Progress = silent,
-    answers: Sequence[AnswerSource] = (),
-) -> Submitted:
-    """Score runs, files of answers, or both, and store the evaluation for its author.
+    reading: ReadingOptions = ReadingOptions(),
+    named: Callable[[OptionField], str] = label_of,
+    about_runs: Sequence[str] = (),
+    about_answers: Sequence[str] = (),
+    further: Sequence[str] = (),
+    **more: Any,
+) -> EvaluationWork:
+    """The work of a request; stops before a sealed part is looked at.
+
+    Parameters
+    ----------
+    named: how the person who asks calls an option.
+    about_runs, about_answers, further: what is asked besides the request, as in `refuse_unfitting`.
+    more: fields of the work.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `ladder_looks`; the
-        author may not evaluate, or asks for what leads alone may.
+    InputError, NotFoundError, RefusedError: what does not fit together; the release cannot be used; the
+        author may not make candidates.
     """
+    questions = request.of_runs
+    if questions.to_pool is not None:
+        check_pooling(store, questions.to_pool, author)
+    release = opened(store, request.release)
+    ladder = is_by_ladder(store, release, request, author)
+    refuse_unfitting(
+        runs=bool(request.runs),
+        answers=bool(request.answers),
+        ladder=ladder,
+        about_runs=[*chosen_options(questions, named), *about_runs],
+        about_answers=[*chosen_options(request.of_answers, named), *about_answers],
+        further=further,
+    )
+    check_request(request)
+    again = questions.judge is not None or questions.to_pool is not None
+    reading = reading._replace(skip_repeated=request.skip_repeated, parsed={} if again else None)
+    return EvaluationWork(store, request, author, release, ladder, reading, **more)
+
+
+def check_request(request: EvaluateRequest) -> None:
+    """Raise an InputError with what is known to fail before a file is read."""
+    questions = request.of_runs
+    problems = run_problems([name for name, _ in request.runs], questions.first_stage, questions.turning)
+    times = Counter(name for name, _ in request.answers)
+    problems += [f"Two files of answers are of {name}." for name, count in times.items() if count > 1]
+    _pool_bands(questions.pool_sample)
+    refuse_problems(problems)
+
+
+def evaluated(work: EvaluationWork) -> Evaluated:
+    """Score what was named.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `ladder_looks`.
+    """
+    if work.ladder:
+        return Evaluated(_climbed(work))
+    request, questions = work.request, work.request.of_runs
+    by = (request.reason, work.author, work.progress)
+    answers = judged = runs = None
+    if request.answers:
+        answers = evaluate_answers(work.store, work.release, work.answers, _answer_options(work), *by)
+    if request.runs and questions.judge is not None:
+        judged = judged_estimates(
+            *(work.store, work.release, work.runs, questions.judge, request.part),
+            *(request.measures or None, request.relevant, work.reading, work.progress),
+        )
+    if request.runs:
+        runs = evaluate_runs(work.store, work.release, work.runs, _run_options(work), *by)
+    return Evaluated((), answers, judged, runs)
+
+
+def pooled(work: EvaluationWork) -> PooledRuns | None:
+    """Make the runs' first documents candidates, where that was asked for.
+
+    Raises
+    ------
+    InputError, RefusedError: as `pool_runs`.
+    """
+    request, depth = work.request, work.request.of_runs.to_pool
+    if depth is None:
+        return None
+    return pool_runs(
+        *(work.store, work.release, work.runs, depth),
+        split=request.part,
+        reading=work.reading,
+        seed=request.seed,
+        author=work.author,
+        progress=work.progress,
+    )
+
+
+def _climbed(work: EvaluationWork) -> list[LadderLooks]:
+    """What the Ladders of runs and of answers say."""
+    request = work.request
+    by = (request.reason, work.author, work.progress)
+    ladders = []
+    if request.runs:
+        how = (request.part, request.measures or None, request.relevant, work.reading)
+        ladders.append(ladder_looks(work.store, work.release, work.runs, *how, *by))
+    if request.answers:
+        ladders.append(ladder_answers(work.store, work.release, work.answers, _answer_options(work), *by))
+    return ladders
+
+
+def _answer_options(work: EvaluationWork) -> AnswerOptions:
+    request = work.request
+    texts = {name: text for name, text in vars(request.of_answers).items() if text}
+    near = work.store if work.near else None
+    grades = {name: read_grades_of_answers(name, text, near) for name, text in texts.items()}
+    layout, fields = work.reading.layout, work.answer_fields
+    return AnswerOptions(request.part, request.by, grades, layout, request.seed, fields)
+
+
+def _run_options(work: EvaluationWork) -> EvaluationOptions:
+    request, questions = work.request, work.request.of_runs
+    deciding = DecidingTest(questions.test, questions.correction)
+    return EvaluationOptions(
+        *(request.part, request.measures or None, [*request.by, *work.facets], request.relevant),
+        seed=request.seed,
+        reading=work.reading,
+        first_stage=questions.first_stage,
+        comparison=ComparisonOptions(questions.baseline, questions.wanted, deciding),
+        label_draws=questions.label_draws,
+        hard_negatives=questions.hard_negatives,
+        pool_sample=_pool_bands(questions.pool_sample),
+        turning=questions.turning,
+        subtopics=questions.subtopics,
+        by_query=work.by_query,
+    )
+
+
+def _pool_bands(text: str | None) -> list[int] | None:
+    """The last ranks of bands; 0 is no rank, and so one band."""
+    names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    wrong = [name for name in names if not name.isdecimal()]
+    if wrong:
+        raise InputError(
+            f"The bands {text}: {', '.join(wrong)} is no rank; expected such as 10,50.",
+            command="--pool-sample has them.",
+        )
+    return None if text is None else [int(name) for name in names if int(name)]
+
+
+def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submitted:
+    """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `prepared` and `evaluated`; the author may not evaluate, or
+        asks for what leads alone may.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, *EVALUATING)
+        if chosen_options(request.of_answers):
+            require_author(cursor, author, "lead")
     try:
-        release = _checked(store, asked, runs, answers, author)
-        reading = ReadingOptions(skip_repeated=asked.skip_repeated, parsed={} if asked.to_pool else None)
-        return _submitted(_Work(store, release, asked, runs, answers, reading, author, progress))
+        work = prepared(store, request, author, near=True, progress=progress)
+        return _submitted(work, evaluated(work))
     except InputError as error:
         raise _of_upload(error) from error
 
 
-def _submitted(work: _Work) -> Submitted:
-    store, release, asked, runs, answers, _, author, _ = work
-    if asked.ladder or by_ladder(store, release, asked.part, author):
-        return Submitted("\n".join(_climbed(work)), None)
-    answered = _answered(work) if answers else None
-    found = _evaluated(work) if runs else None
-    evaluation_id = store_submitted(store, found, answered, author)
-    counts = [amount(len(runs), "run")] if runs else []
-    counts += [amount(len(answers), "file of answers", "files of answers")] if answers else []
-    sentences = [f"Evaluated {' and '.join(counts)} on {asked.release}, {asked.part}."]
-    if asked.to_pool is not None:
-        sentences.append(_pooled(work, asked.to_pool))
+def _submitted(work: EvaluationWork, found: Evaluated) -> Submitted:
+    request = work.request
+    if found.ladders:
+        return Submitted("\n".join(line for one in found.ladders for line in one.sentences), None)
+    evaluation_id = store_submitted(work.store, found.runs, found.answers, work.author)
+    counts = [amount(len(request.runs), "run")] if request.runs else []
+    if request.answers:
+        counts.append(amount(len(request.answers), "file of answers", "files of answers"))
+    sentences = [f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}.", *_pooled(work)]
     return Submitted("\n".join(sentences), evaluation_id)
 
 
@@ -158,86 +295,18 @@ def _of_upload(error: InputError) -> InputError:
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
-def _checked(
-    store: Store,
-    asked: RunSubmission,
-    runs: Sequence[RunSource],
-    answers: Sequence[AnswerSource],
-    author: str,
-) -> Opened:
-    """The release; stops before a sealed part is looked at."""
-    with store.reading() as cursor:
-        require_author(cursor, author, *EVALUATING)
-        if asked.correctness or asked.faithfulness:
-            require_author(cursor, author, "lead")
-    if asked.to_pool is not None:
-        check_pooling(store, asked.to_pool, author)
-    release = opened(store, asked.release)
-    refuse_unfitting(
-        runs=bool(runs),
-        answers=bool(answers),
-        ladder=asked.ladder or by_ladder(store, release, asked.part, author),
-        about_runs=asked.about_runs,
-        about_answers=asked.about_answers,
-    )
-    return release
-
-
-def _climbed(work: _Work) -> list[str]:
-    """What the Ladders of runs and of answers say."""
-    store, release, asked, runs, answers, reading, author, progress = work
-    sentences = []
-    if runs:
-        measures = (asked.measures or None, asked.relevant, reading)
-        found = ladder_looks(store, release, runs, asked.part, *measures, asked.reason, author, progress)
-        sentences += found.sentences
-    if answers:
-        options = AnswerOptions(asked.part)
-        sentences += ladder_answers(
-            store, release, answers, options, asked.reason, author, progress
-        ).sentences
-    return sentences
-
-
-def _answered(work: _Work) -> AnswerEvaluation:
-    store, release, asked, _, answers, _, author, progress = work
-    graded = {CORRECTNESS: asked.correctness, FAITHFULNESS: asked.faithfulness}
-    grades = {what: grades_of_project(store, one, what) for what, one in graded.items() if one is not None}
-    options = AnswerOptions(asked.part, asked.by, grades)
-    return evaluate_answers(store, release, answers, options, asked.reason, author, progress)
-
-
-def _evaluated(work: _Work) -> Evaluation:
-    store, release, asked, runs, _, reading, author, progress = work
-    options = EvaluationOptions(
-        *(asked.part, asked.measures, asked.by, asked.relevant),
-        reading=reading,
-        comparison=ComparisonOptions(asked.baseline, deciding=DecidingTest(asked.test, asked.correction)),
-        first_stage=asked.first_stage,
-        hard_negatives=asked.hard_negatives,
-        turning=asked.turning,
-        pool_sample=asked.pool_sample,
-    )
-    return evaluate_runs(store, release, runs, options, asked.reason, author, progress)
-
-
-def _pooled(work: _Work, depth: int) -> str:
+def _pooled(work: EvaluationWork) -> list[str]:
     """What became of the candidates; the evaluation is stored whatever it is."""
-    store, release, asked, runs, _, reading, author, progress = work
     try:
-        found = pool_runs(
-            *(store, release, runs, depth),
-            split=asked.part,
-            reading=reading,
-            author=author,
-            progress=progress,
-        )
+        found = pooled(work)
     except CurationError as error:
-        return f"No document became a candidate: {error}"
+        return [f"No document became a candidate: {error}"]
+    if found is None:
+        return []
     sentence = (
-        f"{found.pairs:,} of the first {depth:,} documents of all queries have no grade; "
+        f"{found.pairs:,} of the first {found.depth:,} documents of all queries have no grade; "
         f"{found.pool.added:,} became candidates."
     )
     if found.sealed_left_out:
         sentence += f" {amount(found.sealed_left_out, 'query', 'queries')} of other sealed parts got none."
-    return sentence
+    return [sentence]

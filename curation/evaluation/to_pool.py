@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
+from curation.evaluation.request import RunQuestions
 from curation.people.annotators import require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
@@ -24,6 +25,7 @@ from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
 from curation.scoring.metrics.qrels import UNJUDGED, rank
 from curation.sources.run_import import import_run
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
 
@@ -110,8 +112,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
     InputError: the depth is below 1.
     RefusedError: the author is no lead.
     """
-    if depth < 1:
-        raise InputError(f"A depth of {depth}: expected at least 1 document a query.")
+    refuse_problems(out_of_bounds(RunQuestions, {"to_pool": depth}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
 

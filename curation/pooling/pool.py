@@ -44,6 +44,7 @@ from curation.pooling.pool_sample import (
     read_design,
     sampled_bands,
 )
+from curation.pooling.request import PoolRequest
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
@@ -51,6 +52,7 @@ from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
 from curation.store.documents import current_corpus, current_snapshot
 from curation.text import amount, canonical_json, digest, seeded
@@ -256,7 +258,8 @@ def checked_request(
     InputError: as `build_pool`.
     """
     names = known_systems(systems)
-    _check_numbers(depth, random_negatives, budget)
+    numbers = {"depth": depth, "random_negatives": random_negatives, "budget": budget}
+    refuse_problems(out_of_bounds(PoolRequest, numbers))
     return names, _design(sample_bands, sample_budget, depth, budget)
 
 
@@ -275,17 +278,6 @@ def queries_to_pool(cursor: Cursor) -> list[Query]:
         )
     current_snapshot(cursor)
     return queries
-
-
-def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> None:
-    problems = []
-    if depth < 1:
-        problems.append(f"A pool of depth {depth} was asked for; expected at least 1.")
-    if random_negatives < 0:
-        problems.append(f"{random_negatives} random negatives were asked for; expected 0 or more.")
-    if budget is not None and budget < 1:
-        problems.append(f"A budget of {budget} pairs was given; expected at least 1.")
-    refuse_problems(problems)
 
 
 def _design(bands: str | None, budget: int | None, depth: int, best: int | None) -> SampleDesign | None:

@@ -17,9 +17,11 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.pooling.candidates import CandidateSource
+from curation.pooling.request import PoolRequest
 from curation.statistics.allocation import allocate
+from curation.step import out_of_bounds
 from curation.store import Cursor, append
 from curation.text import amount, seeded
 
@@ -105,8 +107,7 @@ def read_design(bands: str | None, budget: int | None, depth: int) -> SampleDesi
     """
     if bands is None and budget is None:
         return None
-    if budget is not None and budget < 1:
-        raise InputError(f"A sample of {budget} pairs was asked for; expected at least 1.")
+    refuse_problems(out_of_bounds(PoolRequest, {"sample_budget": budget}))
     if bands is None:
         read = [Band(last, None) for last in USUAL_BANDS if last < depth] + [Band(depth, None)]
     else:

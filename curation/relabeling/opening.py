@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.errors import CurationError, InputError, RefusedError
+from curation.errors import CurationError, RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import (
     Candidate,
     CandidateRow,
@@ -34,7 +34,7 @@ from curation.progress import Progress, silent
 from curation.relabeling.plan.plan import still_open
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
-from curation.relabeling.request import SAME_SHARE
+from curation.relabeling.request import SAME_SHARE, QuarterRequest
 from curation.relabeling.retirement import retire_query, return_query
 from curation.relabeling.staleness.calendar import OPEN, read_work
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
@@ -44,6 +44,7 @@ from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.plan import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.text import amount, seeded
 
@@ -120,8 +121,7 @@ def open_plan(
     RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
         somebody cannot sign in, the name is taken, or the author is no lead.
     """
-    if not 0 <= same <= 1:
-        raise InputError(f"the share of queries for the same people is {same:g}; expected 0 to 1")
+    refuse_problems(out_of_bounds(QuarterRequest, {"same": same}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         read = _read(cursor, plan)

@@ -8,6 +8,8 @@ from typing import Annotated
 from curation.pooling.request import PoolRequest
 from curation.step import Needs, Option, Seed, option_of
 
+LEAST, MOST = 0.1, 0.2
+"""The share of the pairs that a quarter judges again."""
 SAME_SHARE = 0.5
 """The share of queries that go to people who judged them before."""
 _NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
@@ -21,10 +23,11 @@ class PlanRequest:
         float,
         Option(
             "Share of the pairs to judge again",
-            "Share of the pairs that people judge again, 0.10 to 0.20.",
+            "Share of the pairs that people judge again, 0.10 to 0.20. With less, a set is not judged again "
+            "within two years. With more, nobody keeps the pace of a quarter.",
             flag="--share",
-            least=0.1,
-            most=0.2,
+            least=LEAST,
+            most=MOST,
         ),
     ] = 0.15
     seed: Seed = 0
@@ -81,3 +84,53 @@ class QuarterRequest:
         int | None,
         Option("Answers a day", "Number of answers expected of an annotator per day.", least=1),
     ] = None
+
+
+@dataclass(frozen=True)
+class PastRunsRequest:
+    """Runs of the past on the release before and on the one after; see `drift.past_evaluations`.
+
+    Attributes
+    ----------
+    plan: None is the newest one. runs: name of the system, and path of its file. folder: of these files.
+    """
+
+    new: Annotated[
+        str,
+        Option(
+            "Release after",
+            "The release after, to evaluate the runs on.",
+            flag="--new-release",
+            unset="none",
+        ),
+    ] = ""
+    old: Annotated[
+        str,
+        Option(
+            "Release before",
+            "The release before, to evaluate the runs on.",
+            flag="--old-release",
+            unset="none",
+        ),
+    ] = ""
+    part: Annotated[
+        str | None,
+        Option(
+            "Parts",
+            "Part of both releases to evaluate on. 'all' is all of them.",
+            choices=(None, "all"),
+            words={None: "All that are not sealed", "all": "All, with sealed ones"},
+            unset="all that are not sealed",
+        ),
+    ] = None
+    reason: Annotated[
+        str | None,
+        Option(
+            "Why you look at sealed parts",
+            "Why sealed parts are scored. It is logged with name and time.",
+            unset="refuse",
+        ),
+    ] = None
+    plan: str | None = None
+    runs: tuple[tuple[str, str], ...] = ()
+    folder: str = ""

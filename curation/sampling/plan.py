@@ -16,9 +16,10 @@ from typing import Any
 
 from curation.errors import refuse_problems
 from curation.sampling.frame.limits import Limits
-from curation.sampling.request import DESIGNS, SamplingPlan
+from curation.sampling.request import DESIGNS, DrawRequest, SamplingPlan
 from curation.sampling.strata import TAG, names_after
 from curation.sampling.variances import WITHOUT_NEYMAN, FigureSpread
+from curation.step import out_of_bounds
 
 
 def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]:
@@ -62,9 +63,7 @@ def _quota(text: str, size: int | None) -> int | None:
 
 def check_plan(size: int, plan: SamplingPlan, spread: FigureSpread | None) -> None:
     """Raise an InputError with everything that is impossible; `spread` goes with neyman alone."""
-    problems = []
-    if size < 1:
-        problems.append(f"A sample of {size} queries was asked for; expected at least 1.")
+    problems = out_of_bounds(DrawRequest, {"size": size})
     if plan.design not in DESIGNS:
         problems.append(f"{plan.design!r} is no design; expected one of {', '.join(DESIGNS)}.")
     if plan.design == "pps" and (plan.allocation or plan.quotas):

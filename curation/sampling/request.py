@@ -73,7 +73,6 @@ class SamplingPlan:
             unset="a third",
             needs=_BANDS,
             least=0,
-            most=1,
             by=0.05,
         ),
     ] = HEAD
@@ -85,7 +84,6 @@ class SamplingPlan:
             unset="two thirds",
             needs=_BANDS,
             least=0,
-            most=1,
             by=0.05,
         ),
     ] = TORSO

@@ -97,7 +97,7 @@ class Rules:
             "Similarity of query texts from",
             "Minimum similarity that ties two query texts. It is the Jaccard of character 3-grams.",
             flag="--query-threshold",
-            least=0.1,
+            least=LEAST_THRESHOLD,
             most=1,
             switch=Switch(
                 "--no-query-text", "Similar query texts make no ties.", "Similar query texts stay together"
@@ -125,7 +125,7 @@ class Rules:
             "Similarity of documents from",
             "Minimum similarity that ties relevant documents. It is the Jaccard of word 3-shingles.",
             flag="--document-threshold",
-            least=0.1,
+            least=LEAST_THRESHOLD,
             most=1,
             switch=Switch(
                 "--no-near-duplicates",

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
 
 from curation.progress import Progress
-from curation.relabeling.drift.past_evaluations import compare_releases
+from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
 from curation.relabeling.opening import PoolSettings, QuarterOpened, open_plan
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
-from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
 from curation.reports.page import Table
 from curation.scoring.inputs.system_runs import RunSource
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
 from curation.text import amount
-
-Parameters = Mapping[str, Any]
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
@@ -61,19 +57,21 @@ def _opened(_request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
     )
 
 
-def _compare(store: Store, parameters: Parameters, progress: Progress, author: str) -> Any:
+def _compare(
+    store: Store, request: PastRunsRequest, progress: Progress, author: str
+) -> tuple[OrderChange, ...]:
     """Compare uploaded runs on two releases; their folder is removed whatever comes of it."""
-    sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
-    plan, old, new, part, reason = (parameters[name] for name in ("plan", "old", "new", "part", "reason"))
+    sources = [RunSource(name, Path(path)) for name, path in request.runs]
+    releases = (request.plan, request.old, request.new)
     try:
-        return compare_releases(store, plan, old, new, sources, part, reason, author, progress)
+        return compare_releases(*(store, *releases, sources, request.part, request.reason, author, progress))
     finally:
-        rmtree(parameters["folder"], ignore_errors=True)
+        rmtree(request.folder, ignore_errors=True)
 
 
-def _compared(parameters: Parameters, found: Any) -> StepOutcome:
-    runs, kept = amount(len(parameters["runs"]), "run"), sum(one.kept for one in found)
-    on = f"{parameters['old']} and {parameters['new']}"
+def _compared(request: PastRunsRequest, found: tuple[OrderChange, ...]) -> StepOutcome:
+    runs, kept = amount(len(request.runs), "run"), sum(one.kept for one in found)
+    on = f"{request.old} and {request.new}"
     return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(found):,} orders are kept.")
 
 
@@ -100,7 +98,7 @@ STEPS = {
     ),
     "past evaluations": Step(
         "past evaluations",
-        dict[str, Any],
+        PastRunsRequest,
         _compare,
         _compared,
         doing="runs are being compared on two releases",

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,7 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.views.evaluate import submit, uploads
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.submission import RunSubmission
+from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_files
 from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
 from curation.jobs import Job, Jobs, jobs_of, last_job
@@ -26,7 +26,6 @@ from curation.jobs.stored import begin, end
 from curation.jobs.uploads import uploads_root
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
-from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.reference_answers import import_answers
 from curation.store import Annotator, Store
 from tests.support.evaluated_project import (
@@ -129,8 +128,8 @@ def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_
 def test_the_ladder_of_a_sealed_part_tells_of_an_improvement_and_of_nothing_else(
     project: Store, tmp_path: Path
 ) -> None:
-    assert not [one for one in opened(VERA).toggle if "Ladder" in one.label], "it is for sealed parts"
-    assert [one.label for one in opened(LEE, "test").toggle if "Ladder" in one.label], "leads choose"
+    assert not [one for one in opened(VERA).checkbox if "Ladder" in one.label], "it is for sealed parts"
+    assert [one.label for one in opened(LEE, "test").checkbox if "Ladder" in one.label], "leads choose"
     page = submitted(opened(VERA, "test"), ("a.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
     assert "better than before by more than noise" in html(page)
@@ -249,14 +248,15 @@ def test_an_evaluator_is_told_nothing_of_other_work(project: Store, monkeypatch:
 
 def toggled(page: AppTest, *labels: str) -> AppTest:
     for label in labels:
-        next(one for one in page.toggle if one.label.startswith(label)).set_value(True)
+        next(one for one in page.checkbox if one.label.startswith(label)).set_value(True)
     return page.run()
 
 
 def test_further_questions_about_runs_are_in_their_report(project: Store, tmp_path: Path) -> None:
     page = opened(VERA)
     assert [one.label for one in page.expander] == FOLDED
-    page = toggled(page, "Effect of hard", "Unjudged documents", "The judged pairs")
+    page = toggled(page, "Effect of hard", "Unjudged documents")
+    next(one for one in page.text_input if one.label.startswith("The judged pairs")).input("0")
     files = [(f"{name}.trec", run_bytes(tmp_path, name), "text/plain") for name in "ab"]
     page = page.file_uploader[0].set_value(files).run()
     next(one for one in page.selectbox if one.label.startswith("Reranking")).select("a").run()
@@ -292,9 +292,12 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     assert said == "d.json has the name of no run file; expected a.json, b.json, c.json."
     uploader = next(one for one in page.file_uploader if one.label == "Files of times")
     uploader.set_value([("c.json", times, "application/json")])
-    for also in ("differences from b", "relevant from grade 2 on", "repeated documents left out"):
+    for also in (
+        "Also: Compare each system with: b, Test that decides: the sign test, ",
+        "Correction for all pairs: Benjamini and Hochberg",
+        "Relevant from grade: 2, Leave out repeated documents.",
+    ):
         assert also in html(page)
-    assert "p BH below 0.05, of the sign test, decides" in html(page)
     page = next(one for one in page.run().button if one.label == "Evaluate").click().run()
     assert not page.error
     assert "Time a query" in [one.label for one in page.expander]
@@ -317,30 +320,29 @@ def test_what_cannot_be_asked_of_these_files_is_said_without_an_option_of_the_co
     assert "\\-\\-" not in page.error[0].value
 
 
-def sealed_submission(**asked: Any) -> RunSubmission:
-    return RunSubmission("v1", "test", ["ndcg_exp@10", "mrr@10"], ["stratum", "source"], "May")._replace(
-        **asked
-    )
+def sealed_request(*runs: Path, **asked: Any) -> EvaluateRequest:
+    request = EvaluateRequest("v1", "test", ["ndcg_exp@10", "mrr@10"], ["stratum", "source"], "May")
+    return replace(request, runs=tuple((path.stem, str(path)) for path in runs), **asked)
 
 
 @pytest.mark.parametrize(
     ("asked", "refused"),
     [
-        ({"turning": True}, "The Ladder shows nothing but its answer"),
-        ({"pool_sample": [10]}, "The Ladder shows nothing but its answer"),
-        ({"to_pool": 10}, "for the lead"),
-        ({"correctness": ["other.duckdb", "v1"]}, "for the lead"),
-        ({"faithfulness": ["other.duckdb", "v1"]}, "for the lead"),
-        ({"hard_negatives": True}, "The Ladder shows nothing but its answer"),
-        ({"first_stage": "a"}, "The Ladder shows nothing but its answer"),
+        ({"of_runs": RunQuestions(turning=True)}, "The Ladder shows nothing but its answer"),
+        ({"of_runs": RunQuestions(pool_sample="10")}, "The Ladder shows nothing but its answer"),
+        ({"of_runs": RunQuestions(to_pool=10)}, "for the lead"),
+        ({"of_answers": AnswerQuestions(correctness="other.duckdb=v1")}, "for the lead"),
+        ({"of_answers": AnswerQuestions(faithfulness="other.duckdb=v1")}, "for the lead"),
+        ({"of_runs": RunQuestions(hard_negatives=True)}, "The Ladder shows nothing but its answer"),
+        ({"of_runs": RunQuestions(first_stage="a")}, "The Ladder shows nothing but its answer"),
     ],
 )
 def test_no_option_gives_an_evaluator_grades_of_a_sealed_part(
     project: Store, tmp_path: Path, asked: dict[str, Any], refused: str
 ) -> None:
-    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", lists_of(name))) for name in "ab"]
+    runs = [write_run(tmp_path / f"{name}.trec", lists_of(name)) for name in "ab"]
     with pytest.raises((RefusedError, InputError), match=refused):
-        submit_files(project, sealed_submission(**asked), runs, "vera")
+        submit_files(project, sealed_request(*runs, **asked), "vera")
     assert show(project, "v1").looks == (), "refused before a look"
 
 
@@ -348,12 +350,13 @@ def test_what_a_look_at_all_figures_of_a_sealed_part_shows_names_no_query_and_no
     project: Store, tmp_path: Path
 ) -> None:
     """Also in what is stored and downloaded."""
-    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", lists_of(name))) for name in "ab"]
+    runs = [write_run(tmp_path / f"{name}.trec", lists_of(name)) for name in "ab"]
     import_answers(project, references(tmp_path))
     freeze(project, "v2")
-    answers = [AnswerSource("a", answers_file(tmp_path, sealed_queries(project)))]
-    asked = sealed_submission(release="v2", first_stage="a", hard_negatives=True)
-    done = submit_files(project, asked, runs, "lee", answers=answers)
+    answers = (("a", str(answers_file(tmp_path, sealed_queries(project)))),)
+    questions = RunQuestions(first_stage="a", hard_negatives=True)
+    asked = sealed_request(*runs, release="v2", of_runs=questions, answers=answers)
+    done = submit_files(project, asked, "lee")
     assert done.evaluation_id is not None
     with project.reading() as cursor:
         report, result = submitted_report(cursor, done.evaluation_id, LEE)
@@ -399,8 +402,10 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
 
 @pytest.mark.slow
 def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path: Path) -> None:
-    assert not [one for one in opened(VERA).toggle if one.label.startswith("Make documents")]
-    page = submitted(toggled(opened(LEE), "Make documents"), ("new.trec", run_bytes(tmp_path, "a")))
+    assert not [one for one in opened(VERA).number_input if one.label.startswith("Make documents")]
+    page = opened(LEE)
+    next(one for one in page.number_input if one.label.startswith("Make documents")).set_value(10)
+    page = submitted(page.run(), ("new.trec", run_bytes(tmp_path, "a")))
     assert not page.error
     jobs_of(project).wait()
     with project.reading() as cursor:

@@ -130,9 +130,13 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. Draw one first."),
         ("pool", {**POOL, "systems": []}, "No system was named."),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
-        ("pool", {**POOL, "depth": 0}, "A pool of depth 0 was asked for; expected at least 1."),
+        ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
         ("tags", {"model": "/no/such/folder"}, "There is no model folder at /no/such/folder."),
-        ("coverage", {"seed": 0, "resolution": -1.0}, "The resolution is -1; expected a number above 0"),
+        (
+            "coverage",
+            {"seed": 0, "resolution": -1.0},
+            "“Resolution”: -1 is out of range; expected 0.01 or more",
+        ),
     ],
 )
 def test_what_is_known_to_fail_starts_no_job(
@@ -335,7 +339,7 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(
     project: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     jobs = jobs_of(project)
-    jobs.start("past evaluations", {"no such parameter": 1}, "lee", None)
+    jobs.start("import", {"no such parameter": 1}, "lee", None)
     jobs.wait()
     assert last(project).outcome == "failed"
     assert "mistake in goldset" in (last(project).message or "")

@@ -83,7 +83,7 @@ def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Sto
     command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning", "--label-draws", "5"]
     refused = invoke([*command, "--pool-sample", "0", "--correction", "bh"])
     assert refused.exit_code != 0
-    asked = "--to-pool, --turning, --label-draws, --pool-sample, --correction"
+    asked = "--correction, --pool-sample, --to-pool, --turning, --label-draws"
     assert f"{asked} cannot go with it" in str(refused.exception)
     ignored = invoke([*command[:-5], "--breakdown", "tag", "--difference", "0.1", "--significance-test", "t"])
     expected = "--breakdown, --difference, --significance-test would change nothing: the Ladder"
@@ -96,7 +96,7 @@ def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--part", "test"]
     refused = invoke([*command, "--reason", "nightly", "--to-pool", "0"])
     assert refused.exit_code != 0
-    assert "A depth of 0" in str(refused.exception)
+    assert "--to-pool: 0 is out of range; expected 1 or more" in str(refused.exception)
     assert show(store, "v1").looks == ()
 
 

@@ -136,7 +136,7 @@ def test_each_pair_of_a_band_is_drawn_as_often_as_its_probability_says() -> None
         ("10,20", None, 20, "have no rate each"),
         ("10:1,20:0.5", 50, 20, "have rates, and there is a budget"),
         (None, 50, 10, "makes one band"),
-        (None, 0, 50, "expected at least 1"),
+        (None, 0, 50, "expected 1 or more"),
     ],
 )
 def test_a_design_that_means_nothing_is_refused(

@@ -330,8 +330,8 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         ({}, {}, "expected fractions above 0"),
         ({"../dev": 1.0}, {}, "the part name '../dev'"),
         ({"dev\n": 1.0}, {}, "the part name 'dev\\n'"),
-        ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "A threshold for query text of 0"),
-        ({"dev": 1.0}, {"rules": Rules(document=1.1)}, "A threshold for near-duplicate document of 1.1"),
+        ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "“Similarity of query texts from”: 0 is out of range"),
+        ({"dev": 1.0}, {"rules": Rules(document=1.1)}, "“Similarity of documents from”: 1.1 is out of range"),
         ({"dev": 1.0}, {"options": AssignmentOptions(largest_group=1.5)}, "A largest group of 1.5"),
         ({"dev": 1.0}, {"options": AssignmentOptions(undated="dev")}, "goes with a split by time alone"),
         (
@@ -387,7 +387,7 @@ def test_a_threshold_of_zero_is_refused_and_not_taken_for_the_standard(store: St
     judge(store, tmp_path, own())
     done = invoke(["--project", str(store.path), "split", "--paraphrase-threshold", "0"])
     assert isinstance(done.exception, InputError)
-    assert "A threshold for paraphrase of 0: expected a cosine from 0.3 to 1" in str(done.exception)
+    assert "--paraphrase-threshold: 0 is out of range; expected 0.3 to 1" in str(done.exception)
 
 
 def test_blocks_of_time_are_refused_where_no_time_is_known(store: Store, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from curation.splits.request import NewSplit
 from curation.splits.rules import Rules
 from curation.step import filled, flat, options_of, read_request, written
 from curation.steps import STEPS
+from tests.support.command_line import invoke
 
 REQUESTS = [step.request for step in STEPS.values() if is_dataclass(step.request)]
 
@@ -64,3 +65,21 @@ def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused()
     assert read_request(DrawRequest, before) == DrawRequest(4)
     with pytest.raises(InputError, match="size"):
         read_request(DrawRequest, {"size": "many"})
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("pool --depth 0 --budget -2", "--depth: 0 is out of range; expected 1 or more\n--budget: -2"),
+        ("split --query-threshold nan", "--query-threshold: nan is out of range; expected 0.1 to 1"),
+        ("export v1 --out out --negatives 1001", "--negatives: 1001 is out of range; expected 1 to 1,000"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused_by_the_command_and_of_a_job(command: str, said: str) -> None:
+    refused = invoke(command.split())
+    assert isinstance(refused.exception, InputError)
+    assert str(refused.exception).startswith(said)
+    with pytest.raises(
+        InputError, match=r"“Asked at least this often”: 0 is out of range; expected 1 or more"
+    ):
+        read_request(DrawRequest, {"limits": {"min_count": 0}})

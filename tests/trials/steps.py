@@ -31,12 +31,13 @@ from typing import Any, NamedTuple
 import duckdb
 
 from curation.errors import CurationError, RefusedError
-from curation.evaluation.submission import RunSubmission
+from curation.evaluation.request import EvaluateRequest
 from curation.imports.request import ImportRequest
 from curation.jobs import worker
 from curation.jobs.stored import begin, find_job, last_job
 from curation.operations.content import Rows, read_all_rows
 from curation.operations.doctor import examine
+from curation.step import written
 from curation.store import close_all, migrations, open_store
 from curation.store.database import load_arrow
 from curation.store.migrations import Migration
@@ -106,7 +107,11 @@ class Step(NamedTuple):
 def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
     """Command → the job that a browser starts in its place."""
     corpus = ImportRequest("corpus", str(files / "corpus.jsonl"), "corpus.jsonl")
-    run = RunSubmission("v1", "dev", ["ndcg_exp@10"], [])
+    run = EvaluateRequest(
+        *("v1", "dev", ["ndcg_exp@10"], []),
+        runs=(("near", str(files / "near.run")),),
+        folder=str(files / "none"),
+    )
     limits = {"since": None, "until": None}
     return {
         "import corpus": ("import", {"request": corpus._asdict(), "folder": None}),
@@ -116,15 +121,7 @@ def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
             "freeze",
             {"name": "v1", "allow_disputed": True, "allow_changed": False, "override": "trial"},
         ),
-        "evaluate v1": (
-            "evaluate",
-            {
-                **run._asdict(),
-                "runs": [["near", str(files / "near.run")]],
-                "answers": [],
-                "folder": str(files / "none"),
-            },
-        ),
+        "evaluate v1": ("evaluate", written(run)),
         "relabel plan": ("plan re-labeling", {"fraction": 0.2, "seed": 1, "overlap": 2}),
     }
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from app.uploads import LARGEST, file_name
 from curation.errors import RefusedError
+from curation.evaluation.request import RunFiles
 from curation.jobs.uploads import uploads_folder
 from curation.scoring.inputs.system_runs import seconds_path
 
@@ -100,7 +101,7 @@ def new_folder(project: Path) -> Path:
 
 
 @_room()
-def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> list[tuple[str, str]]:
+def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> RunFiles:
     """Write files into a new folder in this one; their names keep the endings by which formats are known.
 
     Returns name of the system and path, as parameters of a job.
@@ -117,7 +118,7 @@ def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> list[tuple[str
         path = own / file_name(one.file.name)
         path.write_bytes(one.file.getvalue())
         written.append((one.name, str(path)))
-    return written
+    return tuple(written)
 
 
 def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]:

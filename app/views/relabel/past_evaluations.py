@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
 from app.page import PageContext
 from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.jobs.uploads import discard
+from curation.relabeling.request import PastRunsRequest
 from curation.releases.stored import list_releases
+from curation.step import written
 
 KIND = "past evaluations"
 """The kind of job that compares runs on two releases."""
-PARTS = {"All that are not sealed": None, "All, with sealed ones": "all"}
 
 
 def show(context: PageContext, plan_id: str) -> None:
@@ -34,36 +36,30 @@ def show(context: PageContext, plan_id: str) -> None:
         "Upload runs of the past. They are evaluated on both releases, to see whether their order holds."
     )
     form = context.acts.form(KIND)
+    asks = Form(PastRunsRequest, key=form.key, offered={"new": names[::-1]})
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        new = st.selectbox("Release after", names[::-1], width=240)
-        others = [name for name in names[::-1] if name != new]
-        old = st.selectbox("Release before", others, width=240)
-        part = PARTS[st.selectbox("Parts", list(PARTS), width=240)]
-    reason = None
-    if part is not None:
+        asks.ask("new")
+        asks.offer("old", [name for name in names[::-1] if name != asks.value("new")])
+        asks.ask("old", "part")
+    if asks.value("part") is not None:
         ui.quiet("Scoring sealed parts is logged with your name, why, and the figures.")
-        reason = st.text_input(
-            "Why you look at sealed parts", max_chars=500, key=f"reason {form.key}"
-        ).strip()
+        asks.ask("reason")
     runs = choose_runs(f"past {form.key}")
     blocked = context.at_work is not None
     if st.button("Compare", type="primary", key=f"compare {form.key} {context.after}", disabled=blocked):
-        asked = {"plan": plan_id, "old": old, "new": new, "part": part, "reason": reason}
-        context.acts.do(form, lambda: _start(context, asked, runs))
+        context.acts.do(form, lambda: _start(context, asks.request(plan=plan_id), runs))
 
 
-def _start(context: PageContext, asked: dict[str, Any], runs: list[UploadedFile]) -> Job:
-    problems = []
-    if not runs:
-        problems.append("There is no file yet: upload at least one run.")
+def _start(context: PageContext, request: PastRunsRequest, runs: list[UploadedFile]) -> Job:
+    problems = [] if runs else ["There is no file yet: upload at least one run."]
     problems += [f"The system in {run.file.name} has no name." for run in runs if not run.name]
-    if asked["part"] is not None and not (asked["reason"] or "").strip():
+    if request.part is not None and not request.reason:
         problems.append("Sealed parts are scored: say why.")
     refuse_problems(problems)
     folder = new_folder(context.store.path)
     try:
-        parameters = asked | {"runs": write_uploads(folder, runs), "folder": str(folder)}
-        return jobs_of(context.store).start(KIND, parameters, context.annotator.name, context.after or None)
+        asked = written(replace(request, runs=write_uploads(folder, runs), folder=str(folder)))
+        return jobs_of(context.store).start(KIND, asked, context.annotator.name, context.after or None)
     except BaseException:
         discard(context.store.path, str(folder))
         raise

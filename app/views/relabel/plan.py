@@ -16,10 +16,10 @@ from curation.jobs import jobs_of
 from curation.people.annotators import able_to_judge
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import annotators_problem
-from curation.relabeling.plan.plan import LEAST, MOST, planning_problem
+from curation.relabeling.plan.plan import planning_problem
 from curation.relabeling.plan.sections import plan_sentences, plan_tables
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
-from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
 from curation.step import written

@@ -165,10 +165,6 @@ def _shown(answer: SystemAnswer, references: Sequence[str], what: str) -> str:
     return f"{answer.answer}\n\nContexts:\n{below}"
 
 
-GradedProject = tuple[str, str]
-"""The file name of a project in this one's folder, and its release."""
-
-
 @dataclass(frozen=True)
 class AnswerGrades:
     """Grades of answers.
@@ -183,12 +179,12 @@ class AnswerGrades:
     shares: Mapping[str, float]
 
 
-def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
+def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
     """The grades of `PROJECT=RELEASE`, of the release's parts that are not sealed.
 
     Parameters
     ----------
-    option: what it was asked with, for errors.
+    near: the project is one in the folder of this one, by its file's name.
 
     Raises
     ------
@@ -196,12 +192,14 @@ def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
     NotFoundError: the project has no such release.
     RefusedError: the release is not as it was frozen, or all of it is sealed.
     """
-    path, _, name = text.rpartition("=")
-    if not path or not name or not Path(path).is_file():
+    project, _, name = text.rpartition("=")
+    path = Path(project) if near is None else _neighbour(near, project)
+    if not project or not name or not path.is_file():
         raise InputError(
-            f"{option} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release"
+            f"{what} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release",
+            command=f"--{what} names them.",
         )
-    release = opened(open_store(Path(path)), name)
+    release = opened(open_store(path), name)
     parts = parts_of(release)
     scale = scale_of(release.rows("guides"))
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
@@ -210,7 +208,7 @@ def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
         for row in release.rows("qrels")
         if row["query_id"] in inside
     }
-    return AnswerGrades(Path(path).name, name, shares)
+    return AnswerGrades(path.name, name, shares)
 
 
 def neighbour_projects(store: Store) -> list[str]:
@@ -233,17 +231,6 @@ def releases_of(store: Store, project: str) -> list[str]:
             return [row.name for row in reversed(list_releases(cursor))]
     finally:
         other.close()
-
-
-def grades_of_project(store: Store, graded: GradedProject, what: str) -> AnswerGrades:
-    """The grades of a release of a project next to this one.
-
-    Raises
-    ------
-    InputError, NotFoundError, RefusedError: as `read_grades_of_answers`.
-    """
-    project, release = graded
-    return read_grades_of_answers(what, f"{_neighbour(store, project)}={release}")
 
 
 def _neighbour(store: Store, project: str) -> Path:

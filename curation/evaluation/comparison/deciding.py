@@ -15,12 +15,9 @@ something finds too much.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
-from curation.statistics.arrays import Floats
-from curation.statistics.p_values import benjamini_hochberg, bonferroni, holm
 
 SIGNIFICANT = 0.05
 """A corrected p below this distinguishes two systems."""
@@ -48,13 +45,12 @@ class Correction(NamedTuple):
 
     short: str
     words: str
-    correct: Callable[[Floats], Floats]
 
 
 CORRECTIONS = {
-    "holm": Correction("p Holm", "Holm's correction", holm),
-    "bonferroni": Correction("p Bonferroni", "Bonferroni's correction", bonferroni),
-    "bh": Correction("p BH", "Benjamini and Hochberg's correction", benjamini_hochberg),
+    "holm": Correction("p Holm", "Holm's correction"),
+    "bonferroni": Correction("p Bonferroni", "Bonferroni's correction"),
+    "bh": Correction("p BH", "Benjamini and Hochberg's correction"),
 }
 HOLM, TUKEY = "holm", "tukey"
 

@@ -26,7 +26,7 @@ from curation.evaluation.comparison.deciding import CORRECTIONS, SIGNIFICANT, TE
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.scoring.inputs.release import LEAST
 from curation.statistics.arrays import Floats, Mask
-from curation.statistics.p_values import holm
+from curation.statistics.p_values import benjamini_hochberg, bonferroni, holm
 from curation.statistics.paired.differences import (
     detectable_difference,
     paired_effects,
@@ -52,6 +52,8 @@ BEFORE_CORRECTION = "the interval excludes 0; after {} nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
 
+CORRECT = {"holm": holm, "bonferroni": bonferroni, "bh": benjamini_hochberg}
+"""What `deciding.CORRECTIONS` compute."""
 TRIALS_SHOWN = 999
 """Trials of Tukey's test where another one decides."""
 
@@ -339,7 +341,7 @@ def _corrected(ps: Floats, deciding: DecidingTest) -> Floats:
         blocks = (~np.isnan(ps)).any(axis=1).sum() if ps.size else 0
         corrected: Floats = np.minimum(ps * blocks, 1.0)
         return corrected
-    return CORRECTIONS[deciding.corrected_by].correct(ps.ravel()).reshape(ps.shape)
+    return CORRECT[deciding.corrected_by](ps.ravel()).reshape(ps.shape)
 
 
 def _figures(differences: Floats, ps: Mapping[str, Floats], asked: _Comparing) -> list[dict[str, Any]]:

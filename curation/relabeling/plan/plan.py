@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.forecast import FASTEST, FEWEST, annotators_work, pace
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
@@ -24,6 +24,7 @@ from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
 from curation.relabeling.quarters import Quarter
+from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness.calendar import (
     NOT_PLANNED,
     OPEN,
@@ -34,6 +35,7 @@ from curation.relabeling.staleness.calendar import (
 )
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import Stratum
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import amount, canonical_json, digest
 
@@ -79,7 +81,6 @@ def measured_pace(store: Store) -> MeasuredPace:
     return MeasuredPace(statistics.median(rates), len(rates), tuple(used), min(rates), max(rates))
 
 
-LEAST, MOST = 0.10, 0.20
 OVERLAP = 2
 
 
@@ -151,16 +152,7 @@ def make_plan(
     RefusedError: the quarter was opened already, or an earlier one is still open; there is nothing to judge
         again; the author is no lead.
     """
-    problems = []
-    if not LEAST <= fraction <= MOST:
-        problems.append(
-            f"A fraction of {fraction:g}: expected {LEAST:.2f} to {MOST:.2f}. With less, a set is not judged "
-            "again within two years; with more, nobody keeps the pace of a quarter"
-        )
-    if overlap < 1:
-        problems.append(f"{amount(overlap, 'person', 'people')} for each pair: expected 1 or more")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(out_of_bounds(PlanRequest, {"fraction": fraction, "overlap": overlap}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     progress("Reading the set", 0, 3)

@@ -31,6 +31,7 @@ from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
+from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
 from curation.text import canonical_json
@@ -139,14 +140,12 @@ def export(
 
 
 def _check(format: str, options: ExportOptions) -> None:
-    problems = []
+    problems = out_of_bounds(ExportOptions, vars(options))
     if format not in FORMATS:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif options.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
         problems.append(f"the format {format} has no place for pairs without a grade; {others} has")
-    if options.negatives < 1:
-        problems.append(f"{options.negatives} negatives for each row: expected at least 1")
     if not options.licence.strip() or not options.licence.isprintable():
         problems.append(f"The licence {options.licence!r}: expected its name on one line")
     refuse_problems(problems)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
-from curation.errors import InputError, NotFoundError
-from curation.step import Option
+from curation.errors import InputError, NotFoundError, refuse_problems
+from curation.step import Option, out_of_bounds
 
 HEAD, TORSO = 1 / 3, 2 / 3
 """The shares of traffic at which these bands end."""
@@ -93,8 +93,7 @@ def check_limits(limits: Limits) -> None:
             "it holds no moment. Let it begin before it ends.",
             command="--since comes before --until.",
         )
-    if limits.min_count < 1:
-        raise InputError(f"A minimum count of {limits.min_count} was asked for; expected at least 1.")
+    refuse_problems(out_of_bounds(Limits, vars(limits)))
 
 
 def release_ids(released: ReleasedQueries, wanted: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from curation.splits.ties.kind import TieKind
 from curation.splits.ties.kinds import KINDS, problems
 from curation.splits.ties.search import find_edges
 
-SWEPT = {label: kind for label, kind in KINDS.items() if kind.threshold is not None}
+SWEPT = {label: kind for label, kind in KINDS.items() if kind.is_threshold}
 """Label → kind, of the kinds that have a threshold."""
 THRESHOLDS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
 

@@ -41,13 +41,6 @@ class FoundTies(NamedTuple):
     told: Mapping[str, Any] = {}
 
 
-class Threshold(NamedTuple):
-    """The least value that a threshold may have (the largest is 1), and what it measures."""
-
-    least: float
-    measure: str
-
-
 def _nothing(rules: Rules) -> dict[str, Any]:
     return {}
 
@@ -62,7 +55,7 @@ class TieKind:
     setting: the field of `Rules` that switches it; None, False or () there switch it off.
     parameter: the name under which a stored split has that field.
     find: the search; it is called only where the kind is switched on.
-    threshold: bounds of the setting, where that is a threshold.
+    is_threshold: whether the setting is a number from which on there is a tie.
     off: the value of the setting that switches the kind off.
     if_absent: value of the setting in stored splits that are older than the kind.
     problem: what is wrong with the setting's value; None where it is fine.
@@ -77,7 +70,7 @@ class TieKind:
     setting: str
     parameter: str
     find: Callable[[TieSearch], FoundTies]
-    threshold: Threshold | None = None
+    is_threshold: bool = False
     off: Any = None
     if_absent: Any = None
     problem: Callable[[Any], str | None] = lambda value: None

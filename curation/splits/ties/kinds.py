@@ -12,6 +12,7 @@ from curation.splits.ties.query_text import TIE as QUERY_TEXT
 from curation.splits.ties.same_key import TIE as SAME_KEY
 from curation.splits.ties.same_time import TIE as SAME_TIME
 from curation.splits.ties.shared_document import TIE as SHARED_DOCUMENT
+from curation.step import out_of_bounds
 
 KINDS: dict[str, TieKind] = {
     kind.label: kind
@@ -22,8 +23,8 @@ KINDS: dict[str, TieKind] = {
 
 def problems(rules: Rules) -> list[str]:
     """What is wrong with the rules, a sentence each; none when they are fine."""
-    problems_of_kinds = [_problem(kind, rules) for kind in KINDS.values()]
-    found = [problem for problem in problems_of_kinds if problem is not None]
+    of_kinds = [kind.problem(value) for kind in KINDS.values() if (value := kind.value(rules)) is not None]
+    found = out_of_bounds(Rules, vars(rules)) + [problem for problem in of_kinds if problem is not None]
     if rules.numbers not in get_args(Numbers):
         found.append(
             f"There is no rule of numbers {rules.numbers!r}; expected one of {', '.join(get_args(Numbers))}"
@@ -36,13 +37,3 @@ def problems(rules: Rules) -> list[str]:
     if not any(kind.is_on(rules) for kind in KINDS.values()):
         found.append("every kind of tie is switched off; expected at least one, or nothing is kept together")
     return found
-
-
-def _problem(kind: TieKind, rules: Rules) -> str | None:
-    value = kind.value(rules)
-    if value is None:
-        return None
-    if kind.threshold is not None and not kind.threshold.least <= value <= 1:
-        least, measure = kind.threshold
-        return f"A threshold for {kind.label} of {value:g}: expected {measure} from {least} to 1"
-    return kind.problem(value)

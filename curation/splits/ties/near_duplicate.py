@@ -14,9 +14,9 @@ import numpy as np
 from curation.similarity.forest import joined
 from curation.similarity.pairs import Collected, alike, contained_links
 from curation.similarity.shingles import WORDS, distinct, word_shingles
-from curation.splits.rules import CONTAINED, LEAST_SHINGLES, LEAST_THRESHOLD
+from curation.splits.rules import CONTAINED, LEAST_SHINGLES
 from curation.splits.ties.edges import Edge, QueryPair
-from curation.splits.ties.kind import FoundTies, Threshold, TieKind, TieSearch, each_link
+from curation.splits.ties.kind import FoundTies, TieKind, TieSearch, each_link
 
 LABEL = "near-duplicate document"
 
@@ -65,7 +65,7 @@ TIE = TieKind(
     setting="document",
     parameter="document_threshold",
     find=find,
-    threshold=Threshold(LEAST_THRESHOLD, "a Jaccard similarity"),
+    is_threshold=True,
     fixed={"document_shingles": f"{WORDS} words"},
     minhashed=True,
     counts_on=("shared",),

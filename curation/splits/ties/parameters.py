@@ -18,7 +18,7 @@ def described(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     methods: label of a kind of tie → how it was searched.
     """
     found: dict[str, Any] = {}
-    for kind in sorted(KINDS.values(), key=lambda kind: kind.threshold is None):
+    for kind in sorted(KINDS.values(), key=lambda kind: not kind.is_threshold):
         value = kind.value(rules)
         found[kind.parameter] = list(value) if isinstance(value, tuple) else value
         found |= kind.fixed

@@ -23,8 +23,8 @@ from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.similarity.forest import Links
 from curation.similarity.pairs import EXACTLY, Collected
 from curation.splits.numbers import compared_text
-from curation.splits.rules import DECIMALS, LEAST_COSINE, Numbers
-from curation.splits.ties.kind import FoundTies, Threshold, TieKind, TieSearch
+from curation.splits.rules import DECIMALS, Numbers
+from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 from curation.store import Store
 
 LABEL = "paraphrase"
@@ -106,7 +106,7 @@ TIE = TieKind(
     setting="paraphrase",
     parameter="paraphrase_threshold",
     find=find,
-    threshold=Threshold(LEAST_COSINE, "a cosine"),
+    is_threshold=True,
     when_on=lambda rules: {"model": rules.model, "cosine_decimals": DECIMALS},
     unsearchable=lambda inputs: NO_VECTORS if inputs.vectors is None else None,
 )

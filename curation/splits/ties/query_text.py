@@ -14,8 +14,7 @@ from curation.similarity.pairs import Collected, alike
 from curation.similarity.rewording import NAME, essentials, reworded_shingles
 from curation.similarity.shingles import CHARACTERS, character_shingles, distinct
 from curation.splits.numbers import compared_text
-from curation.splits.rules import LEAST_THRESHOLD
-from curation.splits.ties.kind import FoundTies, Threshold, TieKind, TieSearch
+from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 
 LABEL = "query text"
 
@@ -64,7 +63,7 @@ TIE = TieKind(
     setting="query",
     parameter="query_threshold",
     find=find,
-    threshold=Threshold(LEAST_THRESHOLD, "a Jaccard similarity"),
+    is_threshold=True,
     fixed={"query_shingles": f"{CHARACTERS} characters"},
     minhashed=True,
 )

@@ -21,7 +21,8 @@ from curation.evaluation.answers.grading import (
     releases_of,
     write_answers_to_grade,
 )
-from curation.evaluation.submission import RunSubmission, submit
+from curation.evaluation.request import AnswerQuestions, EvaluateRequest
+from curation.evaluation.submission import submit
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
@@ -380,8 +381,12 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     add_names(project, "lee", role="lead")
     assert graded.name in neighbour_projects(project)
     assert releases_of(project, graded.name) == ["graded"]
-    asked_by_lead = RunSubmission("v1", "dev", ["mrr@10"], [], faithfulness=(graded.name, "graded"))
-    done = submit(project, asked_by_lead, [], "lee", answers=[new])
+    asked_by_lead = EvaluateRequest(
+        *("v1", "dev", ["mrr@10"], []),
+        of_answers=AnswerQuestions(faithfulness=f"{graded.name}=graded"),
+        answers=((new.name, str(new.path)),),
+    )
+    done = submit(project, asked_by_lead, "lee")
     assert done.evaluation_id is not None
     with pytest.raises(InputError, match="There is no project /etc/passwd in the folder"):
         releases_of(project, "/etc/passwd")

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.cli.evaluate import evaluate
 from curation.errors import InputError, RefusedError
 from curation.evaluation.comparison.deciding import CORRECTIONS, TESTS, DecidingTest, check_deciding
 from curation.evaluation.comparison.pairs import Comparison, StratumName, compare_systems
+from curation.evaluation.request import EvaluateRequest
 from curation.statistics.p_values import bonferroni
+from curation.step import option_of
 from tests.evaluation.comparison.test_pairs import STRATA, three_systems
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked, write_run
@@ -55,7 +56,7 @@ def test_what_there_is_not_and_what_a_sealed_part_does_not_allow_is_refused() ->
 
 
 def test_the_help_names_every_test_and_every_correction() -> None:
-    options = {name: str(evaluate.__annotations__[name]) for name in ("test", "correction")}
+    options = {name: option_of(EvaluateRequest, name).help for name in ("test", "correction")}
     assert [name for name in TESTS if name not in options["test"]] == []
     assert [name for name in CORRECTIONS if name not in options["correction"]] == []
 

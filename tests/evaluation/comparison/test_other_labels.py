@@ -62,7 +62,7 @@ def test_labels_at_chance_lose_the_order_of_systems_that_differ_in_one_query_of_
 
 
 def test_sealed_parts_and_fewer_than_no_draws_are_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Draws of labels, -1: expected 0 or more"):
+    with pytest.raises(InputError, match="“Draws of labels”: -1 is out of range; expected 0 or more"):
         evaluate_runs(store, "v1", sources(tmp_path), EvaluationOptions(label_draws=-1))
     with pytest.raises(RefusedError, match="Grades of test are not drawn again"):
         evaluate_runs(

@@ -160,7 +160,7 @@ def test_a_fraction_outside_of_ten_to_twenty_percent_is_refused(
     store: Store, tmp_path: Path, fraction: float
 ) -> None:
     judged_project(store, tmp_path)
-    with pytest.raises(InputError, match=r"expected 0\.10 to 0\.20"):
+    with pytest.raises(InputError, match=r"expected 0\.1 to 0\.2"):
         make_plan(store, fraction, 1, TODAY)
 
 

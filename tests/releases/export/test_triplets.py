@@ -132,7 +132,9 @@ def test_ntuples_have_exactly_as_many_negatives_as_are_wanted(gold: Store, tmp_p
 def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
     export(gold, "v1", "triplets", tmp_path / "out", options=ExportOptions(negatives=1))
     assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again"]] * 2
-    with pytest.raises(InputError, match="0 negatives for each row: expected at least 1"):
+    with pytest.raises(
+        InputError, match="“Hard negatives for each positive”: 0 is out of range; expected 1 to 1,000"
+    ):
         export(gold, "v1", "triplets", tmp_path / "two", options=ExportOptions(negatives=0))
 
 

@@ -1,0 +1,301 @@
+"""What an evaluation is asked for, and what is refused of that before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from curation.errors import InputError, refuse_problems
+from curation.evaluation.comparison.deciding import CORRECTIONS, TESTS
+from curation.step import Option, Seed
+
+TEST_WORDS = {name: one.words for name, one in TESTS.items()}
+CORRECTION_WORDS = {name: one.words for name, one in CORRECTIONS.items()} | {None: "the usual one, Holm's"}
+
+
+@dataclass(frozen=True)
+class RunQuestions:
+    """What is asked about runs besides their figures; see `EvaluationOptions` and its comparison.
+
+    Attributes
+    ----------
+    wanted: the difference whose number of queries is estimated.
+    test, correction: as in `DecidingTest`; sealed parts have the default ones.
+    judge: whose grades estimate the figures on more queries. to_pool: for leads.
+    """
+
+    baseline: Annotated[
+        str | None,
+        Option(
+            "Compare each system with",
+            "Compare each system with this one alone. Fewer tests find smaller differences.",
+            unset="all others",
+        ),
+    ] = None
+    wanted: Annotated[
+        float,
+        Option(
+            "Difference that matters",
+            "Difference that matters. How many queries find it is estimated.",
+            flag="--difference",
+        ),
+    ] = 0.02
+    test: Annotated[
+        str,
+        Option(
+            "Test that decides",
+            "The test that decides whether systems differ. One of randomisation, t, wilcoxon, sign, or "
+            "tukey, which is of all pairs at once. All are shown. Choose it before the figures are seen.",
+            flag="--significance-test",
+            choices=tuple(TESTS),
+            words=TEST_WORDS,
+        ),
+    ] = "randomisation"
+    correction: Annotated[
+        str | None,
+        Option(
+            "Correction for all pairs",
+            "How p is corrected for all pairs: holm, bonferroni, or bh. With holm or bonferroni there is no "
+            "false alarm in 95 % of evaluations. With bh (Benjamini and Hochberg) some 5 % of what is found "
+            "is false.",
+            choices=(None, *CORRECTIONS),
+            words=CORRECTION_WORDS,
+            unset="holm; none with --significance-test tukey",
+        ),
+    ] = None
+    first_stage: Annotated[
+        str | None,
+        Option(
+            "Reranking: the first stage",
+            "The run (its NAME) whose first documents are reranked. The figures are of its first 10, 50, 100 "
+            "and 200, which the other runs rerank.",
+            unset="no figures of reranking",
+        ),
+    ] = None
+    judge: Annotated[
+        str | None,
+        Option(
+            "Judge",
+            "Also estimate figures on all queries that a judge graded. People's grades of the evaluated "
+            "queries correct those of this judge.",
+            unset="none",
+        ),
+    ] = None
+    hard_negatives: Annotated[
+        bool,
+        Option(
+            "Effect of hard negatives",
+            "Also on judged documents alone. Once with the hard negatives among them and once without.",
+        ),
+    ] = False
+    pool_sample: Annotated[
+        str | None,
+        Option(
+            "The judged pairs are a random sample of the pool: last ranks of its bands",
+            "Say that the judged pairs are a sample of the pool. It is for a release that records none. AP "
+            "and nDCG are inferred from it. Give the last ranks of the bands with equal chances, such as "
+            "10,50; 0 for one band.",
+            unset="the sample that the release records, if any",
+        ),
+    ] = None
+    to_pool: Annotated[
+        int | None,
+        Option(
+            "Make documents candidates for the next round, down to rank",
+            "Make the runs' first documents candidates. They are for the next round, down to this rank. The "
+            "runs become runs of the project.",
+            unset="the project stays as it is",
+            least=1,
+        ),
+    ] = None
+    turning: Annotated[
+        bool,
+        Option(
+            "Unjudged documents that could turn the order",
+            "Name unjudged documents that could turn the order. It is that of two systems by the first "
+            "measure.",
+        ),
+    ] = False
+    label_draws: Annotated[
+        int,
+        Option(
+            "Draws of labels",
+            "How often to draw all grades again, as annotators differ. It shows whether the order of systems "
+            "holds. Each draw scores all runs.",
+            least=0,
+        ),
+    ] = 0
+    subtopics: Annotated[
+        Path | None,
+        Option(
+            "Subtopics",
+            "TREC's diversity qrels, for alpha_ndcg@k. Lines of topic, subtopic, document and grade.",
+            unset="none",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class AnswerQuestions:
+    """Where people graded the answers: the file of a project, and its release."""
+
+    correctness: Annotated[
+        str | None,
+        Option(
+            "Correctness",
+            "PROJECT=RELEASE in which people graded correctness. It is that of the answers (`goldset answers "
+            "to-grade`).",
+            unset="none",
+        ),
+    ] = None
+    faithfulness: Annotated[
+        str | None,
+        Option("Faithfulness", "PROJECT=RELEASE in which people graded faithfulness.", unset="none"),
+    ] = None
+
+
+RunFiles = tuple[tuple[str, str], ...]
+"""Name of the system, and path of its file."""
+
+
+@dataclass(frozen=True)
+class EvaluateRequest:
+    """An evaluation of runs, of answers, or of both on parts of a release.
+
+    Attributes
+    ----------
+    part: a part or 'all'. measures: none are the default ones; the first is the headline. by: facets.
+    reason: why a sealed part is scored.
+    ladder: show an improvement beyond noise alone; for sealed parts, where evaluators have nothing
+        but that. The Ladder has a measure of its own, and begins by the first one named.
+    folder: of the files, where a job has to remove it.
+    """
+
+    release: str = ""
+    part: Annotated[
+        str | None,
+        Option("Part", "A part of the release, or all.", unset="all parts that are not sealed"),
+    ] = None
+    measures: Annotated[
+        Sequence[str],
+        Option(
+            "Measures",
+            "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
+            "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
+            "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
+            "num_rel_ret. Names of trec_eval and ir-measures are understood. The first one is the headline.",
+            commas=True,
+            others=True,
+            unset="those before the semicolon, at depth 10",
+        ),
+    ] = ()
+    by: Annotated[
+        Sequence[str],
+        Option(
+            "Kinds of queries",
+            "Also broken down by these facets, with commas. type (stratum and tag), stratum, band, segment, "
+            "tag, source, part; with a coverage map in the release also cluster, grid.",
+            flag="--breakdown",
+            commas=True,
+        ),
+    ] = ("stratum",)
+    reason: Annotated[
+        str | None,
+        Option(
+            "Why you look at a sealed part",
+            "Why a sealed part is scored. It is logged with name and time.",
+            unset="refuse",
+        ),
+    ] = None
+    ladder: Annotated[
+        bool,
+        Option(
+            "Only improvements (the Ladder)",
+            "On a sealed part show improvements beyond noise alone. A figure is shown only where it beats "
+            "the best one so far. So the part stays a test for longer. Evaluators have nothing but that.",
+        ),
+    ] = False
+    relevant: Annotated[
+        int | None,
+        Option(
+            "Relevant from grade",
+            "Lowest grade of a relevant document. It is for measures that know only relevant and not.",
+            flag="--relevant-grade",
+            unset="every grade above the lowest",
+        ),
+    ] = None
+    skip_repeated: Annotated[
+        bool,
+        Option(
+            "Leave out repeated documents",
+            "Keep the best rank of a document that is repeated. It is of one query. The others are counted. "
+            "Without this such a run is refused.",
+        ),
+    ] = False
+    seed: Seed = 0
+    of_runs: RunQuestions = field(default_factory=RunQuestions)
+    of_answers: AnswerQuestions = field(default_factory=AnswerQuestions)
+    runs: RunFiles = ()
+    answers: RunFiles = ()
+    folder: str = ""
+
+
+def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool) -> list[str]:
+    """What runs are missing for reranking, and for documents that could turn the order of systems.
+
+    Parameters
+    ----------
+    systems: the name of the system of each run.
+    """
+    problems = []
+    known, times = sorted(set(systems)), systems.count(first_stage or "")
+    if first_stage is not None and times != 1:
+        what = "several runs have that name" if times else "no run has that name"
+        problems.append(
+            f"The first stage {first_stage}: {what}; expected one of {', '.join(known)}, with one run."
+        )
+    elif first_stage is not None and len(known) < 2:
+        problems.append(f"The first stage {first_stage}: there is no other run that reranks its candidates.")
+    if turning and len(known) < 2:
+        problems.append(
+            "Documents that could turn the order are looked for between two systems, and there is one: add "
+            "a run of another one."
+        )
+    return problems
+
+
+def refuse_unfitting(
+    *,
+    runs: bool,
+    answers: bool,
+    ladder: bool,
+    about_runs: Sequence[str],
+    about_answers: Sequence[str],
+    further: Sequence[str] = (),
+) -> None:
+    """Stop where something is asked that no file was named for, or that the Ladder does not show.
+
+    Parameters
+    ----------
+    runs, answers: whether any were named.
+    ladder: whether the answer is the Ladder's.
+    about_runs, about_answers, further: what is asked about runs, about answers, and about either, as the
+        person who asks calls it.
+
+    Raises
+    ------
+    InputError: with all of it.
+    """
+    if not runs and not answers:
+        raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
+    asked = [*about_runs, *about_answers, *further]
+    if ladder and asked:
+        raise InputError(
+            f"The Ladder shows nothing but its answer, so {', '.join(asked)} cannot go with it: leave that "
+            "out. Of a sealed part leads see the other figures, without the Ladder."
+        )
+    problems = [f"{what} is about runs, and there is none" for what in about_runs if not runs]
+    problems += [f"{what} is about answers, and there are none" for what in about_answers if not answers]
+    refuse_problems(problems, way_out="Name the files with it.")
