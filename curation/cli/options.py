@@ -79,7 +79,7 @@ def _parameters(found: OptionField) -> list[inspect.Parameter]:
     if kind is bool and default:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     if _is_list(kind) and option.commas:
-        kind, default = str, ",".join(default)
+        kind, default = (str | None, None) if default is None else (str, ",".join(default))
     elif _is_list(kind):
         kind, default = list[str] | None, None
     elif option.read or kind is datetime or get_origin(kind) is Literal:

@@ -166,7 +166,7 @@ class EvaluateRequest:
 
     Attributes
     ----------
-    part: a part or 'all'. measures: none are the default ones; the first is the headline. by: facets.
+    part: a part or 'all'. measures: None are the default ones; the first is the headline. by: facets.
     reason: why a sealed part is scored.
     ladder: show an improvement beyond noise alone; for sealed parts, where evaluators have nothing
         but that. The Ladder has a measure of its own, and begins by the first one named.
@@ -179,7 +179,7 @@ class EvaluateRequest:
         Option("Part", "A part of the release, or all.", unset="all parts that are not sealed"),
     ] = None
     measures: Annotated[
-        Sequence[str],
+        Sequence[str] | None,
         Option(
             "Measures",
             "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
@@ -190,7 +190,7 @@ class EvaluateRequest:
             others=True,
             unset="those before the semicolon, at depth 10",
         ),
-    ] = ()
+    ] = None
     by: Annotated[
         Sequence[str],
         Option(

@@ -178,7 +178,7 @@ def evaluated(work: EvaluationWork) -> Evaluated:
     if request.runs and questions.judge is not None:
         judged = judged_estimates(
             *(work.store, work.release, work.runs, questions.judge, request.part),
-            *(request.measures or None, request.relevant, work.reading, work.progress),
+            *(request.measures, request.relevant, work.reading, work.progress),
         )
     if request.runs:
         runs = evaluate_runs(work.store, work.release, work.runs, _run_options(work), *by)
@@ -211,7 +211,7 @@ def _climbed(work: EvaluationWork) -> list[LadderLooks]:
     by = (request.reason, work.author, work.progress)
     ladders = []
     if request.runs:
-        how = (request.part, request.measures or None, request.relevant, work.reading)
+        how = (request.part, request.measures, request.relevant, work.reading)
         ladders.append(ladder_looks(work.store, work.release, work.runs, *how, *by))
     if request.answers:
         ladders.append(ladder_answers(work.store, work.release, work.answers, _answer_options(work), *by))
@@ -231,7 +231,7 @@ def _run_options(work: EvaluationWork) -> EvaluationOptions:
     request, questions = work.request, work.request.of_runs
     deciding = DecidingTest(questions.test, questions.correction)
     return EvaluationOptions(
-        *(request.part, request.measures or None, [*request.by, *work.facets], request.relevant),
+        *(request.part, request.measures, [*request.by, *work.facets], request.relevant),
         seed=request.seed,
         reading=work.reading,
         first_stage=questions.first_stage,

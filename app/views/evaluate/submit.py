@@ -57,7 +57,7 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     answers, graded = ask_for_answers(context.store, is_lead and not ladder, form.key)
     request = asks.request(ladder=ladder, reason=reason, **graded)
     if ladder:
-        request = replace(request, measures=(), by=EvaluateRequest().by)
+        request = replace(request, measures=None, by=EvaluateRequest().by)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         context.acts.do(form, lambda: _evaluate(context, request, _Files(runs, answers, times), chosen))
     if also := _also_asked(request):
