@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import NamedTuple
-
-from curation.sources.redaction import check_digits
 
 SEPARATORS = re.compile(r"[ ./-]")
 
@@ -24,8 +23,14 @@ class NationalId(NamedTuple):
     check: Callable[[str], bool] = bool
 
 
-def _bare(check: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda found: check(SEPARATORS.sub("", found).upper())
+def valid_number(*modules: str) -> Callable[[str], bool]:
+    """Whether one of these modules of python-stdnum takes a number, without its separators."""
+
+    def check(number: str) -> bool:
+        bare = SEPARATORS.sub("", number).upper()
+        return any(import_module(f"stdnum.{module}").is_valid(bare) for module in modules)
+
+    return check
 
 
 _SSN = r"(?!000|666|9)[0-9]{3}{}(?!00)[0-9]{2}{}(?!0000)[0-9]{4}"
@@ -42,35 +47,37 @@ NATIONAL_IDS = (
         "UK NINO",
         r"<A>(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?: ?[0-9]{2}){3} ?[A-D]<Z>",
     ),
-    NationalId("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", _bare(check_digits.luhn)),
-    NationalId("ES DNI/NIE", "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>", _bare(check_digits.dni)),
+    NationalId("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", valid_number("luhn")),
+    NationalId(
+        "ES DNI/NIE", "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>", valid_number("es.dni", "es.nie")
+    ),
     NationalId(
         "IT codice fiscale",
         "<A>[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]<Z>",
-        _bare(check_digits.tax_code),
+        valid_number("it.codicefiscale"),
     ),
     NationalId(
         "FR NIR",
         rf"<A>[12] ?[0-9]{{2}} ?{_MONTH} ?(?:[0-9]{{2}}|2[AB])(?: ?[0-9]{{3}}){{2}} ?[0-9]{{2}}<Z>",
-        _bare(check_digits.nir),
+        valid_number("fr.nir"),
     ),
-    NationalId("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", _bare(check_digits.german_tax_id)),
-    NationalId("PL PESEL", "<A>[0-9]{11}<Z>", check_digits.pesel),
-    NationalId("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", _bare(check_digits.cpf)),
+    NationalId("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", valid_number("de.idnr")),
+    NationalId("PL PESEL", "<A>[0-9]{11}<Z>", valid_number("pl.pesel")),
+    NationalId("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", valid_number("br.cpf")),
     NationalId(
         "SE personnummer",
         rf"<A>(?:19|20)?(?P<it>[0-9]{{2}}{_MONTH}{_DAY}[-][0-9]{{4}})<Z>",
-        _bare(check_digits.luhn),
+        valid_number("luhn"),
     ),
     NationalId(
-        "CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", _bare(check_digits.gtin)
+        "CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", valid_number("ean")
     ),
     # Its check passes one in ten of any three groups of four: alone in a text, or after its name.
-    NationalId("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", _bare(check_digits.verhoeff)),
+    NationalId("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", valid_number("verhoeff")),
     NationalId(
         "IN Aadhaar",
         r"(?<![^\W_])aadh?aa?r(?: card)?(?: number| no)?[ .:#]{0,3}"
         r"(?P<it>[2-9][0-9]{3}([ -]?)[0-9]{4}\2[0-9]{4})<Z>",
-        _bare(check_digits.verhoeff),
+        valid_number("verhoeff"),
     ),
 )

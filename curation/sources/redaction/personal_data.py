@@ -36,8 +36,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from curation.sources.redaction.check_digits import gtin, luhn, mod_97
-from curation.sources.redaction.national_ids import NATIONAL_IDS, SEPARATORS
+from curation.sources.redaction.national_ids import NATIONAL_IDS, SEPARATORS, valid_number
 from curation.text import normalise_query
 
 Check = Callable[[str], bool]
@@ -140,14 +139,13 @@ def _ascii_digit(sign: str) -> str:
     return str(unicodedata.decimal(sign)) if sign.isdecimal() else sign
 
 
-def is_card(digits: str) -> bool:
-    """Whether a number of a card issuer's length and beginning passes Luhn."""
-    return luhn(SEPARATORS.sub("", digits))
-
-
 def is_iban(account: str) -> bool:
-    """Whether a country's account number has its check digits."""
-    return mod_97(SEPARATORS.sub("", account))
+    """Whether a country's account number has its check digits (ISO 13616), which go last for the check."""
+    bare = SEPARATORS.sub("", account)
+    return is_modulo_97(bare[4:] + bare[:4])
+
+
+is_card, is_article, is_modulo_97 = map(valid_number, ("luhn", "ean", "iso7064.mod_97_10"))
 
 
 def is_public_ip(address: str) -> bool:
@@ -202,7 +200,7 @@ def _is_phone(number: str) -> bool:
     """A length that phone numbers have; unbroken digits with GS1's check digit are an article's."""
     digits = re.sub(r"[^0-9]", "", number)
     return 7 <= len(digits) <= 15 and not (
-        number.isdigit() and len(digits) in (8, 12, 13, 14) and gtin(digits)
+        number.isdigit() and len(digits) in (8, 12, 13, 14) and is_article(digits)
     )
 
 
