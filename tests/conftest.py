@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis import settings
 from curation.people import annotators
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
-from tests.support import ROOT, engines, once
+from tests.support import ROOT, engines, in_memory, once
 from tests.support.projects import new_project
 from tests.support.scheduling import longest_first, scheduler
 from tests.support.slow import slow_tests
@@ -27,6 +28,7 @@ MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
 
 os.umask(0o077)  # as every process of goldset has it
+in_memory.put_temporary_files_there()
 
 # The same examples each time, so that a change alone can make a test fail; `make search` looks for others.
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
@@ -88,7 +90,11 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_files(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The processes of a run share what `once_a_run` makes, in the folder that pytest gives the run."""
+    """All temporary files are in the folder that pytest gives the run, and removes.
+
+    Its processes share what `once_a_run` makes there.
+    """
+    os.environ["TMPDIR"] = tempfile.tempdir = str(tmp_path_factory.mktemp("other"))
     if "PYTEST_XDIST_WORKER" in os.environ:
         once.shared_by_processes[:] = [tmp_path_factory.getbasetemp().parent]
 
