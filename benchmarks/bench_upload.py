@@ -117,7 +117,7 @@ def main() -> None:
         store = init_project(Path(folder) / "project.duckdb").store
         add_annotator(store, "lee", "lead", PASSWORD)
         store.close()
-        served = Served(store.path)
+        served = Served(store.path, installed=True)
         try:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
             trial(sign_in(browser, served, "lee").new_page(), served, file)

@@ -61,7 +61,7 @@ def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -
 @pytest.mark.slow
 def test_a_server_that_is_terminated_closes_the_file_as_an_interrupted_one_does(store: Store) -> None:
     """systemd and containers send SIGTERM, which left the file with its log."""
-    served = Served(Path(store.path))
+    served = Served(Path(store.path), installed=True)
     served.process.terminate()
     assert served.process.wait(20) == 0
     served.store.close()

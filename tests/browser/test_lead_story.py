@@ -42,7 +42,7 @@ def cut(shared: Path, tmp_path: Path) -> icecat.Cut:
 def served(tmp_path: Path) -> Iterator[Served]:
     project = tmp_path / "browser.duckdb"
     by_command(project, FIRST)
-    running = Served(project)
+    running = Served(project, jobs_inside=True)
     yield running
     running.stop()
 

@@ -1,4 +1,7 @@
-"""DuckDB engines that one test after another uses: to start and end one takes 60 ms of processor time."""
+"""DuckDB engines that one test after another uses: to start and end one takes 60 ms of processor time.
+
+They work on one thread: a small project is done before a second one is awake. `make search` gives them all.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import duckdb
 
 from curation.store import Cursor
 from curation.store.files import start_engine, stop_engine
+from tests.support import is_search
 
 _kept: list[Cursor] = []
 
@@ -19,7 +23,8 @@ def take_engine(temporary: str) -> Cursor:
             return engine.execute(f"SET temp_directory = '{quoted}'")
         except duckdb.Error:  # it has used the folder that it had
             stop_engine(engine)
-    return start_engine(temporary)
+    engine = start_engine(temporary)
+    return engine if is_search() else engine.execute("SET threads = 1")
 
 
 def keep_engine(engine: Cursor) -> None:

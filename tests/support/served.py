@@ -23,6 +23,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 from tests.support import GOLDSET
+from tests.support.started import Started
 
 PASSWORD = "correct horse battery"
 ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
@@ -105,10 +106,15 @@ class Event(NamedTuple):
 
 
 class Served:
-    """A project and the process that serves it."""
+    """A project and the process that serves it.
 
-    def __init__(self, project: Path) -> None:
+    installed: it is the command as people start it, which takes two seconds more.
+    jobs_inside: jobs are done by its threads instead of processes.
+    """
+
+    def __init__(self, project: Path, installed: bool = False, jobs_inside: bool = False) -> None:
         self.project = project
+        self._installed, self._jobs_inside = installed, jobs_inside
         self.store: Store = open_store(project)
         self.log = project.with_suffix(".log")
         with socket.socket() as probe:
@@ -118,14 +124,19 @@ class Served:
         self.start()
 
     def start(self) -> None:
-        command = [GOLDSET, "--project", str(self.project), "app", "--port", str(self.port)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        command = ["--project", str(self.project), "app", "--port", str(self.port)]
+        self.process = self._process(command)
         deadline = time.monotonic() + 40
         while not self._healthy():
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, "the app did not start within 40 s"
-            time.sleep(0.1)
+            time.sleep(0.05)
+
+    def _process(self, command: list[str]) -> subprocess.Popen[bytes] | Started:
+        with self.log.open("ab") as log:
+            if self._installed:
+                return subprocess.Popen([GOLDSET, *command], stdout=log, stderr=log)
+            return Started(command, self.log, self._jobs_inside)
 
     def kill(self) -> None:
         """As a power cut would."""
