@@ -18,8 +18,8 @@ from tests.support.jobs_inside import work_inside
 
 SERVING = """app.serve curation.cli.app pandas pyarrow.pandas_compat anyio._backends._asyncio
     starlette.applications streamlit.runtime.agent.mcp streamlit.runtime.scriptrunner.magic_funcs
-    streamlit.web.bootstrap streamlit.web.server.starlette.starlette_agent_routes uvicorn.loops.asyncio uvicorn.lifespan.on
-    uvicorn.protocols.websockets.websockets_sansio_impl"""
+    streamlit.web.bootstrap streamlit.web.server.starlette.starlette_agent_routes uvicorn.loops.asyncio
+    uvicorn.lifespan.on uvicorn.protocols.websockets.websockets_sansio_impl"""
 """What is imported late where an app is served."""
 
 
