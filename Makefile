@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test slow search test-consumers test-wheel lint bench trials docs site screenshots pictures clean
+.PHONY: help setup demo check test slow search test-consumers test-wheel test-minimums lint bench trials docs site screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -69,7 +69,10 @@ pictures: setup   ## take every page empty, at work and done, wide, dark and nar
 	@.venv/bin/python -m docs.make_every_picture --to build/pictures --keep build/projects
 
 clean:   ## remove .venv and caches (projects under data/ stay)
-	rm -rf .venv .venv-consumers .venv-site app/manual/site build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-consumers .venv-minimums .venv-site app/manual/site build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 test-wheel:   ## build the wheel, and try it in a clean environment of each Python from 3.11 to 3.13 that is here
 	@.ci/wheel
+
+test-minimums: setup   ## the quick tests with the lowest versions that pyproject.toml admits, in .venv-minimums
+	@.ci/minimums

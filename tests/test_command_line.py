@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -216,3 +217,14 @@ def test_a_command_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
     listed = loaded_by("--project", project, "release", "list")
     assert "curation.cli.release" in listed
     assert not listed & {"pydantic", "rich.console", "scipy", "pandas", "torch", "curation.cli.evaluate"}
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    for words, found in (("goldset eval", "evaluate"), ("goldset pool --de", "--depth")):
+        asked = {
+            "_GOLDSET_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        done = subprocess.run([GOLDSET], env=os.environ | asked, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [found]

@@ -104,7 +104,6 @@ app = typer.Typer(
     name="goldset",
     cls=Steps,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 
-from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors, drop_ended_sessions
+from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors
 from curation.people.annotators import add_annotator
 from curation.store import Store
 from tests.support.served import PASSWORD, Served
@@ -67,13 +67,6 @@ except OSError:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard > 64
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_streamlit_keeps_its_ended_sessions_where_they_are_looked_for() -> None:
-    from streamlit.runtime.memory_session_storage import MemorySessionStorage
-
-    drop_ended_sessions()  # nothing runs here
-    MemorySessionStorage()._cache.expire()
 
 
 def sessions_until_refused(served: Served, cookie: str, opened: ExitStack) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +14,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -114,7 +112,3 @@ def test_an_upload_of_which_nothing_more_comes_is_over_and_takes_no_room() -> No
             apart.submit(asyncio.run, limits(scope, receive, send)).result()
     assert kept == [b"x" * 60]
     assert [said.get("status", said.get("body")) for said in answers] == [408, BROKEN_OFF.encode()]
-
-
-def test_streamlit_has_its_uploads_where_they_are_counted() -> None:
-    assert "self._uploaded_file_mgr = config.uploaded_file_manager" in inspect.getsource(Runtime.__init__)
