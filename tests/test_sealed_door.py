@@ -152,6 +152,7 @@ COMMANDS = {
     "leakage groups": Call("--no-paraphrase"),
     "release list": Call(""),
     "release show": Call("v2"),
+    "release pack": Call("v2 $/out/v2#.goldset", pairs=True),
     "relabel status": Call("", pairs=True),
     "relabel plan": Call("--seed 9 --today 2028-01-04"),
     "relabel show": Call("", pairs=True),
@@ -297,6 +298,37 @@ def test_with_a_reason_a_command_shows_them_and_the_log_says_so(planted: SealedP
     log = show(planted.store, "v1").log
     assert [one.reason for one in log[before:]] == [f"why {name}"]
     assert [one.opened_by for one in log[before:]] == ["command line"]
+
+
+FROM_FILE = {
+    "verify": Call("$/v2.goldset"),
+    "evaluate": Call("$/v2.goldset --run old=$/old.trec --html $/out/report#.html"),
+    "evaluate all": Call("$/v2.goldset --run old=$/old.trec --part all --reason why", exit=1),
+    "export": Call("$/v2.goldset --format csv --out $/out/csv# --reason why", exit=1),
+    "export full": Call("$/v2.goldset --format full --out $/out/full#", pairs=True),
+    "diff": Call("v1 $/v2.goldset --html $/out/diff#.html"),
+    "card": Call("$/v2.goldset"),
+    "run": Call("$/v2.goldset --out $/out/run#", pairs=True),
+}
+"""What takes a packed release: the command's first word, and how it is called."""
+
+
+def test_a_packed_release_tells_no_sealed_grade_and_one_with_them_is_logged(planted: SealedProject) -> None:
+    path, project = planted.folder / "v2.goldset", ["--project", str(planted.store.path)]
+    pack = [*project, "release", "pack", "v2"]
+    assert invoke([*pack, str(path)]).exit_code == 0
+    found = leaks(planted, content(path), pairs=True)
+    for name, call in FROM_FILE.items():
+        exit, text = run(planted, name.split()[0], call, "a", [])
+        assert exit == call.exit, f"{name}: {text[:600]}"
+        found += [f"{name}: {leak}" for leak in leaks(planted, text, call.pairs)]
+    assert not found, "\n".join(found)
+    whole = planted.folder / "whole.goldset"
+    assert invoke([*pack, str(whole), "--with-sealed"]).exit_code == 1
+    assert not whole.exists()
+    assert invoke([*pack, str(whole), "--with-sealed", "--reason", "archive"]).exit_code == 0
+    assert leaks(planted, content(whole), pairs=True), "then this test would not see a leak, either"
+    assert show(planted.store, "v2").log[-1].reason == "archive"
 
 
 def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: SealedProject) -> None:
@@ -463,6 +495,10 @@ def content(path: Path) -> str:
     """The text of a file that a command wrote."""
     if path.suffix == ".parquet":
         return "\n".join(map(str, pq.read_table(path).to_pylist()))
+    if path.suffix == ".goldset":
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as packed:
+            packed.extractall(folder)
+            return "\n".join(map(content, sorted(Path(folder).iterdir())))
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as packed:
             return "\n".join(packed.read(name).decode(errors="replace") for name in packed.namelist())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
+from curation.cli.goldset import AnyRelease, Json, Licence, app, release_store
 from curation.cli.output import emit
 
 
 @app.command()
-def card(name: ReleaseName, licence: Licence = "unknown", as_json: Json = False) -> None:
+def card(name: AnyRelease, licence: Licence = "unknown", as_json: Json = False) -> None:
     """Print a release's data-set card (Markdown).
 
     \b
@@ -18,7 +18,7 @@ def card(name: ReleaseName, licence: Licence = "unknown", as_json: Json = False)
     from curation.releases.card.card import Card
     from curation.releases.verify import opened
 
-    written = Card(opened(project_store(), name), licence)
+    written = Card(opened(release_store(), name), licence)
     emit(
         as_json,
         {"name": name, "licence": licence, "limits": written.limits, "card": written.text},

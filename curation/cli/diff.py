@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, app, project_store
+from curation.cli.goldset import AnyRelease, By, Json, Limit, app, release_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @app.command("diff")
 def diff_releases(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(help="The release to compare with, such as v1.")],
-    new: Annotated[str, typer.Argument(help="The newer release, such as v2.")],
+    old: AnyRelease,
+    new: AnyRelease,
     page: Annotated[
         Path | None,
         typer.Option("--html", help="Write the comparison as one HTML file.", show_default="none"),
@@ -50,7 +50,7 @@ def diff_releases(
     from curation.releases.diff.page import diff_page
 
     refuse_by_without(context, reason)
-    found = diff(project_store(), old, new, reason, by)
+    found = diff(release_store(), old, new, reason, by)
     if page is not None:
         write_page(page, diff_page(found, limit))
     emit(as_json, found, lambda: _show_diff(found, limit, page))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from curation.cli.evaluate_files import refuse_no_files, write_files
-from curation.cli.goldset import By, Json, ReleaseName, app, project_store
+from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.options import asks, flag_of, given_flags, refuse_unused
 from curation.cli.output import emit, progress_bar, say, write_page
@@ -55,7 +55,7 @@ def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
 def evaluate(
     request: EvaluateRequest,
     context: typer.Context,
-    name: ReleaseName,
+    name: AnyRelease,
     run: Annotated[
         list[str] | None,
         typer.Option(
@@ -156,7 +156,7 @@ def evaluate(
     from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
-    conditions, store, sources = read_conditions(fail_if or ()), project_store(), named_runs(run or [])
+    conditions, store, sources = read_conditions(fail_if or ()), release_store(), named_runs(run or [])
     request = replace(
         request,
         release=name,

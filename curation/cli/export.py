@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, ReleaseName, app, project_store
+from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, progress_bar, say, show_outcome
 from curation.releases.export.formats import FORMATS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def export(
     request: ExportRequest,
     context: typer.Context,
-    name: ReleaseName,
+    name: AnyRelease,
     out: Annotated[
         Path, typer.Option(help="Folder to write. New, empty, or an earlier export of the same release.")
     ],
@@ -65,7 +65,7 @@ def export(
     asked = replace(request, name=name, format=format)
     with progress_bar(STEPS["export"]) as progress:
         exported = export_release(
-            *(project_store(), name, format, out, by, progress),
+            *(release_store(), name, format, out, by, progress),
             reason=request.reason,
             parts=request.parts,
             without_grades=without_grades or (),

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object alone.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
+AnyRelease = Annotated[
+    str,
+    typer.Argument(
+        metavar="RELEASE",
+        help="A release's name, id or its beginning, or a packed release's file or https address.",
+    ),
+]
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
 Annotators = Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")]
 BlindDuplicates = Annotated[
@@ -142,6 +149,13 @@ def project_store(with_arrow: bool = True) -> Store:
 
         without_pandas()
     return open_store(project_path())
+
+
+def release_store() -> Store:
+    """The store of the project, if there is one: a packed release needs none."""
+    from curation.store import Store
+
+    return project_store() if project_path().is_file() else Store(project_path().resolve())
 
 
 def options_first(arguments: Sequence[str]) -> list[str]:

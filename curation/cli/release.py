@@ -1,20 +1,26 @@
-"""`goldset release`: list releases, and show one with the logs of its seal and of the looks at it."""
+"""`goldset release`: list releases, show one with its logs of seal and looks, and pack one in a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from curation.cli.goldset import Json, ReleaseName, command_group, project_store
-from curation.cli.output import emit, left_out, say, table
+import typer
+
+from curation.cli.goldset import By, Json, ReleaseName, command_group, project_store
+from curation.cli.options import refuse_unused
+from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.store import COMMAND_LINE
 from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curation.releases.export.zipped import PackedFile
     from curation.releases.looks import ListedLook
     from curation.releases.overview import ListedRelease, ShownRelease
 
-release = command_group("release", "List the releases, and show who saw sealed grades.")
+release = command_group("release", "List, show and pack releases.")
 
 
 @release.command("list")
@@ -49,6 +55,56 @@ def release_show(name: ReleaseName, as_json: Json = False) -> None:
 
     found = show(project_store(), name)
     emit(as_json, found, lambda: _show_release(found))
+
+
+@release.command("pack")
+def release_pack(
+    context: typer.Context,
+    name: ReleaseName,
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="The file to write.", show_default="NAME-ID.goldset, with the id's first digits"),
+    ] = None,
+    with_sealed: Annotated[
+        bool, typer.Option("--with-sealed", help="Also pack sealed grades, for a reason.")
+    ] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option(help="Why sealed grades are packed; logged with name and time.", show_default="refuse"),
+    ] = None,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Pack a release into one file that needs no project.
+
+    evaluate, verify, diff, export, run and card take the file, or its https address, instead of a name. It
+    has all that was frozen, as Parquet, with the documents' texts. Annotators are numbers in it, as in every
+    release. What people said of sealed pairs is not in it.
+
+    \b
+    Examples:
+      goldset release pack v1 v1.goldset
+      goldset release pack v1 v1-whole.goldset --with-sealed --reason "For the archive"
+    """
+    from curation.releases.export.zipped import pack_release
+
+    if not with_sealed:
+        refuse_unused(context, "no sealed grade is packed without --with-sealed", "reason")
+    with progress_bar() as progress:
+        packed = pack_release(
+            *(project_store(), name, file, by, progress), with_sealed=with_sealed, reason=reason
+        )
+    emit(as_json, packed, lambda: _show_packed(packed))
+
+
+def _show_packed(packed: PackedFile) -> None:
+    exported = packed.exported
+    say(f"Packed {exported.name}: {packed.file}, {packed.bytes:,} bytes.")
+    if exported.without_grades:
+        say(f"Without what people said of sealed pairs: {', '.join(exported.without_grades)}.")
+    if exported.opening is not None:
+        say(f"With the sealed grades of {', '.join(exported.opening.parts)}, which is logged.")
+    say(f"sha256: {packed.sha256}", f"release id: {exported.release_id}")
 
 
 def _show_release(found: ShownRelease) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, ReleaseName, app, listed, project_store
+from curation.cli.goldset import AnyRelease, Json, app, listed, release_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
 from curation.text import amount
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @app.command()
 def run(
     context: typer.Context,
-    name: ReleaseName,
+    name: AnyRelease,
     out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
     systems: Annotated[
         str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
@@ -50,7 +50,7 @@ def run(
         refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
     with progress_bar() as progress:
         written = write_baselines(
-            project_store(),
+            release_store(),
             name,
             listed(systems),
             out,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_path, project_store
+from curation.cli.goldset import Json, app, project_path, release_store
 from curation.cli.output import emit, progress_bar, say
 from curation.text import amount
 
@@ -48,7 +48,7 @@ def verify(
     from curation.releases.verify import verify as verify_release
 
     with progress_bar() as progress:
-        verified = verify_release(project_store(), str(name), progress)
+        verified = verify_release(release_store(), str(name), progress)
     emit(as_json, verified, lambda: _show_verified(str(name), verified))
     if not verified.intact:
         raise typer.Exit(1)
@@ -57,7 +57,7 @@ def verify(
 def _verify_folder(folder: Path, as_json: bool) -> None:
     from curation.releases.export.verify_export import verify_export
 
-    store = project_store() if project_path().is_file() else None
+    store = release_store() if project_path().is_file() else None
     verified = verify_export(folder, store)
     emit(as_json, verified, lambda: _show_verified_folder(folder, verified))
     if not verified.intact:
@@ -71,6 +71,12 @@ def _show_verified(name: str, verified: Verified) -> None:
             f"{amount(verified.documents, 'document')} are as frozen.",
             f"release id: {verified.release_id}",
         )
+        if verified.lacking:
+            say(
+                f"Without the rows of sealed queries in {', '.join(verified.lacking)}: of these parts the id "
+                "cannot be computed again, and their other rows have the sums of who packed them. All else "
+                "makes the id."
+            )
     else:
         _say_altered(name, verified.problems, verified.altered)
 

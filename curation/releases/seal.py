@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from curation.door import TEST, Opening, sealed_parts, write_opening
 from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
-from curation.releases.verify import opened
+from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Store, utc_now
 
 
@@ -42,7 +42,7 @@ def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
 
 def open_sealed(
     store: Store,
-    name: str,
+    name: str | Opened,
     purpose: str,
     reason: str | None,
     actor: str = COMMAND_LINE,
@@ -50,10 +50,12 @@ def open_sealed(
 ) -> Opening | None:
     """Let grades of a release out, and write down to whom, for what and why; None where none is sealed.
 
-    Call it before the first of these grades is read for anybody.
+    Call it before the first of these grades is read for anybody. What a file has, it hands out: the seal was
+    opened when it was packed.
 
     Parameters
     ----------
+    name: or the release as it was opened before.
     purpose: what is done with the grades, such as 'export as beir'.
     parts: whose grades are wanted; by default those of all.
 
@@ -68,8 +70,12 @@ def open_sealed(
     wanted = release.header["queries"] if parts is None else parts
     refuse_unknown_parts(release.header["queries"], wanted)
     sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
+    if release.file is not None:
+        refuse_not_in_file(release, wanted)
+        return None
     if not sealed:
         return None
+    name = release.row.name
     if reason is None or not reason.strip():
         raise _no_reason(name, sealed)
     opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
@@ -77,6 +83,17 @@ def open_sealed(
         require_author(cursor, actor, "lead")
         write_opening(cursor, opening)
     return opening
+
+
+def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
+    """Stop where grades of parts are wanted that a packed release does not have."""
+    missing = sorted(set(parts).difference(release.file.with_grades)) if release.file else []
+    if missing and release.file:
+        raise RefusedError(
+            f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
+            "unless somebody packs them and says why. Leave the part out, or ask who leads the project.",
+            command="`goldset release pack NAME FILE --with-sealed --reason WHY` packs them.",
+        )
 
 
 def _no_reason(name: str, sealed: Collection[str]) -> RefusedError:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import NotFoundError
+from curation.errors import InputError, NotFoundError
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import documents_by_hash
@@ -26,6 +28,8 @@ FORMAT = 2
 """The form of a release's content."""
 BESIDE = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
+SUFFIX = ".goldset"
+"""What the names of packed releases end with."""
 NO_NUMBER = "somebody who judged nothing of this release"
 
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
@@ -104,6 +108,16 @@ def released_queries(store: Store) -> ReleasedQueries:
     )
 
 
+def is_file(reference: str) -> bool:
+    """Whether a release is named by a file or an address, not by its name or id."""
+    return "/" in reference or os.sep in reference or reference.endswith(SUFFIX)
+
+
+def begins_id(reference: str) -> bool:
+    """Whether it can be the beginning of a release id, long enough to be meant so."""
+    return re.fullmatch(r"[0-9a-f]{6,64}", reference) is not None
+
+
 def graded_pairs(row: ReleaseRow) -> int | None:
     """How many grades a release has by its manifest; None where that was altered, which verifying says."""
     try:
@@ -113,15 +127,27 @@ def graded_pairs(row: ReleaseRow) -> int | None:
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """The release of that name.
+    """The release of that name, or the first one whose id is that or begins so.
 
     Raises
     ------
+    InputError: releases of several ids begin so.
     NotFoundError: there is none; names those there are.
     """
     releases = {row.name: row for row in list_releases(cursor)}
     if name in releases:
         return releases[name]
+    if begins_id(name):
+        of_id = {
+            row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)
+        }
+        if len(of_id) > 1:
+            named = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in of_id.values()))
+            raise InputError(
+                f"{len(of_id)} releases have an id that begins with {name}: {named}. Give more of it."
+            )
+        if of_id:
+            return next(iter(of_id.values()))
     names = list(releases)
     have = f"It has {', '.join(names)}." if names else "It has none yet."
     command = "" if names else "`goldset freeze NAME` makes one."

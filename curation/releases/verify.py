@@ -1,7 +1,7 @@
 """Verification: every byte of a release against its sums, and every pinned document against its hash.
 
 All content of a release is read through `opened`, so that no altered release is used, and none that a newer
-goldset froze.
+goldset froze. It takes a release by its name, its id, the beginning of that, its file, or the file's address.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from curation.errors import RefusedError
+from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
 from curation.releases.stored import (
     FORMAT,
@@ -20,14 +20,18 @@ from curation.releases.stored import (
     ReleaseRow,
     Table,
     find_release,
+    is_file,
     pinned_documents,
     release_id_of,
     signed_row,
 )
 from curation.sources.corpus import content_hash_of
-from curation.store import Store
+from curation.store import Document, Store
 from curation.store.release_parts import PartSum, PartText, read_parts
 from curation.text import amount
+
+if TYPE_CHECKING:
+    from curation.releases.packed import PackedRelease
 
 SHOWN = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
@@ -47,6 +51,7 @@ class Verified:
     intact: nothing was altered.
     problems: a sentence for each altered part, naming its first altered line, and for each altered document
         (the first `SHOWN`; `altered` counts all).
+    lacking: parts of which the file has no rows about sealed queries: the id cannot be computed from these.
     """
 
     name: str
@@ -56,14 +61,30 @@ class Verified:
     documents: int
     altered: int
     problems: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A release whose content is as it was frozen; `texts` is part → text."""
+    """A release whose content is as it was frozen; `texts` is part → text.
+
+    file: where it is no project's; it may lack the grades of some parts.
+    """
 
     row: ReleaseRow
     texts: Mapping[str, PartText]
+    file: PackedRelease | None = None
+
+    @property
+    def closed_queries(self) -> set[str]:
+        """The queries of parts whose grades the file does not have."""
+        if self.file is None:
+            return set()
+        return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}
+
+    def pinned(self, store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
+        """Each pinned version, from the project or the file."""
+        return pinned_documents(store, pins) if self.file is None else self.file.pinned(pins)
 
     def rows(self, part: str) -> Table:
         """The rows of a part; none where it has no such part.
@@ -100,26 +121,49 @@ def opened(store: Store, name: str | Opened) -> Opened:
 
     Parameters
     ----------
-    name: or the release itself, where it was read before.
+    name: or its id, the beginning of that, its file, the file's address, or the release itself, where it was
+        read before. For a file no project is needed, and none is opened.
 
     Raises
     ------
+    InputError: the file or what is at the address cannot be taken.
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldset froze it.
     """
     if isinstance(name, Opened):
         return name
-    with store.reading() as cursor:
-        row = find_release(cursor, name)
-        texts = read_parts(cursor, row.release_id)
-    if problems := _part_problems(row, texts):
+    release = _resolved(store, name)
+    if release.file is None and (problems := _part_problems(release.row, release.texts)):
         raise RefusedError(
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
             command=f"`goldset verify {name}` names everything.",
         )
-    release = Opened(row, texts)
     refuse_other_form(release)
     return release
+
+
+def _resolved(store: Store, reference: str) -> Opened:
+    """The release that is meant, as it is: of a file, of the project, or kept from an address."""
+    if is_file(reference):
+        return _of_file(reference)
+    try:
+        with store.reading() as cursor:
+            row = find_release(cursor, reference)
+            return Opened(row, read_parts(cursor, row.release_id))
+    except NotFoundError:
+        from curation.releases.fetched import kept_file
+
+        if (kept := kept_file(reference)) is None:
+            raise
+        return _of_file(str(kept))
+
+
+def _of_file(reference: str) -> Opened:
+    from curation.releases.fetched import packed_file
+    from curation.releases.packed import PackedRelease  # a project's release needs no zip files
+
+    file = PackedRelease(packed_file(reference))
+    return Opened(file.row, file.texts, file)
 
 
 def refuse_other_form(release: Opened) -> None:
@@ -156,24 +200,23 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
 
 def verified_and_opened(store: Store, name: str, progress: Progress = silent) -> tuple[Verified, Opened]:
     """As `verify`, with the release for use where it is intact: its parts are read once for both."""
-    with store.reading() as cursor:
-        row = find_release(cursor, name)
-        texts = read_parts(cursor, row.release_id)
-    release = Opened(row, texts)
-    problems = _part_problems(row, texts)
+    release = _resolved(store, name)
+    file = release.file
+    problems = _part_problems(release.row, release.texts) if file is None else file.problems()
     if not problems:
         refuse_other_form(release)
     rows = () if problems else release.walk("documents")
     pins = [Pin(row["document_id"], row["content_hash"]) for row in rows]
-    problems += _document_problems(store, pins, progress)
+    problems += _document_problems(release, store, pins, progress)
     found = Verified(
-        name=name,
-        release_id=row.release_id,
+        name=name if file is None else release.row.name,
+        release_id=release.row.release_id,
         intact=not problems,
-        parts=len(texts),
+        parts=len(release.texts),
         documents=len(pins),
         altered=len(problems),
         problems=tuple(problems[:SHOWN]),
+        lacking=() if file is None else file.lacking,
     )
     return found, release
 
@@ -244,9 +287,9 @@ def _told(part: str, line: str) -> str:
     return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
 
 
-def _document_problems(store: Store, pins: Sequence[Pin], progress: Progress) -> list[str]:
+def _document_problems(release: Opened, store: Store, pins: Sequence[Pin], progress: Progress) -> list[str]:
     problems = []
-    for number, (pin, document) in enumerate(pinned_documents(store, pins), 1):
+    for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
         if document is None:
             problems.append(f"the document {pin.document_id!r} is gone from the project")
         elif document.document_id != pin.document_id or content_hash_of(document) != pin.content_hash:

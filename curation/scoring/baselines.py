@@ -17,10 +17,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -33,11 +35,11 @@ from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
 from curation.releases.export.formats.trec import without_space
 from curation.releases.seal import refuse_unknown_parts
-from curation.releases.stored import Pin, pinned_documents
+from curation.releases.stored import Pin
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
-from curation.store import COMMAND_LINE, Document, Query, Store, note_event
+from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
 from curation.store.staging import staged
 from curation.text import normalise_query
 
@@ -135,7 +137,6 @@ def write_baselines(
     out = out.resolve()
     _refuse_existing(out, names, replace)
     documents = _documents(store, release, progress)
-    engines = Systems(store, names, documents, model)
     about = {
         "release": name,
         "release_id": release.row.release_id,
@@ -147,15 +148,19 @@ def write_baselines(
         "timed": TIMED,
     }
     ids = _ExportedIds(release)
-    runs = _write_all(out, [engines.retriever(name) for name in names], queries, ids, about, progress)
-    detail = {
-        "release": release.row.release_id,
-        "name": name,
-        "split": part,
-        "systems": names,
-        "depth": depth,
-    }
-    note_event(store, "run baselines", detail, actor)
+    with nullcontext(store) if release.file is None else _scratch(documents) as work:
+        engines = Systems(work, names, documents, model)
+        retrievers = [engines.retriever(name) for name in names]
+        runs = _write_all(out, retrievers, queries, ids, about, progress)
+    if release.file is None:
+        detail = {
+            "release": release.row.release_id,
+            "name": name,
+            "split": part,
+            "systems": names,
+            "depth": depth,
+        }
+        note_event(store, "run baselines", detail, actor)
     return BaselineRuns(
         name=name,
         release_id=release.row.release_id,
@@ -168,6 +173,19 @@ def write_baselines(
         out=out,
         runs=runs,
     )
+
+
+@contextmanager
+def _scratch(documents: Sequence[Document]) -> Iterator[Store]:
+    """A project of these documents for what searching them keeps: counts of words, and embeddings."""
+    with TemporaryDirectory() as folder:
+        store = create_store(Path(folder) / "scratch.duckdb")
+        try:
+            with store.transaction(appends=True) as cursor:
+                append_rows(cursor, "documents", documents)
+            yield store
+        finally:
+            store.close()
 
 
 def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
@@ -238,7 +256,7 @@ def _documents(store: Store, release: Opened, progress: Progress) -> list[Docume
     """The documents as the release pins them."""
     pins = [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
     found = []
-    for number, (pin, document) in enumerate(pinned_documents(store, pins), 1):
+    for number, (pin, document) in enumerate(release.pinned(store, pins), 1):
         if document is None or content_hash_of(document) != pin.content_hash:
             raise RefusedError(
                 f"The document {pin.document_id!r} of the release {release.row.name!r} is not as it was "

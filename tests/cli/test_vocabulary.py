@@ -102,8 +102,8 @@ ALONE = set(
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics --table
     --tag-field --test --text --text-field --time-block --title-field --to --to-pool --top-up --torso
-    --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --within
-    --without-grades
+    --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
+    --within --without-grades
     """.split()
 )
 SENTENCE = re.compile(r"[A-Z“'].*[.)]", re.DOTALL)

@@ -20,7 +20,15 @@ def synthetic_sentence(synthetic: int, queries: int) -> str:
 
 def limits_of(release: Opened) -> Lines:
     """What somebody who uses the release must know; empty where nothing follows from it."""
-    return [*_of_labels(release), *_of_pools(release), *_of_freeze(release)]
+    return [*_of_file(release), *_of_labels(release), *_of_pools(release), *_of_freeze(release)]
+
+
+def _of_file(release: Opened) -> Lines:
+    closed = len(release.closed_queries)
+    return [
+        f"It is written from a packed release, without what people said of {closed:,} sealed queries: "
+        "numbers of judgments, grades and candidates leave these out."
+    ] * bool(closed)
 
 
 def _of_labels(release: Opened) -> Lines:
@@ -48,7 +56,8 @@ def _of_labels(release: Opened) -> Lines:
 
 
 def _of_relevance(release: Opened) -> Lines:
-    queries = release.rows("queries")
+    closed = release.closed_queries
+    queries = [row for row in release.rows("queries") if row["query_id"] not in closed]
     grade = release.rows("split")[0]["parameters"]["relevant_grade"]
     lacking = len(without_relevant(queries, release.walk("qrels"), grade))
     if not lacking:

@@ -29,9 +29,12 @@ class ReleaseSummary(NamedTuple):
 
 
 class ComparedRelease:
-    """A release, laid out to be compared."""
+    """A release, laid out to be compared.
 
-    def __init__(self, release: Opened) -> None:
+    closed: queries whose grades one of the two does not have; they are left out of both.
+    """
+
+    def __init__(self, release: Opened, closed: Collection[str] = ()) -> None:
         self.release = release
         self.header = release.header
         self.summary = ReleaseSummary(
@@ -43,12 +46,18 @@ class ComparedRelease:
             self.header["grades"],
         )
         self.queries = {row["query_id"]: row for row in release.rows("queries")}
-        self.qrels = {(row["query_id"], row["document_id"]): row for row in release.rows("qrels")}
+        self.qrels = {
+            (row["query_id"], row["document_id"]): row
+            for row in release.rows("qrels")
+            if row["query_id"] not in closed
+        }
         self.documents = {row["document_id"]: row["content_hash"] for row in release.rows("documents")}
         self.judged = Counter(document_id for _, document_id in self.qrels)
         self.graded = Counter(query_id for query_id, _ in self.qrels)
         self.how = Counter(row["how"] for row in self.qrels.values())
-        self.systems = Counter(row["system"] for row in release.rows("candidates"))
+        self.systems = Counter(
+            row["system"] for row in release.rows("candidates") if row["query_id"] not in closed
+        )
         self.agreement = (release.rows("agreement") or [{}])[0]
         self.sealed = sealed_parts(self.header)
         self.retired: dict[str, str] = self.header.get("retired", {})

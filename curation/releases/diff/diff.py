@@ -101,6 +101,9 @@ ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_i
 """What the header has and the comparison shows elsewhere, or not at all."""
 
 
+VERSIONS = "frozen with"
+
+
 class Setting(NamedTuple):
     """Something that the releases were made with, as text; None where there is none."""
 
@@ -112,6 +115,8 @@ class Setting(NamedTuple):
 def setting_changes(before: ComparedRelease, after: ComparedRelease) -> tuple[Setting, ...]:
     """What differs of all that the releases were made with."""
     old, new = _made_with(before), _made_with(after)
+    if before.release.file or after.release.file:  # a file says nothing of this
+        old, new = ({k: v for k, v in one.items() if not k.startswith(VERSIONS)} for one in (old, new))
     return tuple(
         Setting(what, old.get(what), new.get(what))
         for what in dict.fromkeys([*old, *new])
@@ -131,7 +136,7 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
         "coverage": _coverage(release),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
         "release": _without(side.header, *ELSEWHERE),
-        "frozen with": json.loads(release.row.manifest).get("versions", {}),
+        VERSIONS: json.loads(release.row.manifest).get("versions", {}),
         "form of the content": side.summary.format,
     }
     return dict(_flat("", told))
@@ -189,6 +194,7 @@ class Diff:
     causes: cause → changes among the grades of queries that both have; sealed ones are counted as well.
     opened: why the seal was opened; None where it was not.
     sealed: changes among sealed grades that are not named.
+    not_compared: queries whose grades a packed release lacks.
     how: how grades came about. left_out: what was left out of the releases. proposed: candidates by system.
     settings: rule of the consensus, guides, sampling, split, corpus and whatever else the releases say.
     """
@@ -213,6 +219,7 @@ class Diff:
     left_out: tuple[Count, ...]
     proposed: tuple[Count, ...]
     settings: tuple[Setting, ...]
+    not_compared: int = 0
 
 
 def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str = COMMAND_LINE) -> Diff:
@@ -230,14 +237,15 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
     """
     before, after = opened(store, old), opened(store, new)
     if reason is not None:
-        for name, other in ((old, new), (new, old)):
-            open_sealed(store, name, f"compare with {other}", reason, actor)
+        for release, other in ((before, new), (after, old)):
+            open_sealed(store, release, f"compare with {other}", reason, actor)
     return compared(before, after, reason)
 
 
 def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
     """Two opened releases; with a reason, the grades of sealed parts are named."""
-    before, after = ComparedRelease(old), ComparedRelease(new)
+    closed = old.closed_queries | new.closed_queries
+    before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     documents = document_changes(before, after)
     both = before.queries.keys() & after.queries.keys()
     changes = grade_changes(before, after, both)
@@ -258,6 +266,7 @@ def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
         causes=dict(sorted(Counter(change.cause or UNEXPLAINED for change in changes).items())),
         opened=reason,
         sealed=len(changes) - len(named),
+        not_compared=len(closed),
         documents=documents,
         agreement=agreement_figures(before, after),
         how=_counts(before.how, after.how),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
 from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
 from curation.reports.page import Section, Table, html_page
-from curation.text import decimal, isolated
+from curation.text import amount, decimal, isolated
 
 LIMIT = 50
 """Rows of a table that are shown, unless somebody asks for more."""
@@ -42,6 +42,9 @@ def findings(diff: Diff) -> list[str]:
             f"{diff.sealed:,} of these grades are in a sealed part. They are named only to who gives a "
             "reason, and that is logged."
         )
+    if diff.not_compared:
+        count = amount(diff.not_compared, "query", "queries")
+        told.append(f"Not compared: the grades of {count}, because a packed release lacks sealed grades.")
     documents = diff.documents
     told.append(
         f"Documents: {len(documents.gone):,} gone, {len(documents.new):,} new, {len(documents.changed):,} "

@@ -4,9 +4,7 @@ An export is made from frozen content that was verified first. It is written int
 and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
 gate (`seal`) before the first file is opened.
 
-The manifest also names how the export was written, and its own sum. Its text is a function of what
-it says (sorted keys, two spaces, one line feed at the end), so that not a space
-in it can change unseen: `sum` is the SHA-256 of the canonical JSON of all else.
+The manifest also names how the export was written.
 """
 
 from __future__ import annotations
@@ -29,23 +27,15 @@ from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold, gold_of
 from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
+from curation.releases.manifest import MANIFEST, manifest_text
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
-from curation.text import canonical_json
 
-MANIFEST = "manifest.json"
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
-
-
-def manifest_text(contents: Mapping[str, Any]) -> str:
-    """The file's text; its `sum` is computed, whatever the contents say."""
-    rest = {name: value for name, value in contents.items() if name != "sum"}
-    whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
-    return f"{json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True)}\n"
 
 
 def written_with() -> dict[str, str]:
@@ -127,15 +117,16 @@ def export(
         )
     graded = graded_parts(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
-    opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
+    opening = open_sealed(store, release, f"export as {format}", reason, actor, graded)
     exported = _written(store, release, format, out, graded, options, opening)
-    detail = {
-        "name": name,
-        "release": verified.release_id,
-        "format": format,
-        "without grades": list(exported.without_grades),
-    }
-    note_event(store, "export", detail, actor)
+    if release.file is None:
+        detail = {
+            "name": name,
+            "release": verified.release_id,
+            "format": format,
+            "without grades": list(exported.without_grades),
+        }
+        note_event(store, "export", detail, actor)
     return exported
 
 

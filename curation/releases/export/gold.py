@@ -14,7 +14,7 @@ from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
 from curation.releases.export.request import ExportOptions
 from curation.releases.search_weights import search_weights
-from curation.releases.stored import Pin, Table, pinned_documents
+from curation.releases.stored import Pin, Table
 from curation.releases.verify import Opened
 from curation.sources.queries import PREFIXES
 from curation.store import Document, Store
@@ -48,9 +48,9 @@ class Judged(NamedTuple):
 class PinnedDocuments:
     """The documents of a release; walking them reads batch by batch."""
 
-    def __init__(self, store: Store, pins: Sequence[Pin]) -> None:
-        self._store = store
-        self._pins = pins
+    def __init__(self, store: Store, release: Opened) -> None:
+        self._store, self._release = store, release
+        self._pins = [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
 
     @property
     def ids(self) -> list[str]:
@@ -67,7 +67,7 @@ class PinnedDocuments:
         return {document.document_id: document for document in self._read(pins)}
 
     def _read(self, pins: Sequence[Pin]) -> Iterator[Document]:
-        return (document for _, document in pinned_documents(self._store, pins) if document is not None)
+        return (document for _, document in self._release.pinned(self._store, pins) if document is not None)
 
 
 class PartRowsOf:
@@ -179,9 +179,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
         queries=queries,
         qrels=PartRowsOf(release, "qrels", inside),
         candidates=PartRowsOf(release, "candidates", inside),
-        documents=PinnedDocuments(
-            store, [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
-        ),
+        documents=PinnedDocuments(store, release),
         relevant_grade=split["relevant_grade"],
         above_lowest=scale[1],
         drawn={stratum["name"]: stratum["drawn"] for stratum in strata},

@@ -8,19 +8,19 @@ expected bytes are never shown, so the seal stays closed.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from curation.door import openings, sealed_parts
 from curation.errors import CurationError, InputError
-from curation.releases.export.export import MANIFEST, manifest_text, write_files, written_with
+from curation.releases.export.export import write_files, written_with
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportOptions
+from curation.releases.manifest import MANIFEST, read_manifest
 from curation.releases.stored import list_releases
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store
@@ -71,7 +71,7 @@ def _verify(out: Path, store: Store | None) -> VerifiedExport:
     path = out / MANIFEST
     if not path.is_file():
         raise InputError(f"there is no {MANIFEST}: expected a folder that `goldset export` wrote", path=out)
-    manifest, problem = _read(path.read_bytes())
+    manifest, problem = read_manifest(path.read_bytes())
     if manifest is None:
         return _verdict(out, {}, NO_PROJECT, {MANIFEST: problem})
     problems = _against_manifest(out, manifest["files"]) | ({MANIFEST: problem} if problem else {})
@@ -99,33 +99,6 @@ def _verdict(
         altered=len(problems),
         problems=tuple(sentences[:SHOWN]),
     )
-
-
-def _read(content: bytes) -> tuple[dict[str, Any] | None, str]:
-    """What the manifest tells, None where it tells nothing; and what is wrong with it, '' for nothing."""
-    try:
-        text = content.decode("utf-8")
-        manifest = json.loads(text)
-    except UnicodeDecodeError as error:
-        return None, f"was altered: byte {error.start + 1:,} is not UTF-8; nothing else could be looked at"
-    except ValueError as error:
-        return None, f"was altered: it is no JSON any more ({error}); nothing else could be looked at"
-    if not _is_manifest(manifest):
-        return None, "was altered: it does not tell which files there are; nothing else could be looked at"
-    agrees = manifest_text(manifest) == text
-    return manifest, "" if agrees else "was altered: it does not agree with its own sum"
-
-
-def _is_manifest(manifest: Any) -> bool:
-    files = manifest.get("files") if isinstance(manifest, dict) else None
-    return isinstance(files, dict) and all(
-        isinstance(entry, dict) and _inside(name) for name, entry in files.items()
-    )
-
-
-def _inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return bool(name) and not path.is_absolute() and ".." not in path.parts
 
 
 def _against_manifest(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -35,6 +35,7 @@ from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
 from curation.releases.coverage import ReleasedCoverage, released_coverage
+from curation.releases.seal import refuse_not_in_file
 from curation.releases.verify import Opened, opened
 from curation.sampling.strata import BETWEEN
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
@@ -299,6 +300,8 @@ def read_release(
     release = opened(store, name)
     sealed = sealed_parts(release.header)
     parts = parts_of(release, split)
+    if release.file is not None:
+        _refuse_sealed_of_file(release, sorted(set(parts).intersection(sealed)))
     rows = release.rows("queries")
     chosen = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
     ids = [row["query_id"] for row in chosen]
@@ -336,6 +339,16 @@ def read_release(
         pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
         frozen=release,
     )
+
+
+def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:
+    """Stop where sealed parts would be scored without a log of looks."""
+    refuse_not_in_file(release, sealed)
+    if sealed:
+        raise RefusedError(
+            f"{', '.join(sealed)} is sealed: who scores a run on it is written down in the project, and a "
+            "file has no such log. Evaluate it there, or choose another part."
+        )
 
 
 def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:

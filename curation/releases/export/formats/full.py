@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.releases.export.formats.export_format import ExportFormat, Written
+from curation.releases.packed import ADDED, PACKED, RELEASE
 from curation.releases.part_tables import write_part
 from curation.store.release_parts import PartText
 from curation.text import canonical_json
@@ -26,11 +27,6 @@ from curation.text import canonical_json
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
 
-RELEASE = "release.json"
-PACKED = 1
-"""The form of these files; another one is refused."""
-ADDED = ("title", "body", "url", "published", "group_key", "metadata")
-"""What a document has besides its id and the hash of its content."""
 OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
 """Figures of a query's coverage that rest on which documents are relevant."""
 

@@ -1,0 +1,250 @@
+"""A release in a file: the same bytes each time, the project's figures without it, a sentence for damage."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.evaluation.evaluate_runs import evaluate_runs
+from curation.releases.diff.diff import diff
+from curation.releases.export.export import export
+from curation.releases.export.zipped import pack_release
+from curation.releases.manifest import manifest_text
+from curation.releases.verify import opened, verify
+from curation.scoring.baselines import write_baselines
+from curation.scoring.inputs.system_runs import named_runs
+from curation.store import Store
+from curation.text import plain
+from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
+from tests.support.gold_project import frozen_project
+
+
+class Project(NamedTuple):
+    """A project with its release v1, that release packed, and a run."""
+
+    store: Store
+    packed: Path
+    run: Path
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("packed")
+    store = evaluated_project(folder)
+    run = write_run(folder / "run.trec", ranked("run"))
+    return Project(store, pack_release(store, "v1", folder / "v1.goldset").file, run)
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Store:
+    """No project: whatever reads or writes one fails."""
+    return Store(tmp_path / "none.duckdb")
+
+
+def test_the_same_release_gives_the_same_bytes(project: Project, tmp_path: Path) -> None:
+    again = pack_release(project.store, "v1", tmp_path / "v1.goldset")
+    assert again.file.read_bytes() == project.packed.read_bytes()
+    other = evaluated_project(tmp_path)
+    assert pack_release(other, "v1", tmp_path / "o.goldset").sha256 == again.sha256
+    other.close()
+
+
+def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_projects(
+    project: Project, nowhere: Store, tmp_path: Path
+) -> None:
+    there = tmp_path / "only-read"
+    there.mkdir()
+    for path in (project.packed, project.run):
+        shutil.copy(path, there)
+    there.chmod(0o500)
+    runs = named_runs([f"system={there / project.run.name}"])
+    found = evaluate_runs(nowhere, str(there / project.packed.name), runs)
+    assert plain(found) == plain(evaluate_runs(project.store, "v1", runs))
+    assert [path.name for path in sorted(there.iterdir())] == ["run.trec", "v1.goldset"]
+    there.chmod(0o700)
+
+
+def test_a_run_on_a_file_is_that_of_the_project(project: Project, nowhere: Store, tmp_path: Path) -> None:
+    for store, name in ((nowhere, str(project.packed)), (project.store, "v1")):
+        write_baselines(store, name, ["bm25"], tmp_path / str(store is nowhere))
+    found, expected = ((tmp_path / name / "bm25.trec").read_bytes() for name in ("True", "False"))
+    assert found == expected
+
+
+def test_an_export_of_a_file_is_that_of_the_project_but_for_its_card(
+    project: Project, nowhere: Store, tmp_path: Path
+) -> None:
+    for store, name in ((nowhere, str(project.packed)), (project.store, "v1")):
+        export(store, name, "beir", tmp_path / str(store is nowhere), without_grades=["test"])
+    for path in sorted((tmp_path / "False").rglob("*.[jt]s*")):
+        if path.name != "manifest.json":
+            other = tmp_path / "True" / path.relative_to(tmp_path / "False")
+            assert path.read_bytes() == other.read_bytes()
+    assert "without what people said of 30 sealed queries" in (tmp_path / "True" / "README.md").read_text()
+
+
+def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
+    project: Project, nowhere: Store, tmp_path: Path
+) -> None:
+    release = opened(nowhere, str(project.packed))
+    assert {row["query_id"] for row in release.rows("qrels")}.isdisjoint(sealed_queries(project.store))
+    runs = named_runs([str(project.run)])
+    with pytest.raises(RefusedError, match="has no grades of test"):
+        evaluate_runs(nowhere, str(project.packed), runs, reason="why", **_part("test"))
+    with pytest.raises(RefusedError, match="has no grades of test"):
+        export(nowhere, str(project.packed), "csv", tmp_path / "csv", reason="why")
+
+
+def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log_of_looks(
+    project: Project, nowhere: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(RefusedError, match="says why"):
+        pack_release(project.store, "v1", tmp_path / "whole.goldset", with_sealed=True)
+    assert not list(tmp_path.iterdir())
+    whole = pack_release(project.store, "v1", tmp_path / "whole.goldset", with_sealed=True, reason="archive")
+    assert whole.file.stat().st_mode & 0o777 == 0o600
+    found = verify(nowhere, str(whole.file))
+    assert (found.intact, found.lacking, found.release_id) == (True, (), whole.exported.release_id)
+    with pytest.raises(RefusedError, match="a file has no such log"):
+        evaluate_runs(nowhere, str(whole.file), named_runs([str(project.run)]), reason="r", **_part("test"))
+
+
+def test_verifying_says_of_which_parts_the_id_cannot_be_computed(project: Project, nowhere: Store) -> None:
+    found = verify(nowhere, str(project.packed))
+    assert found.intact
+    assert found.documents == opened(project.store, "v1").header["documents"]
+    assert {"qrels", "judgments", "split"} <= set(found.lacking) < set(opened(project.store, "v1").texts)
+
+
+def test_a_file_compared_with_its_project_differs_in_nothing_but_says_what_is_not_compared(
+    project: Project, tmp_path: Path
+) -> None:
+    found = diff(project.store, "v1", str(project.packed))
+    assert (found.same, found.settings, found.regrades, found.pairs_gone) == (True, (), (), ())
+    assert found.not_compared == len(sealed_queries(project.store))
+
+
+def test_a_release_is_known_by_the_beginning_of_its_id(project: Project) -> None:
+    release_id = opened(project.store, "v1").row.release_id
+    assert opened(project.store, release_id[:8]).row == opened(project.store, "v1").row
+    with pytest.raises(NotFoundError):
+        opened(project.store, release_id[:5])
+
+
+def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
+    store = frozen_project(tmp_path)
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO releases SELECT 'twin', left(release_id, 60) || 'ffff', manifest, frozen_at, "
+            "frozen_by FROM releases"
+        )
+    with pytest.raises(InputError, match=r"2 releases have an id that begins with .* twin .* v1 "):
+        opened(store, opened(store, "v1").row.release_id[:12])
+    store.close()
+
+
+def test_another_file_is_never_replaced(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.goldset").write_text("mine")
+    with pytest.raises(InputError, match="is there already"):
+        pack_release(project.store, "v1", tmp_path / "mine.goldset")
+    assert (tmp_path / "mine.goldset").read_text() == "mine"
+
+
+def _part(name: str) -> dict[str, object]:
+    from curation.evaluation.evaluation import EvaluationOptions
+
+    return {"options": EvaluationOptions(name)}
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size * 2 // 3)
+
+
+def _flip(path: Path) -> None:
+    with ZipFile(path) as packed:
+        place = packed.getinfo("qrels.parquet").header_offset + 100
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def _swell(path: Path) -> None:
+    with ZipFile(path, "a", ZIP_DEFLATED) as packed:
+        packed.writestr("more.json", "0" * 1_000_000)
+
+
+def _rewrite(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
+    """As somebody does who knows how sums are made."""
+    from hashlib import sha256
+
+    with ZipFile(path) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    manifest = json.loads(files.pop("manifest.json"))
+    change(files)
+    for name, content in files.items():
+        manifest["files"][name] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
+    with ZipFile(path, "w") as packed:
+        for name, content in {**files, "manifest.json": manifest_text(manifest).encode()}.items():
+            packed.writestr(name, content)
+
+
+def _newer(path: Path) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        files["release.json"] = files["release.json"].replace(b'"packed": 1', b'"packed": 9')
+
+    _rewrite(path, change)
+
+
+def _table(path: Path, name: str, table: Callable[[pa.Table], pa.Table]) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        sink = pa.BufferOutputStream()
+        pq.write_table(table(pq.read_table(pa.BufferReader(files[name]))), sink, compression="zstd")
+        files[name] = sink.getvalue().to_pybytes()
+
+    _rewrite(path, change)
+
+
+def _regrade(path: Path) -> None:
+    _table(path, "queries.parquet", lambda table: table.slice(0, table.num_rows - 1))
+
+
+def _repeat(path: Path) -> None:
+    """One text of 100 kB, a thousand times, in a few kilobytes."""
+
+    def swollen(table: pa.Table) -> pa.Table:
+        place = table.column_names.index("text")
+        rows = table.take([0] * 1_000)
+        return rows.set_column(place, rows.schema.field(place), pa.array(["x" * 100_000] * 1_000))
+
+    _table(path, "queries.parquet", swollen)
+
+
+DAMAGES = {
+    _cut: "its end is missing",
+    _flip: "is damaged",
+    _swell: "more.json unpacks to 1,000,000 bytes",
+    _newer: r"packed by another goldset \(form 9; this one reads 1\)",
+    _regrade: "the part queries was altered",
+    _repeat: "take hundreds of times its size",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_refused_with_a_sentence(
+    project: Project, nowhere: Store, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "v1.goldset"
+    shutil.copy(project.packed, path)
+    damage(path)
+    with pytest.raises(CurationError, match=DAMAGES[damage]):
+        evaluate_runs(nowhere, str(path), named_runs([str(project.run)]))
