@@ -49,8 +49,14 @@ def open(path: str | Path | None = None) -> Project:
 
 
 def release(name: str | Path, project: str | Path | None = None) -> Release:
-    """A release of a project; which that is by default, `open` says."""
-    return open(project).release(str(name))
+    """A release by its name or id in a project, which `open` says, or a packed one by its file or address.
+
+    A packed release needs no project.
+    """
+    from curation.store import store_at
+    from goldset.releases import Release
+
+    return Release(store_at(_path(project)), str(name))
 
 
 def _path(given: str | Path | None) -> Path:

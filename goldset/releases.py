@@ -60,7 +60,7 @@ class Release:
     def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:
         """Query id → document id → grade, as ir_measures, pytrec_eval and ranx take them."""
         parts = parts_of(self._opened, part)
-        open_sealed(self._store, self.name, "read in Python", reason, parts=parts)
+        open_sealed(self._store, self._opened, "read in Python", reason, parts=parts)
         found: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
         for row in self._opened.walk("qrels"):
             if row["query_id"] in found:
@@ -69,10 +69,10 @@ class Release:
 
     def documents(self) -> Iterator[Document]:
         """The documents, ordered by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
-        from curation.releases.stored import Pin, pinned_documents
+        from curation.releases.stored import Pin
 
         pins = [Pin(row["document_id"], row["content_hash"]) for row in self._opened.walk("documents")]
-        return (document for _, document in pinned_documents(self._store, pins) if document is not None)
+        return (document for _, document in self._opened.pinned(self._store, pins) if document is not None)
 
     def evaluate(
         self,

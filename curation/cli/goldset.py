@@ -153,9 +153,11 @@ def project_store(with_arrow: bool = True) -> Store:
 
 def release_store() -> Store:
     """The store of the project, if there is one: a packed release needs none."""
-    from curation.store import Store
+    from curation.arrow import without_pandas
+    from curation.store import store_at
 
-    return project_store() if project_path().is_file() else Store(project_path().resolve())
+    without_pandas()
+    return store_at(project_path())
 
 
 def options_first(arguments: Sequence[str]) -> list[str]:

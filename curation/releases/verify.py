@@ -31,7 +31,7 @@ from curation.store.release_parts import PartSum, PartText, read_parts
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.releases.packed import PackedRelease
+    from curation.releases.packing.packed import PackedRelease
 
 SHOWN = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
@@ -151,7 +151,7 @@ def _resolved(store: Store, reference: str) -> Opened:
             row = find_release(cursor, reference)
             return Opened(row, read_parts(cursor, row.release_id))
     except NotFoundError:
-        from curation.releases.fetched import kept_file
+        from curation.releases.packing.fetched import kept_file
 
         if (kept := kept_file(reference)) is None:
             raise
@@ -159,8 +159,8 @@ def _resolved(store: Store, reference: str) -> Opened:
 
 
 def _of_file(reference: str) -> Opened:
-    from curation.releases.fetched import packed_file
-    from curation.releases.packed import PackedRelease  # a project's release needs no zip files
+    from curation.releases.packing.fetched import packed_file
+    from curation.releases.packing.packed import PackedRelease  # a project's release needs no zip files
 
     file = PackedRelease(packed_file(reference))
     return Opened(file.row, file.texts, file)

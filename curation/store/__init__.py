@@ -8,6 +8,7 @@ from curation.store.database import (
     create_store,
     fetch,
     open_store,
+    store_at,
     utc_now,
 )
 from curation.store.files import Cursor
@@ -48,6 +49,7 @@ __all__ = [
     "put_setting",
     "record_event",
     "require_setting",
+    "store_at",
     "utc_now",
     "write_if_unchanged",
 ]

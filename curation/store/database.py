@@ -300,6 +300,11 @@ def open_store(path: Path) -> Store:
         return _stores.setdefault(path, Store(path))
 
 
+def store_at(path: Path) -> Store:
+    """As `open_store`; where there is no project the first lease says so, as a packed release needs none."""
+    return open_store(path) if path.is_file() else Store(path.resolve())
+
+
 def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) -> Store:
     """Make a new project file with the current schema and what `fill` writes: whole, or not at all.
 

@@ -27,7 +27,7 @@ from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold, gold_of
 from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
-from curation.releases.manifest import MANIFEST, manifest_text
+from curation.releases.packing.manifest import MANIFEST, manifest_text
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
 from curation.step import out_of_bounds

@@ -20,7 +20,7 @@ from curation.errors import CurationError, InputError
 from curation.releases.export.export import write_files, written_with
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportOptions
-from curation.releases.manifest import MANIFEST, read_manifest
+from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.stored import list_releases
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store

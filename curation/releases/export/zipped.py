@@ -1,7 +1,7 @@
 """An export as one zip file: the files that `export` writes, byte for byte, below a folder of its name.
 
 The same export gives the same file: names are sorted, and times and modes are fixed. Of the format full it is
-a packed release: its files are stored as they are, below no folder (`releases.packed`).
+a packed release: its files are stored as they are, below no folder (`releases.packing.packed`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from curation.progress import Progress, silent
 from curation.releases.export.export import DEFAULT, Exported, export
 from curation.releases.export.formats.full import FULL
 from curation.releases.export.request import ExportOptions
-from curation.releases.packed import PackedRelease
+from curation.releases.packing.packed import PackedRelease
 from curation.releases.stored import SUFFIX
 from curation.releases.verify import opened
 from curation.store import COMMAND_LINE, Store

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.releases.export.export import export
-from curation.releases.part_tables import batch_rows, write_part
+from curation.releases.packing.part_tables import batch_rows, write_part
 from curation.releases.stored import release_id_of
 from curation.releases.verify import opened
 from curation.store import Store

@@ -3,7 +3,7 @@
 Of queries whose grades are not asked for the texts stay, and nothing that people said of their pairs: no row
 about them in any other part, and no figure of their relevant documents. `release.json` has the sum of each
 part as it was frozen, which make the release id; of a part that lacks rows also the sum of what is here. So
-whoever has all grades can compute the id again (`releases.packed`). What a part consists of is in
+whoever has all grades can compute the id again (`releases.packing.packed`). What a part consists of is in
 `releases.freeze.content`.
 
 A sum of few unknown grades can be guessed: who has all else of a release can try all grades of a handful of
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.releases.export.formats.export_format import ExportFormat, Written
-from curation.releases.packed import ADDED, PACKED, RELEASE
-from curation.releases.part_tables import write_part
+from curation.releases.packing.packed import ADDED, PACKED, RELEASE
+from curation.releases.packing.part_tables import write_part
 from curation.store.release_parts import PartText
 from curation.text import canonical_json
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from curation.errors import InputError, RefusedError
-from curation.releases.manifest import MANIFEST, read_manifest
-from curation.releases.part_tables import batch_rows, values_of
+from curation.releases.packing.manifest import MANIFEST, read_manifest
+from curation.releases.packing.part_tables import batch_rows, values_of
 from curation.releases.stored import Pin, ReleaseRow, release_id_of
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartText, batched

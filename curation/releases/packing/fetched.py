@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.releases.packed import PackedRelease
+from curation.releases.packing.packed import PackedRelease
 from curation.releases.stored import SUFFIX, begins_id
 
 LARGEST = 4 << 30

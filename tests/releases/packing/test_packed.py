@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import goldset
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.export.zipped import pack_release
-from curation.releases.manifest import manifest_text
+from curation.releases.packing.manifest import manifest_text
 from curation.releases.verify import opened, verify
 from curation.scoring.baselines import write_baselines
 from curation.scoring.inputs.system_runs import named_runs
@@ -72,6 +73,15 @@ def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_p
     assert plain(found) == plain(evaluate_runs(project.store, "v1", runs))
     assert [path.name for path in sorted(there.iterdir())] == ["run.trec", "v1.goldset"]
     there.chmod(0o700)
+
+
+def test_python_reads_a_file_without_a_project(project: Project, tmp_path: Path) -> None:
+    release = goldset.release(project.packed, tmp_path / "none.duckdb")
+    expected = goldset.release("v1", project.store.path)
+    assert (release.id, release.qrels("dev")) == (expected.id, expected.qrels("dev"))
+    assert list(release.documents()) == list(expected.documents())
+    with pytest.raises(goldset.Error, match="has no grades of test"):
+        release.qrels("test", reason="why")
 
 
 def test_a_run_on_a_file_is_that_of_the_project(project: Project, nowhere: Store, tmp_path: Path) -> None:

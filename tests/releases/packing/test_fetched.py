@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 
 from curation.errors import InputError
-from curation.releases import fetched
 from curation.releases.export.zipped import pack_release
+from curation.releases.packing import fetched
 from curation.releases.verify import opened
 from curation.store import Store
 from tests.support.gold_project import frozen_project
