@@ -15,7 +15,9 @@ One chat with a language model: asked over HTTP, and again where that can help, 
     any other status                                 this call is rejected: asking again cannot help
     an answer that is none, or a refusal             returned as such: it may have been paid
 
-Nothing that the endpoint says is passed on before the key is taken out of it.
+Nothing that the endpoint says is passed on before the key is taken out of it. The client is urllib's with a
+deadline of its own: httpx2's timeouts are for each byte, so of a head sent byte by byte it waits 7 s under a
+timeout of 0.5 s.
 """
 
 from __future__ import annotations
