@@ -21,9 +21,8 @@ from app import api, api_decisions, manual
 from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.connections import BoundedConnection
 from app.front.front import Front
-from app.front.guard import Guard
+from app.front.guard import Guard, UploadLimits
 from app.front.index import IndexTemplate
-from app.front.upload_limits import UploadLimits
 from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog

@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.agreement.annotators.change_points import LEVEL, SHORTEST, likelihood_ratios
+from curation.agreement.annotators.intra_annotator import LEVEL, SHORTEST, likelihood_ratios
 from curation.labeling.rounds.assignment import Candidate, order
 from curation.statistics.p_values import PERMUTATIONS
 

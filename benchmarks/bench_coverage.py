@@ -23,9 +23,15 @@ import numpy as np
 
 from benchmarks.coverage_collections import collection
 from curation.coverage import LEAST_DOCUMENTS
-from curation.coverage.clusters import join_neighbours, match_queries
+from curation.coverage.clusters import (
+    DRAWS,
+    RESOLUTIONS,
+    SEEDS,
+    find_partitions,
+    join_neighbours,
+    match_queries,
+)
 from curation.coverage.phrases import CorpusEntities, PhraseExtractor, find_entities
-from curation.coverage.resolution import DRAWS, RESOLUTIONS, SEEDS, find_partitions
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model, open_model
 from curation.sources.queries import active_queries
 from curation.store import Document, Store

@@ -17,7 +17,7 @@ from curation.relabeling.drift.figures import cause_rows, wrong_labels
 from curation.relabeling.drift.regraded_pairs import RegradedPair
 from curation.relabeling.plan.choice import RANDOM, ScoredPair, choose_pairs
 from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.relabeling.staleness.calendar import JudgedPair
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.settling.consensus import PairConsensus
 

@@ -23,10 +23,10 @@ import numpy as np
 from scipy.stats import t
 
 from benchmarks.coverage_collections import collection
+from curation.coverage.clusters import documents_of
 from curation.coverage.coverage_map import MapSettings, map_in_force, read_map
 from curation.coverage.measures import Clusters
 from curation.coverage.report import find_coverage, match_asked
-from curation.coverage.resolution import documents_of
 from curation.progress import silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.store import Store

@@ -20,10 +20,9 @@ import numpy as np
 
 from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
-from curation.coverage.clusters import match_queries
+from curation.coverage.clusters import documents_of, match_queries
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
 from curation.coverage.report import CoverageReport, Span, find_coverage, match_asked
-from curation.coverage.resolution import documents_of
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.evaluation.coverage_effects import (
     MEASURES,

@@ -3,10 +3,14 @@
 A sign-in through a provider goes to the provider, and comes back with its answer.
 
 The account page, linked from the header of every page: one's password, and where one is signed in.
+
+Visits: what the list of sign-ins says of a browser, so that its owner knows it again, and no more.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from contextlib import suppress
 from functools import partial
 from html import escape
@@ -25,11 +29,32 @@ from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.sessions import KNOWN_FOR
 from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
-from app.signin.visits import visit_of
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreError
 from curation.people.accounts import end_sign_ins, list_accounts, sign_in_as
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
-from curation.people.sign_ins import LASTS, OpenSignIn, id_of, list_sign_ins
+from curation.people.sign_ins import LASTS, OpenSignIn, Visit, id_of, list_sign_ins
+
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
+"""How a user agent names a browser and its version → what it is called; the first that fits."""
+_SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "macOS", "Linux": "Linux"}
+
+
+def visit_of(request: Request) -> Visit:
+    """The browser and system of a request, such as "Firefox 151 on Linux", and the network it came from."""
+    agent = request.headers.get("user-agent", "")
+    found = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
+    browser = next((f"{called} {version[1]}" for called, version in found if version), "Another browser")
+    system = next((called for name, called in _SYSTEMS.items() if re.search(name, agent)), "another system")
+    return Visit(f"{browser} on {system}", _network_of(request.client.host if request.client else ""))
+
+
+def _network_of(address: str) -> str:
+    """The first 24 bits of an IPv4 address, or 48 of IPv6; '' for none."""
+    found = network(address, 48)
+    with suppress(ValueError):
+        return str(ipaddress.ip_network(found if "/" in found else f"{found}/24", strict=False))
+    return ""
+
 
 _PASSWORD_FORM = pages.template("password.html")
 _SIGN_INS = pages.template("sign-ins.html")

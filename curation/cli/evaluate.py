@@ -149,7 +149,7 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
-    from curation.evaluation.answers.answer_files import AnswerFields, named_answers
+    from curation.evaluation.answers.grading import AnswerFields, named_answers
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
     from curation.files.fields import RunFields

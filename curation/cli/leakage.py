@@ -16,7 +16,7 @@ from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.groups.sweep import SweepStep
-    from curation.splits.overview import Overview
+    from curation.splits.preview import Overview
     from curation.splits.rules import Rules
 
 leakage = command_group("leakage", "Show what ties queries, and where groups explode.")
@@ -64,7 +64,7 @@ def leakage_sweep(
       goldset leakage sweep --no-paraphrase --numbers apart --json
     """
     from curation.splits.groups.sweep import SWEPT, THRESHOLDS, sweep
-    from curation.splits.overview import project_inputs
+    from curation.splits.preview import project_inputs
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model)
     with progress_bar() as progress:
@@ -101,7 +101,7 @@ def leakage_groups(
       goldset leakage groups
       goldset leakage groups --limit 1 --cut "ipad case~iphone case" --json
     """
-    from curation.splits.overview import overview, project_inputs
+    from curation.splits.preview import overview, project_inputs
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model, cut)
     with progress_bar() as progress:

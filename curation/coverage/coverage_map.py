@@ -21,11 +21,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.coverage import CoverageRequest, clusters, resolution
-from curation.coverage.clusters import Cluster, EntityMatch, join_neighbours, make_clusters, match_queries
+from curation.coverage import CoverageRequest, clusters
+from curation.coverage.clusters import (
+    Cluster,
+    EntityMatch,
+    Partitions,
+    choose_resolution,
+    find_partitions,
+    join_neighbours,
+    make_clusters,
+    match_queries,
+)
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
-from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
@@ -117,8 +125,8 @@ class MapSettings(CoverageRequest):
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,
-            "stability": {"drawn": resolution.DRAWN, "draws": resolution.DRAWS},
-            "tried": {"resolutions": resolution.RESOLUTIONS, "seeds": resolution.SEEDS},
+            "stability": {"drawn": clusters.DRAWN, "draws": clusters.DRAWS},
+            "tried": {"resolutions": clusters.RESOLUTIONS, "seeds": clusters.SEEDS},
         }
 
 
@@ -146,13 +154,13 @@ def make_map(
     vectors = embed(store, [entity.text for entity in found.entities], "document", settings.model, progress)
     graph = join_neighbours(vectors, progress=progress)
     given = () if settings.resolution is None else (settings.resolution,)
-    resolutions = (*resolution.RESOLUTIONS, *given)
+    resolutions = (*clusters.RESOLUTIONS, *given)
     partitions = find_partitions(
         graph, found.of_documents, settings.least_documents, settings.seed, resolutions, progress=progress
     )
     chosen = float(settings.resolution) if settings.resolution else choose_resolution(partitions)
     labels = next(tried.labels[0] for tried in partitions if tried.resolution == chosen)
-    clusters = make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
+    made = make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
     return CoverageMap(
         map_id=map_id_of(snapshot_id, parameters),
         snapshot_id=snapshot_id,
@@ -165,7 +173,7 @@ def make_map(
         entities=found.entities,
         neighbours=graph.degrees.tolist(),
         of_documents=found.of_documents,
-        clusters=clusters,
+        clusters=made,
         partitions=partitions,
         left_out=found.left_out,
     )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.clusters import EntityMatch
+from curation.coverage.clusters import EntityMatch, Partitions, documents_of
 from curation.coverage.coverage_map import (
     CoverageMap,
     MapSettings,
@@ -40,7 +40,6 @@ from curation.coverage.measures import (
     measure_coverage,
     spread,
 )
-from curation.coverage.resolution import Partitions, documents_of
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, find_model

@@ -30,10 +30,9 @@ from curation.evaluation.figures.inferred import (
     inferred_figures,
     recorded_strata,
 )
-from curation.evaluation.figures.means import mean_figures
+from curation.evaluation.figures.means import facet_figures, mean_figures, other_means
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
-from curation.evaluation.figures.strata import facet_figures, other_means
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
 from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet

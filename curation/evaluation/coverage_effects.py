@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.coverage.clusters import documents_of
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import Clusters, QueryGrid, QueryShape, make_grid, query_shape
 from curation.coverage.report import Span, clusters_at, match_asked, span
-from curation.coverage.resolution import documents_of
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL

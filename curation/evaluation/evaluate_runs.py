@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
-from curation.evaluation.comparison.deciding import check_deciding
 from curation.evaluation.comparison.order import with_other_labels
+from curation.evaluation.comparison.pairs import check_deciding
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions, sealed_evaluation
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths

@@ -33,13 +33,14 @@ from curation.evaluation.comparison.similar_lists import SimilarLists
 from curation.evaluation.comparison.turning import Turning
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, candidate_lists
 from curation.evaluation.figures.inferred import InferredFigures
-from curation.evaluation.figures.means import Figure, MeasureFigure
-from curation.evaluation.figures.refusal import RefusalFigures
-from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth, reranked_lists
-from curation.evaluation.figures.strata import (
+from curation.evaluation.figures.means import (
+    Figure,
+    MeasureFigure,
     OtherMeans,
     StratumFigures,
 )
+from curation.evaluation.figures.refusal import RefusalFigures
+from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth, reranked_lists
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.looks.limits import SeenLists, rounded_figures, seen_lists
 from curation.looks.looking import TakenLook

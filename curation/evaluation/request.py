@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from curation.errors import InputError, refuse_problems
-from curation.evaluation.comparison.deciding import CORRECTIONS, TESTS
+from curation.evaluation.comparison.pairs import CORRECTIONS, TESTS
 from curation.step import Option, Seed
 
 TEST_WORDS = {name: one.words for name, one in TESTS.items()}

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, InputError, refuse_problems
-from curation.evaluation.answers.answer_files import AnswerFields, AnswerSource
 from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
     AnswerOptions,
     evaluate_answers,
     ladder_answers,
 )
-from curation.evaluation.answers.grading import read_grades_of_answers
+from curation.evaluation.answers.grading import AnswerFields, AnswerSource, read_grades_of_answers
 from curation.evaluation.comparison.compared import ComparisonOptions
-from curation.evaluation.comparison.deciding import DecidingTest
+from curation.evaluation.comparison.pairs import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.request import EvaluateRequest, refuse_unfitting, run_problems

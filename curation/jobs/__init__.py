@@ -9,7 +9,6 @@ Jobs form a chain: each is asked for after the one that its asker saw last, and 
 one's. So the same request, sent twice by an impatient click, makes one job.
 """
 
-from curation.jobs.running import Jobs, jobs_of, problem
-from curation.jobs.stored import Job, last_job, last_jobs, may_stop
+from curation.jobs.running import Job, Jobs, jobs_of, last_job, last_jobs, may_stop, problem
 
 __all__ = ["Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]

@@ -12,7 +12,7 @@ import duckdb
 
 from curation import __version__
 from curation.errors import CurationError
-from curation.jobs.stored import last_jobs
+from curation.jobs.running import last_jobs
 from curation.operations.content import damage_of_blocks, read_all_rows
 from curation.operations.finding import DoctorFinding, megabytes
 from curation.releases.stored import list_releases

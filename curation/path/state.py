@@ -16,11 +16,19 @@ from typing import NamedTuple
 
 from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
-from curation.jobs.stored import Job, last_job
+from curation.jobs.running import Job, last_job
 from curation.labeling.rounds.forecast import AnnotatorWork
-from curation.path.judging import OpenWork, read_answers, read_rounds, round_step
+from curation.path.judging import (
+    OpenWork,
+    SettledGrades,
+    adjudicate_step,
+    read_answers,
+    read_rounds,
+    read_settled,
+    round_step,
+    split_step,
+)
 from curation.path.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
-from curation.path.settling import SettledGrades, adjudicate_step, read_settled, split_step
 from curation.path.step import Action, PathStep, State, at_work, needs_attention, next_step
 from curation.relabeling.staleness.calendar import (
     DONE,

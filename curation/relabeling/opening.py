@@ -36,13 +36,11 @@ from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, Que
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import SAME_SHARE, QuarterRequest
 from curation.relabeling.retirement import retire_query, return_query
-from curation.relabeling.staleness.calendar import OPEN, read_work
-from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
-from curation.relabeling.staleness.query_traffic import read_traffic, traffic_of
+from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
-from curation.sampling.plan import limits_of
+from curation.sampling.sample import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store

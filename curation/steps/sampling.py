@@ -9,10 +9,10 @@ from curation.releases.stored import released_queries
 from curation.reports.page import Table
 from curation.retrieval.embeddings import refuse_without_model
 from curation.sampling.frame.limits import check_limits
-from curation.sampling.plan import check_plan
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import (
     SampleReport,
+    check_plan,
     draw_sample,
     refuse_nothing_asked,
     refuse_taking_away,

@@ -18,7 +18,7 @@ from app.views.curate.page import STEPS as PARTS
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
-from curation.jobs.stored import begin, end
+from curation.jobs.running import begin, end
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator

@@ -15,7 +15,7 @@ from app.views.releases import page as releases
 from app.views.rounds import page as rounds
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS
-from curation.jobs.stored import begin, end
+from curation.jobs.running import begin, end
 from curation.labeling.rounds.rounds import open_round
 from curation.operations.backup import back_up
 from curation.operations.drill import rehearse_restore

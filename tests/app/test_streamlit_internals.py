@@ -17,8 +17,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from app.entry import entry_tags
-from app.front.guard import DRAW_AGAIN
-from app.front.upload_limits import sizes
+from app.front.guard import DRAW_AGAIN, sizes
 from app.monitoring.descriptors import drop_ended_sessions
 
 
@@ -36,7 +35,7 @@ def test_ended_sessions_are_where_they_are_dropped() -> None:
 
 
 def test_uploads_are_where_they_are_counted() -> None:
-    """`app.front.upload_limits`"""
+    """`app.front.guard`"""
     assert "self._uploaded_file_mgr = config.uploaded_file_manager" in inspect.getsource(Runtime.__init__)
     assert sizes(MemoryUploadedFileManager("/uploads")) == {}
 

@@ -10,18 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.coverage import clusters as graph_module
-from curation.coverage.clusters import EntityGraph, join_neighbours, make_clusters, nearest, partition
-from curation.coverage.phrases import Entity
-from curation.coverage.resolution import (
+from curation.coverage.clusters import (
+    EntityGraph,
     GraphDraw,
     Partitions,
     choose_resolution,
     draw_graphs,
     entity_masses,
     find_partitions,
+    join_neighbours,
+    make_clusters,
     mean_rand_index,
+    nearest,
+    partition,
     recovered_shares,
 )
+from curation.coverage.phrases import Entity
 from curation.retrieval.embeddings import Vectors
 from tests.support import examples
 

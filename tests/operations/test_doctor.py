@@ -14,7 +14,7 @@ import pytest
 
 from curation.errors import NotFoundError
 from curation.jobs.result_files import new_result_folder
-from curation.jobs.stored import begin
+from curation.jobs.running import begin
 from curation.operations.backup import back_up, restore
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.people.annotators import add_annotator

@@ -12,7 +12,7 @@ import pytest
 
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.staleness.judged_pairs import Pair
+from curation.relabeling.staleness.calendar import Pair
 from curation.relabeling.staleness.staleness import influence_of, staleness
 from curation.sampling.sample import draw_sample
 from curation.scoring.metrics.measures import HEADLINE, measures_for

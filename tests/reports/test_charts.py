@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.reports.charts import (
+from curation.reports.page import (
     BarGroup,
     HeatCell,
     Mark,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from curation.reports.charts import Mark, intervals
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import Mark, Section, Table, html_page, intervals
 
 HOSTILE = "</p><script>alert(1)</script>"
 

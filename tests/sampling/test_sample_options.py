@@ -17,9 +17,8 @@ from curation.releases.stored import released_queries
 from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import read_quotas
 from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import SampleReport, draw_sample
+from curation.sampling.sample import SampleReport, draw_sample, read_quotas
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support.command_line import invoke

@@ -17,7 +17,7 @@ from curation.relabeling.drift.report import drift_report
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
-from curation.relabeling.staleness.judged_pairs import JudgedPair, read_pairs
+from curation.relabeling.staleness.calendar import JudgedPair, read_pairs
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide

@@ -14,10 +14,9 @@ from app.navigation import all_pages
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer
 from curation.answers.writing import writing_queue as answering_queue
-from curation.coverage.clusters import Cluster, EntityMatch
+from curation.coverage.clusters import Cluster, EntityMatch, Partitions
 from curation.coverage.coverage_map import CoverageMap, write_map, write_texts
 from curation.coverage.phrases import Entity
-from curation.coverage.resolution import Partitions
 from curation.coverage.writing.queue import write_task, writing_queue
 from curation.coverage.writing.tasks import open_tasks
 from curation.files.lines import clean

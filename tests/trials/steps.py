@@ -34,7 +34,7 @@ from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest
 from curation.imports.request import ImportRequest
 from curation.jobs import worker
-from curation.jobs.stored import begin, find_job, last_job
+from curation.jobs.running import begin, find_job, last_job
 from curation.operations.content import Rows, read_all_rows
 from curation.operations.doctor import examine
 from curation.step import written

@@ -3,6 +3,8 @@
 Coverage, the map: every region by documents, queries and results; a click shows what is known of it.
 
 Coverage, what is kept in memory: one state of the project, until anything is appended to it.
+
+Coverage, what was written: tasks by writer, the queries with their source, and unanswerable ones.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import streamlit as st
 from app import ui
 from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage, PageContext, read_context
-from app.views.coverage import gaps, region, written
+from app.views.coverage import gaps, region
 from app.views.coverage.gaps import MEASURING, show_measuring
 from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
+from curation.coverage.writing.tasks import batches, coverage_queries
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
@@ -26,7 +29,70 @@ from curation.evaluation.coverage_report import (
     stored_values,
 )
 from curation.evaluation.submitted import submitted_evaluations
+from curation.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
 from curation.store import Annotator, Store
+
+SHOWN = 100
+SOURCES = {"written": "person", "synthetic": "model"}
+VERDICTS = {
+    "not pooled": "not pooled yet",
+    "not judged": "nobody has said yet",
+    "confirmed": "the corpus does not answer it",
+    "answered": "the corpus answers it",
+    "undecided": "people are divided",
+}
+
+
+def show_written(context: PageContext, state: CoverageState) -> None:
+    with context.store.reading() as cursor:
+        tasks, queries = batches(cursor), coverage_queries(cursor)
+        checks = written_unanswerable(cursor)
+    if not tasks and not queries:
+        st.info("Nobody was asked for queries yet. Open tasks under Gaps.")
+        return
+    ui.table(
+        "Query-writing tasks",
+        ["Opened", "For", "Writer", "To write", "Written", "Passed on"],
+        [
+            (f"{one.opened_at:%d %b %Y}", one.kind, one.writer, one.open, one.written, one.passed)
+            for one in tasks
+        ],
+    )
+    names = {cluster.number: cluster.name for cluster in state.map.clusters}
+    rows = [
+        (
+            one.text,
+            f"{one.writer} ({SOURCES[one.source]})",
+            names.get(one.cluster, "") if one.map_id == state.map.map_id else "of another map",
+            one.document_id,
+            one.style,
+        )
+        for one in reversed(queries)
+    ]
+    if not rows:
+        ui.quiet("Nobody has written a query yet.")
+        return
+    more = f", the last {SHOWN} of {len(rows):,}" if len(rows) > SHOWN else ""
+    ui.table(
+        f"Queries written{more}", ["Query", "By", "Region", "Document", "Style"], rows[:SHOWN], words=True
+    )
+    if checks:
+        ui.table(
+            "Written as unanswerable",
+            ["Query", "Candidates", "Answered: yes, partly, no", "So far"],
+            [_check(check) for check in checks],
+            words=True,
+        )
+    ui.quiet(
+        "Written queries are judged like others: build a pool again under Curate, then open a round. After "
+        "the last document of each query people say whether the corpus answers it."
+    )
+
+
+def _check(check: UnanswerableCheck) -> tuple[object, ...]:
+    said = f"{check.said.yes}, {check.said.partly}, {check.said.no}"
+    return check.text, check.candidates, said, VERDICTS[check.verdict]
+
 
 KEPT = 4
 """States that are kept."""
@@ -111,7 +177,7 @@ def _chosen(context: PageContext) -> EvaluatedValues | None:
         return None
 
 
-PARTS = {"Gaps": gaps.show, "Map": show_map, "Written": written.show}
+PARTS = {"Gaps": gaps.show, "Map": show_map, "Written": show_written}
 
 
 def show(annotator: Annotator) -> None:

@@ -14,8 +14,8 @@ from app.page import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart
-from curation.sampling.plan import read_quotas
 from curation.sampling.request import DrawRequest, TopUpRequest
+from curation.sampling.sample import read_quotas
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
 from curation.sampling.strata import DIMENSIONS, TAG
 from curation.sampling.tags.stored_tags import TAGS

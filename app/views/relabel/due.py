@@ -12,9 +12,16 @@ import streamlit as st
 
 from app import ui
 from curation.errors import NotFoundError
-from curation.relabeling.staleness.calendar import NOT_PLANNED, CalendarQuarter, RelabelingCalendar
-from curation.relabeling.staleness.judged_pairs import CHANGED, GONE
-from curation.relabeling.staleness.query_traffic import STEADY, UNKNOWN_TREND, TrafficShare
+from curation.relabeling.staleness.calendar import (
+    CHANGED,
+    GONE,
+    NOT_PLANNED,
+    STEADY,
+    UNKNOWN_TREND,
+    CalendarQuarter,
+    RelabelingCalendar,
+    TrafficShare,
+)
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, QueryStaleness, SetStaleness
 from curation.relabeling.staleness.text_changes import text_change

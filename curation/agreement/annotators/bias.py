@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.agreement.annotators.change_points import weeks_of
+from curation.agreement.annotators.intra_annotator import weeks_of
 from curation.labeling.judgments.judging import EVENT
 from curation.presentation.excerpts import LONGEST
 from curation.statistics.arrays import Floats, Ints, Mask

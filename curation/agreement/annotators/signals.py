@@ -28,7 +28,6 @@ from scipy.special import bdtr, bdtrc
 
 from curation.agreement.annotators.agreement_with_others import OthersAgreement
 from curation.agreement.annotators.bias import AnnotatorBias
-from curation.agreement.annotators.change_points import SHORTEST, ChangePoint
 from curation.agreement.annotators.fast_answers import (
     FASTEST,
     FEWEST_ANSWERS,
@@ -36,7 +35,13 @@ from curation.agreement.annotators.fast_answers import (
     FastAnswers,
     FavouriteGrade,
 )
-from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS, IntraAgreement, SelfConsistency
+from curation.agreement.annotators.intra_annotator import (
+    MINIMUM_REPEATS,
+    SHORTEST,
+    ChangePoint,
+    IntraAgreement,
+    SelfConsistency,
+)
 from curation.statistics.intervals import wilson
 from curation.statistics.p_values import threshold
 from curation.text import amount, decimal, ends, p_text, percent

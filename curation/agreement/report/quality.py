@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.agreement.annotators.agreement_with_others import agreement_with_others, reference_of
-from curation.agreement.annotators.change_points import ChangePoint, change_points
 from curation.agreement.annotators.fast_answers import (
     FASTEST,
     FEWEST_AT_FLOOR,
@@ -31,7 +30,7 @@ from curation.agreement.annotators.fast_answers import (
     read_given,
     read_times,
 )
-from curation.agreement.annotators.intra_annotator import Showings, read_showings
+from curation.agreement.annotators.intra_annotator import ChangePoint, Showings, change_points, read_showings
 from curation.agreement.annotators.signals import (
     DURING_ROUND,
     FALSE_ROUNDS,

@@ -32,9 +32,7 @@ from curation.agreement.report.report import (
     agreement_findings,
     not_shown,
 )
-from curation.reports import charts
-from curation.reports.charts import HeatCell, Mark, heat_map, weeks
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import HeatCell, Mark, Section, Table, heat_map, html_page, intervals, weeks
 from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
@@ -113,7 +111,7 @@ def _section(heading: str, sentence: str, shown: Sequence[Chart], remark: str = 
 
 
 def _chart(title: str, marks: Sequence[Mark], whole: float | None = None) -> Chart:
-    return Chart(charts.intervals(title, marks, whole, (TENTATIVE, RELIABLE)), _figures(title, marks))
+    return Chart(intervals(title, marks, whole, (TENTATIVE, RELIABLE)), _figures(title, marks))
 
 
 def _figures(title: str, marks: Sequence[Mark]) -> Table:

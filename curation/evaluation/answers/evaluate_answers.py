@@ -31,15 +31,14 @@ from numpy.typing import NDArray
 
 from curation.answers.rule import exact_match, normalised_answer, token_f1
 from curation.errors import InputError, RefusedError
-from curation.evaluation.answers.answer_files import (
+from curation.evaluation.answers.grading import (
     AnswerFields,
+    AnswerGrades,
     AnswerSource,
     SystemAnswers,
     read_answer_file,
 )
-from curation.evaluation.answers.grading import AnswerGrades
-from curation.evaluation.figures.means import Figure, mean_intervals
-from curation.evaluation.figures.strata import SMALL, StratumFigures, hidden_values
+from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, hidden_values, mean_intervals
 from curation.files.formats import FileLayout
 from curation.looks.ladder import F1
 from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
-from curation.evaluation.figures.strata import SMALL, StrataMean, hidden_values
+from curation.evaluation.figures.means import SMALL, StrataMean, hidden_values
 from curation.scoring.inputs.release import Facet
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.order import OrderReport, order_over_queries, orders_by_measure
 from curation.evaluation.comparison.pairs import (
@@ -20,6 +19,7 @@ from curation.evaluation.comparison.pairs import (
     MOST_PAIRS,
     WANTED_DIFFERENCE,
     Comparison,
+    DecidingTest,
     StratumName,
     SystemPair,
     SystemValues,
@@ -28,7 +28,7 @@ from curation.evaluation.comparison.pairs import (
     pair_differences,
     system_pairs,
 )
-from curation.evaluation.figures.strata import hidden_values
+from curation.evaluation.figures.means import hidden_values
 from curation.evaluation.figures.traffic import traffic_differences
 from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
 from curation.scoring.metrics.scores import RunScores

@@ -4,20 +4,32 @@ The interval is the score interval of `statistics.means`, between 0 and the high
 have on the data (`scoring.metrics.bounds`). It needs no draws, so the same values have the same interval in
 every table. Where every value is 0 or 1, as those of success@k, it is Wilson's. The interval of a geometric
 mean is that of the mean logarithm. A total has none.
+
+Figures of each kind of query, and what they say of all together.
+
+A kind with fewer than `LEAST` queries is counted and has no figures. Of a sealed part, a kind is also left
+out where its figures would give away a smaller one: what is left over of the whole, or of all kinds that are
+shown, when it is taken away. Kinds that overlap are compared two by two: where they differ in few queries,
+the larger one is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr, stdtrit
 
+from curation.scoring.inputs.release import LEAST, Facet
 from curation.scoring.metrics.measures import averaged, mean_of, of_mean, summary_of
 from curation.scoring.metrics.scores import RunScores
 from curation.statistics import means
-from curation.statistics.arrays import Floats
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, wilson
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
@@ -159,3 +171,232 @@ def _figure(
         if_all=summary_of(measure, run.if_all[chosen, place]),
         residual=mean_of(run.residual[chosen, place][defined]),
     )
+
+
+SMALL = f"fewer than {LEAST} queries"
+EMPTY = "no query, so unknown"
+MOST_LISTED = 30
+"""Values of a facet that tables list whole."""
+GIVES_AWAY = f"with other figures it would give away those of fewer than {LEAST} queries of a sealed part"
+TELLS_OF_GRADES = "with what is left out it would tell of grades of a sealed part"
+
+
+OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
+
+
+@dataclass(frozen=True)
+class StratumFigures(Generic[OfStratum]):
+    """One kind of query.
+
+    Attributes
+    ----------
+    figures: measure → figure; none where `left_out` says why.
+    """
+
+    queries: int
+    figures: Mapping[str, OfStratum]
+    left_out: str | None = None
+
+
+class StrataMean(NamedTuple):
+    """A figure over means of strata with its 95 % interval; `strata` counts them, None is over queries."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    strata: int | None
+
+
+class WorstStratum(NamedTuple):
+    """The stratum with the lowest mean, among those with figures."""
+
+    stratum: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+class OtherMeans(NamedTuple):
+    """What one measure says besides the plain mean.
+
+    Attributes
+    ----------
+    macro: the mean over the means of strata, each counting the same; the interval is Student's t.
+    median: over queries; the interval is of order statistics, and so holds for any distribution.
+    worst: the stratum with the lowest mean; None where no stratum has figures.
+    """
+
+    macro: StrataMean
+    median: Figure
+    worst: WorstStratum | None
+
+
+def facet_figures(
+    scores: Sequence[RunScores], facet: Facet, secrets: Sequence[Sequence[Mask]]
+) -> list[dict[str, StratumFigures[MeasureFigure]]]:
+    """For each run, value of the facet → figures.
+
+    Parameters
+    ----------
+    secrets: for each run, sets of queries of a sealed part of which no figure may tell fewer than `LEAST`;
+        each of shape (Q,). The first one is all queries of sealed parts.
+    """
+    hidden = [hidden_values(facet, masks) for masks in secrets]
+    found: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
+    for value, mask in facet.values.items():
+        none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
+        figures = none if all(value in one for one in hidden) else mean_figures(scores, mask)
+        for run, row, why in zip(found, figures, hidden, strict=True):
+            shown = {} if value in why else row
+            run[value] = StratumFigures(int(mask.sum()), shown, why.get(value))
+    return found
+
+
+def hidden_values(facet: Facet, secrets: Sequence[Mask]) -> dict[str, str]:
+    """Value → why it has no figures of a run; see `facet_figures` for the secrets.
+
+    What a run leaves out must not depend on grades. Where it would, a facet that rests on grades shows none.
+    """
+    found = _union(left_out(facet, mask) for mask in secrets)
+    if facet.by_grades and any(
+        left_out(facet, mask).keys() - left_out(facet, secrets[0]).keys() for mask in secrets
+    ):
+        return dict.fromkeys(facet.values, TELLS_OF_GRADES) | found
+    return found
+
+
+def _union(reasons: Iterable[dict[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in reasons:
+        found = one | found
+    return found
+
+
+def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
+    """Value → why it has no figures. Queries that are not sealed hide nothing: everybody can score them."""
+    hidden = {
+        value: SMALL if mask.any() else EMPTY for value, mask in facet.values.items() if mask.sum() < LEAST
+    }
+    secret = {value: int((mask & sealed).sum()) for value, mask in facet.values.items()}
+    hidden |= {value: SMALL for value, queries in secret.items() if 0 < queries < LEAST}
+    if not facet.apart:
+        return hidden | _giving_away(facet, sealed, [value for value in facet.values if value not in hidden])
+    rest = sum(secret[value] for value in hidden)
+    shown = sorted((queries, value) for value, queries in secret.items() if queries and value not in hidden)
+    while 0 < rest < LEAST and shown:
+        queries, value = shown.pop(0)
+        hidden[value] = GIVES_AWAY
+        rest += queries
+    return hidden
+
+
+def _giving_away(facet: Facet, sealed: Mask, values: Sequence[str]) -> dict[str, str]:
+    """Kinds that may overlap: those that differ from all, or from a larger kind, in few sealed queries."""
+    hidden, shown = {}, [sealed]
+    inside = {value: facet.values[value] & sealed for value in values}
+    for value in sorted(values, key=lambda value: (-int(inside[value].sum()), value)):
+        if inside[value].any() and any(0 < int((inside[value] ^ other).sum()) < LEAST for other in shown):
+            hidden[value] = GIVES_AWAY
+        else:
+            shown.append(inside[value])
+    return hidden
+
+
+def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
+    """The values to list of all runs, and what is not listed in a sentence, empty where they all are.
+
+    Of more than `MOST_LISTED` only those with figures of some run are.
+    """
+    first = kinds[0]
+    if len(first) <= MOST_LISTED:
+        return list(first), ""
+    shown = [value for value in first if any(one[value].figures for one in kinds)]
+    reasons = Counter(first[value].left_out for value in first if value not in set(shown))
+    told = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
+    return shown, f"Not listed: {told}." if told else ""
+
+
+def other_means(
+    scores: RunScores,
+    strata: Facet,
+    figures: Mapping[str, StratumFigures[MeasureFigure]],
+    sealed: bool = False,
+) -> dict[str, OtherMeans]:
+    """Measure → macro mean, median and worst stratum; of a total only the median says something.
+
+    Of a sealed part the macro mean is of the strata that have figures: with the others it would tell of them.
+
+    Parameters
+    ----------
+    figures: of the strata, as `facet_figures` has them.
+    """
+    counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
+    return {
+        measure.name: OtherMeans(
+            _macro(scores, place, counted),
+            median(scores.values[:, place]),
+            None if measure.summary == "total" else worst_stratum(measure.name, figures),
+        )
+        for place, measure in enumerate(scores.measures)
+    }
+
+
+def _macro(scores: RunScores, place: int, strata: Sequence[Mask]) -> StrataMean:
+    measure = scores.measures[place]
+    values, highest = (averaged(measure, of[:, place : place + 1]) for of in (scores.values, scores.highest))
+    most = float(highest_of(values, highest)[0])
+    found = macro_mean([values[mask, 0] for mask in strata], most)
+    value, low, high = (None if end is None else of_mean(measure, end) for end in found[:3])
+    return StrataMean(value, low, high, found.strata)
+
+
+def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> StrataMean:
+    """The mean of the strata's means; strata without a value are left out and not counted.
+
+    Of one stratum it is the mean, and has the mean's interval.
+
+    Parameters
+    ----------
+    highest: what a query can have at most.
+    """
+    values = [one[~np.isnan(one)] for one in strata]
+    values = [one for one in values if len(one)]
+    if not values:
+        return StrataMean(None, None, None, 0)
+    mean = float(np.mean([one.mean() for one in values]))
+    if len(values) == 1:
+        ((ends, _),) = mean_intervals(values[0][:, None], np.full((len(values[0]), 1), highest))
+        low, high = ends or (None, None)
+        return StrataMean(mean, low, high, 1)
+    if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
+        return StrataMean(mean, None, None, len(values))
+    errors = np.array([one.var(ddof=1) / len(one) for one in values])
+    if not errors.any():
+        return StrataMean(mean, None, None, len(values))
+    # Satterthwaite's degrees of freedom of a sum of independent variances
+    free = errors.sum() ** 2 / (errors**2 / np.array([len(one) - 1 for one in values])).sum()
+    half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
+    return StrataMean(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
+
+
+def median(values: Floats) -> Figure:
+    """The median, with the closest order statistics that hold it with 95 % (Conover 1999, section 3.2)."""
+    defined = np.sort(values[~np.isnan(values)])
+    n = len(defined)
+    if not n:
+        return Figure()
+    below = int(np.searchsorted(bdtr(np.arange(n), n, 0.5), 0.025, side="right"))
+    if not below:
+        return Figure(float(np.median(defined)), n=n)
+    return Figure(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
+
+
+def worst_stratum(measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]) -> WorstStratum | None:
+    """The stratum with the lowest mean of a measure; of equal ones the first by name."""
+    known = []
+    for name, one in sorted(figures.items()):
+        figure = one.figures.get(measure)
+        if figure is not None and figure.value is not None:
+            known.append(WorstStratum(name, figure.value, figure.low, figure.high, figure.n))
+    return min(known, key=lambda row: row.value) if known else None

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
 from curation.evaluation.report.section import mark, with_interval
 from curation.judges.estimates import JudgedEvaluation
-from curation.reports.charts import intervals
-from curation.reports.page import Section, Table
+from curation.reports.page import Section, Table, intervals
 from curation.statistics.prediction_powered import PredictionPoweredMean
 from curation.text import amount
 

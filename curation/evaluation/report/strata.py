@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.strata import listed_values
+from curation.evaluation.figures.means import listed_values
 from curation.evaluation.report.section import mark, with_interval
 from curation.releases.coverage import about_grid, about_map
 from curation.reports.page import Section, Table

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_interval
-from curation.reports.charts import intervals
-from curation.reports.page import Section, Table
+from curation.reports.page import Section, Table, intervals
 from curation.scoring.inputs.system_runs import RunSeconds
 from curation.scoring.metrics.measures import measures_named
 from curation.text import amount

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
-from curation.relabeling.staleness.judged_pairs import JudgedPair, Pair, read_pairs
+from curation.relabeling.staleness.calendar import JudgedPair, Pair, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.settling.consensus import settle
 from curation.store import Cursor

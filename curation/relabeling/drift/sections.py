@@ -7,8 +7,7 @@ from functools import partial
 
 from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
-from curation.reports.charts import HeatCell, heat_map
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import HeatCell, Section, Table, heat_map, html_page
 from curation.text import amount, decimal, ends, p_cell, p_text, percent
 
 LIMIT = 50

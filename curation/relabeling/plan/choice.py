@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.relabeling.quarters import REVISIT, Quarter
-from curation.relabeling.staleness.judged_pairs import GONE, SAME, JudgedPair, Pair
+from curation.relabeling.staleness.calendar import GONE, SAME, JudgedPair, Pair
 from curation.statistics.pps import draw_proportional
 from curation.text import digest
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.query_traffic import LEFT, NewQuery
+from curation.relabeling.staleness.calendar import LEFT, NewQuery
 from curation.sampling.designs import Stratum, draw_stratified
 from curation.sampling.frame.bands import BANDS, band_of
 from curation.sampling.strata import BETWEEN, Labels

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from curation.relabeling.quarters import REVISIT, Quarter
-from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, UNKNOWN, JudgedPair
+from curation.relabeling.staleness.calendar import CHANGED, GONE, UNKNOWN, JudgedPair
 from curation.settling.consensus import PairConsensus
 
 WEIGHTS: Mapping[str, float] = {

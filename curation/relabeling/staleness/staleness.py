@@ -33,18 +33,20 @@ from curation.guides.guide import current_guide
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.calendar import (
+    CHANGED,
+    GONE,
+    JudgedPair,
+    NewQuery,
+    Pair,
     QuarterWork,
+    QueryTraffic,
     RelabelingCalendar,
+    TrafficTable,
     calendar_of,
     present_quarter,
-    read_work,
-)
-from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, Pair, read_pairs
-from curation.relabeling.staleness.query_traffic import (
-    NewQuery,
-    QueryTraffic,
-    TrafficTable,
+    read_pairs,
     read_traffic,
+    read_work,
     traffic_of,
 )
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from curation.similarity.forest import Links, strongest
+from curation.similarity.pairs import Links, strongest
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge

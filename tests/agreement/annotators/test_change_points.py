@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from curation.agreement.annotators.change_points import (
+from curation.agreement.annotators.intra_annotator import (
     LEVEL,
     SHORTEST,
     change_points,

@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.figures.strata import GIVES_AWAY, SMALL, hidden_values, left_out, macro_mean, median
+from curation.evaluation.figures.means import (
+    GIVES_AWAY,
+    SMALL,
+    hidden_values,
+    left_out,
+    macro_mean,
+    mean_intervals,
+    median,
+)
 from curation.scoring.inputs.release import LEAST, Facet, facets_of
 from tests.support import examples
 
