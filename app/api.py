@@ -28,7 +28,7 @@ from app.grading import guide_json
 from app.monitoring.failures import request_id
 from curation import log
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
-from curation.files.json_texts import UnreadJSONError, read_json
+from curation.files.nested.json_texts import UnreadJSONError, read_json
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.labeling.judgments.judging import Submission, answer_query

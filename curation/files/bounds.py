@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from curation.files.problems import Problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +41,33 @@ def bounded(binary: IO[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Bounded(binary), _READ)
 
 
+class BoundedText:
+    """A text that grows by parts up to a bound. A million short parts need no more memory than a long one."""
+
+    def __init__(self, problems: Problems, what: str, most: int, way_out: str) -> None:
+        self._problems, self._what, self._most, self._way_out = problems, what, most, way_out
+        self._text = io.StringIO()
+        self._size = 0
+
+    def add(self, part: str) -> None:
+        """Put a part at the end.
+
+        Raises
+        ------
+        InputError: the text has more than the characters that it may have; `what` names it.
+        """
+        self._size += len(part)
+        if self._size > self._most:
+            self._problems.stop(
+                f"{self._what} has more than {self._most // 10**6} MB of text; expected less", self._way_out
+            )
+        self._text.write(part)
+
+    def whole(self) -> str:
+        """All that was added."""
+        return self._text.getvalue()
+
+
 class BoundedGzip(gzip.GzipFile):
     """A gzip file that raises `OutOfBoundsError` where it unpacks to more than can be meant."""
 
@@ -49,6 +79,17 @@ class BoundedGzip(gzip.GzipFile):
         read = super().read(size)
         _refuse_beyond(self._most, self.tell())
         return read
+
+
+def refuse_large_zip(path: Path) -> None:
+    """Raise where a zip archive says that it unpacks to more than can be meant; `zipfile` holds it to that.
+
+    Raises
+    ------
+    OutOfBoundsError: so it is. BadZipFile: it is none.
+    """
+    with zipfile.ZipFile(path) as archive:
+        _refuse_beyond(_most_unpacked(path), sum(part.file_size for part in archive.infolist()))
 
 
 def parquet_batches(path: Path, most_rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:

@@ -7,7 +7,8 @@ command, and what the app asks for a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -50,17 +51,48 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     )
 
 
+def column_for(field: FileField, columns: Sequence[str]) -> str | None:
+    """The column that holds a field: the first usual name that is one, as it is, or but for case and signs.
+
+    What a file cannot be read without may be in an object, such as `inputs.question`, if it is in one only.
+    """
+    exact = next((name for name in field.usual if name in columns), None)
+    if exact is not None:
+        return exact
+    found = like(field.usual, columns)
+    return _inner(field.usual, columns) if found is None and field.needed else found
+
+
+def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
+    """The column that has the first of the names that one has but for case and signs."""
+    bare = {_bare(name): name for name in reversed(columns)}
+    return next((bare[_bare(name)] for name in names if _bare(name) in bare), None)
+
+
+def _inner(usual: Iterable[str], columns: Sequence[str]) -> str | None:
+    """The one column whose last part is a usual name; None where two have the first that there is."""
+    parts = [(_bare(column.rpartition(".")[2]), column) for column in columns if "." in column]
+    for name in map(_bare, usual):
+        if found := [column for part, column in parts if part == name]:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
 _QUERY = FileField(
     "Query",
     "the query. query_id holds ids, query_text texts, query either",
-    ("query_id", "query-id", "q_id", "qid", "query", "query_text"),
+    ("query_id", "query-id", "q_id", "qid", "query", "query_text", "question", "user_query"),
     "the queries",
-    seen=("q", "topic", "topic_id", "search_term", "user_query"),
+    seen=("q", "topic", "topic_id", "search_term"),
 )
 _DOCUMENT = FileField(
     "Document",
     "the document's id",
-    ("document", "document_id", "doc_id", "docid", "docno", "corpus-id"),
+    ("document", "document_id", "doc_id", "docno", "docid", "corpus-id", "document.id"),
     "the documents' ids",
     seen=("_id", "id", "product_id", "item_id", "doc"),
 )
@@ -68,7 +100,33 @@ _GRADES = ("grade", "rating", "relevance", "score")
 
 
 @dataclass(frozen=True)
-class CorpusFields:
+class _FileColumns:
+    """What all kinds share; `columns` are those of the file that was read."""
+
+    columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
+
+    @property
+    def used(self) -> dict[str, str]:
+        """Field → the column that was read for it, or several with commas."""
+        given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
+        texts = {
+            name: ", ".join(found) if isinstance(found, tuple) else found for name, found in given.items()
+        }
+        return {name: text for name, text in texts.items() if text}
+
+    @property
+    def unused(self) -> list[str]:
+        """The columns that were not read."""
+        return [column for column in self.columns if column not in self._read]
+
+    @property
+    def _read(self) -> set[str]:
+        given = (getattr(self, field.name) for field in file_fields(type(self)))
+        return {column for found in given for column in (found if isinstance(found, tuple) else [found])}
+
+
+@dataclass(frozen=True)
+class CorpusFields(_FileColumns):
     """Columns of documents; several of `body` are joined by line ends. All others are metadata."""
 
     id: Annotated[
@@ -76,7 +134,7 @@ class CorpusFields:
         FileField(
             "Id",
             "the document's id",
-            ("_id", "id", "doc_id", "docid", "document_id", "docno"),
+            ("_id", "id", "doc_id", "docno", "docid", "document_id"),
             "the documents' ids",
             seen=("sku", "product_id", "item_id", "key"),
         ),
@@ -103,7 +161,7 @@ class CorpusFields:
 
 
 @dataclass(frozen=True)
-class TrafficFields:
+class TrafficFields(_FileColumns):
     """Columns of a log; user_query, timestamp, client_id and application are those of UBI.
 
     Attributes
@@ -117,7 +175,7 @@ class TrafficFields:
         FileField(
             "Query",
             "the query",
-            ("user_query", "query", "search_term", "q", "text"),
+            ("user_query", "query", "search_term", "q", "text", "question"),
             "the queries",
             seen=("keyword", "keywords", "term"),
         ),
@@ -156,7 +214,7 @@ class TrafficFields:
 
 
 @dataclass(frozen=True)
-class QueryFields:
+class QueryFields(_FileColumns):
     """Columns of queries to be judged. Without an id the query gets the one of its text."""
 
     id: Annotated[
@@ -172,7 +230,7 @@ class QueryFields:
         FileField(
             "Text",
             "its text",
-            ("text", "query", "query_text", "user_query", "question"),
+            ("text", "query", "query_text", "user_query", "question", "user_input", "input"),
             "the query's text",
             seen=_QUERY.seen,
         ),
@@ -185,12 +243,16 @@ class QueryFields:
     ] = None
     reference: Annotated[
         str | None,
-        FileField("Reference answers", "reference answers, one or a list", ("answers", "reference_answers")),
+        FileField(
+            "Reference answers",
+            "reference answers, one or a list",
+            ("answers", "reference_answers", "reference_answer"),
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
-class RunFields:
+class RunFields(_FileColumns):
     """Columns of ranked lists; a table has ranks, scores or both."""
 
     query: Annotated[str | None, _QUERY] = None
@@ -207,12 +269,13 @@ class RunFields:
 
 
 @dataclass(frozen=True)
-class JudgmentFields:
+class JudgmentFields(_FileColumns):
     """Columns of judgments, and how the file says who judged.
 
     Attributes
     ----------
     query_text: a second column with the query's text, where `query` holds ids.
+    pair: one column instead of `query` and `document`.
     annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
     annotator_name: who gave all grades, where the file does not say.
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
@@ -235,9 +298,9 @@ class JudgmentFields:
         FileField(
             "Grade",
             "the grade, where a line has one grade",
-            _GRADES,
+            (*_GRADES, "label", "is_correct_document"),
             "the grades",
-            seen=("label", "judgment", "rel"),
+            seen=("judgment", "rel"),
         ),
     ] = None
     annotator: Annotated[
@@ -248,6 +311,10 @@ class JudgmentFields:
             ("annotator", "rater", "worker"),
             seen=("worker_id", "rater_id", "assessor", "judge", "user"),
         ),
+    ] = None
+    pair: Annotated[
+        str | None,
+        FileField("Query and document in one", "query and document in one, as query::document", rare=True),
     ] = None
     note: Annotated[str | None, FileField("Note", "a note", ("note",), rare=True)] = None
     time: Annotated[
@@ -267,9 +334,13 @@ class JudgmentFields:
     date_order: str | None = None
     duration_unit: str | None = None
 
+    @property
+    def _read(self) -> set[str]:
+        return super()._read | set(self.annotator_columns)
+
 
 @dataclass(frozen=True)
-class DecisionFields:
+class DecisionFields(_FileColumns):
     """Columns of a reviewer's final grades."""
 
     query: Annotated[str | None, _QUERY] = None
@@ -287,8 +358,16 @@ class DecisionFields:
     reason: Annotated[str | None, FileField("Reason", "the reason", ("reason",))] = None
 
 
+_GOLD = (
+    *("answers", "reference_answers", "reference_answer", "gold_answer", "ground_truth", "ground_truths"),
+    *("reference", "expected_output", "expected_answer"),
+)
+SYSTEM_ANSWERS = ("answer", "response")
+"""Next to one of `_GOLD` they are what a system said. Else they are taken, but next to its contexts."""
+
+
 @dataclass(frozen=True)
-class ReferenceFields:
+class ReferenceFields(_FileColumns):
     """Columns of reference answers."""
 
     query: Annotated[
@@ -296,7 +375,7 @@ class ReferenceFields:
         FileField(
             "Query",
             "the query, by id or text",
-            ("query_id", "_id", "id", "qid", "query", "query_text", "question"),
+            ("query_id", "_id", "id", "qid", "query", "query_text", "question", "user_input", "input"),
             "the queries",
         ),
     ] = None
@@ -305,7 +384,7 @@ class ReferenceFields:
         FileField(
             "Reference answers",
             "reference answers: one, or a list",
-            ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response"),
+            (*_GOLD, *SYSTEM_ANSWERS),
             "the answers",
         ),
     ] = None

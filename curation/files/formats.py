@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.files.classic import trec, workbench
+from curation.files.classic import letor, trec, workbench
 from curation.files.lines import text_lines
 from curation.files.problems import Problems
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "qrels", "trec", "smart", "srw")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "smart", "srw", "letor")
 BEGINNING = 4_096  # characters in which a file shows what it is
 QRELS_COLUMNS = ("query", "iteration", "document", "grade")
 _SUFFIXES = {
@@ -25,6 +25,7 @@ _SUFFIXES = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
     ".qrels": "qrels",
 }
 
@@ -80,6 +81,8 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
         return "trec"
     if start[0].startswith(".I"):
         return "smart"
+    if letor.LINE.fullmatch(start[0]):
+        return "letor"
     if start[0].lstrip().startswith(("{", "[")):
         return "jsonl"
     if layout.columns is not None and len(layout.columns) == 1:

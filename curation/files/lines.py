@@ -85,10 +85,9 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
         problems.stop("is empty; expected one record a line", _AGAIN)
     _refuse_blank(path, problems)
     for magic, what in _PACKED.items():
-        if start.startswith(magic):
-            problems.stop(
-                f"is {what}; only gzip is read as it is", "Unpack it first; save a spreadsheet as CSV."
-            )
+        if start.startswith(magic) and path.suffix.lower() != ".xlsx":
+            way_out = "Unpack it first. A folder of BEIR may stay packed for `goldset import collection`."
+            problems.stop(f"is {what}; only gzip is read as it is", way_out)
     for begins, (what, way_out) in _NO_TABLE.items():
         if start.lower().lstrip().startswith(begins):
             problems.stop(f"is {what}; expected one record a line", way_out)

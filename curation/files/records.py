@@ -5,30 +5,33 @@ missing one is said at once; it notes every problem of the file while it goes; a
 raising them all together, those that its reader noted included. What is only found by reading on never
 stops the reading.
 
-Formats: 'jsonl' (BEIR's too), 'csv', 'tsv', 'parquet', 'qrels' (TREC's four columns), and those of `classic`:
-'trec' (documents or topics), 'smart', 'srw'. They are found from the file's name or else from its beginning.
-Text may be gzipped.
+Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
+columns), and those of `classic`: 'trec' (documents or topics), 'smart', 'srw', 'letor'. They are found from
+the file's name or else from its beginning. Text may be gzipped. A column of an object is named by a path.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.files.bounds import LONGEST_LINE, OutOfBoundsError, parquet_batches
 from curation.files.classic import CLASSIC_ROWS
-from curation.files.fields import file_fields
+from curation.files.fields import FileField, column_for, file_fields
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
-from curation.files.json_texts import UnreadJSONError, read_json
 from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
+from curation.files.nested.forms import UnlikeFormError, unnested
+from curation.files.nested.json_records import json_rows
+from curation.files.nested.paths import inner_columns, object_of, value_at
 from curation.files.problems import Problems
+from curation.files.sheets import sheet_rows
 from curation.progress import Progress, silent
 from curation.text import listed
 
@@ -42,7 +45,8 @@ Fields = TypeVar("Fields", bound="DataclassInstance")
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _TICK = 1_000
-_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
+_CASE = ("query", "docid", "rating")
+"""Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
 csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
 
 
@@ -61,41 +65,59 @@ class Records:
 
     Attributes
     ----------
-    columns: the names of the fields; for JSON lines those of the first hundred records.
+    columns: the names of the fields, of the first hundred records in JSON; of objects, the paths of what is
+        within them.
     problems: add what is wrong with a record while iterating.
     replaced: characters that became U+FFFD, by kind.
     source: the file's name without its folder (a BEIR folder's name is kept: all its files are named alike).
+
+    Parameters
+    ----------
+    judged: take records that hold several judgments apart (`files.nested.forms`): True for these, False for
+        what they are about.
 
     Raises
     ------
     InputError: the file cannot be read, is empty, its format is unknown, or its header is not usable.
     """
 
-    def __init__(self, path: Path, layout: FileLayout | None = None, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        path: Path,
+        layout: FileLayout | None = None,
+        progress: Progress = silent,
+        judged: bool | None = None,
+    ) -> None:
         self.problems = Problems(path)
         refuse_unreadable(path, self.problems)
         self._layout = layout or FileLayout()
         self._path = path
         self._progress = progress
         self._replaced: Counter[str] = Counter()
+        self._judged = judged
         self._delimiter = "\t"
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
         self.format = find_format(path, self._layout, self.problems)
         self._check_layout()
-        if self.format == "parquet":
+        if self.format in ("parquet", "xlsx"):
             self.problems.unit = "row"
-        rows = self._rows()
+        rows = self._rows() if judged is None else self._unnested(self._rows(), judged)
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
             found = "holds no records; expected at least one" + self._below_a_header()
             self.problems.stop(found, "Export or fetch the file again.")
-        self.columns = tuple(dict.fromkeys(name for record in first for name in record.fields))
-        refuse_undecoded(self.columns, path, self._layout.encoding, self.problems)
+        self._names = dict.fromkeys(name for record in first for name in record.fields)
+        refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
+        self._objects = frozenset(filter(partial(_holds_objects, first), self._names))
+        inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
+        self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._records = chain(first, rows)
         self._general = False
         self._unseen: dict[str, str] = {}
+        self._paths: set[str] = set()
+        self._texts: dict[str, str] = {}
 
     @property
     def unit(self) -> str:
@@ -112,20 +134,11 @@ class Records:
 
         An empty name asks for none, whatever the file has.
         """
-        if asked is None:
-            return next((name for name in usual if name in self.columns), None)
-        if not asked:
-            return None
-        if asked not in self.columns:
-            self._unseen[asked] = option
-        return asked
+        return self._column(option, asked, FileField("", "", tuple(usual)))
 
     def need(self, option: str, asked: str | None, usual: Sequence[str], what: str) -> str | None:
         """Like `field`, for what no record can do without; that there is none is a problem."""
-        found = self.field(option, asked, usual)
-        if found is None:
-            self.refuse_columns(f"no column is known to hold {what}: name it with {option}")
-        return found
+        return self._column(option, asked, FileField("", "", tuple(usual), what))
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """The columns that the file has for the fields of its kind; those of `but` are left out."""
@@ -135,14 +148,37 @@ class Records:
             if field.name in but:
                 continue
             if field.several:
-                columns = [self.field(field.option, name) for name in given]
-                columns += [] if given else [self.field(field.option, None, field.usual)]
+                columns = [self._column(field.option, name, field) for name in given or (None,)]
                 used[field.name] = tuple(name for name in columns if name)
-            elif field.needed:
-                used[field.name] = self.need(field.option, given, field.usual, field.needed)
             else:
-                used[field.name] = self.field(field.option, given, field.usual)
-        return replace(asked, **used)
+                used[field.name] = found = self._column(field.option, given, field)
+                self._refuse_objects(field.option, found)
+        return replace(asked, columns=self.columns, **used)
+
+    def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
+        if asked == "":
+            found = None
+        elif asked is None:
+            found = column_for(field, self.columns)
+        else:
+            found = asked
+            if asked not in self._names and asked not in self.columns:
+                self._unseen[asked] = option
+        if found is None and field.needed:
+            self.refuse_columns(f"no column is known to hold {field.needed}: name it with {option}")
+        if found is not None and "." in found and found not in self._names:
+            self._paths.add(found)
+        return found
+
+    def _refuse_objects(self, option: str, name: str | None) -> None:
+        """Refuse a column of objects where a text is expected: now, or where the first one is met."""
+        if name in self._objects:
+            inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
+            self.refuse_columns(
+                f"{option} names {name!r}, which holds objects: name what is within, as {inner}"
+            )
+        elif name is not None:
+            self._texts[name] = option
 
     def refuse_columns(self, found: str) -> None:
         """Note that the file's columns are not enough to read it; raised when the iteration begins."""
@@ -162,7 +198,7 @@ class Records:
     @property
     def plain(self) -> PlainTable | None:
         """How to read the file by columns, or None: it is no table, or something is wrong already."""
-        if self.format not in ("csv", "tsv") or not self.is_sound:
+        if self.format not in ("csv", "tsv") or not self.is_sound or self._paths or self._judged is not None:
             return None
         from curation.files.blocks import PlainTable  # brings Arrow and numpy: slow to import
 
@@ -185,7 +221,12 @@ class Records:
         if self._general:
             self.problems.check()
         done = 0
+        if self.format not in ("jsonl", "parquet"):
+            self._texts.clear()
         for done, record in enumerate(self._records, 1):
+            for path in self._paths:
+                record.fields.update((path, value) for value in value_at(record.fields, path))
+            self._note_objects(record)
             if self._unseen:
                 self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
             if not done % _TICK:
@@ -200,6 +241,19 @@ class Records:
             near = get_close_matches(name, self.columns, n=1, cutoff=0.5)
             hint = f". Did you mean {near[0]!r}?" if near else ""
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
+
+    def _note_objects(self, record: Record) -> None:
+        for name, option in self._texts.items():
+            if isinstance(record.fields.get(name), dict) and object_of(record.fields[name]) is not None:
+                way_out = f"Name what is within with {option}, such as {name}.text, or write texts there."
+                self.problems.add(record.line, f"{name!r} is an object; expected a text", way_out)
+
+    def _unnested(self, rows: Iterator[Record], judged: bool) -> Iterator[Record]:
+        for line, fields in rows:
+            try:
+                yield from (Record(line, inner) for inner in unnested(fields, judged))
+            except UnlikeFormError as error:
+                self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
 
     def _columns_there(self) -> str:
         return f"The file has the {self._columns_noun()} {listed([*map(repr, self.columns)], 20)}."
@@ -227,37 +281,17 @@ class Records:
     def _rows(self) -> Iterator[Record]:
         if self.format == "parquet":
             return self._parquet()
+        if self.format == "xlsx":
+            rows = sheet_rows(self._path, self.problems)
+            return (Record(number, self._clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
-            return self._json(lines)
+            return starmap(Record, json_rows(lines, self.problems, self._clean))
         if self.format in CLASSIC_ROWS:
             rows = CLASSIC_ROWS[self.format](lines, self.problems)
             return (Record(number, self._clean(fields)) for number, fields in rows)
         return self._qrels(lines) if self.format == "qrels" else self._table(lines)
-
-    def _json(self, lines: Iterable[str]) -> Iterator[Record]:
-        begun = False
-        for number, line in enumerate(lines, 1):
-            text = line.strip()
-            if not text:
-                continue
-            if not begun and (text == "{" or text.startswith("[")):
-                self.problems.stop(
-                    "is one JSON text, not one JSON object a line", "Make lines of it first: jq -c '.[]' FILE"
-                )
-            begun = True
-            try:
-                value = read_json(text, _decoder.decode)
-            except UnreadJSONError as error:
-                expected = "; expected one whole object" if error.is_broken else ""
-                way_out = "Correct these lines, or leave them out of the file."
-                self.problems.add(number, f"{error.found}{expected}", way_out)
-                continue
-            if not isinstance(value, dict):
-                self.problems.add(number, f"found {text[:40]!r}; expected an object: {{…}}")
-                continue
-            yield Record(number, self._clean(value) if "\\u" in text else value)
 
     def _table(self, lines: Iterator[str]) -> Iterator[Record]:
         begin = _up_to_text(lines)
@@ -266,6 +300,8 @@ class Records:
         names = self._layout.columns or self._header(rows)
         width = len(names)
         for number, row in rows:
+            if len(row) == 1 and tuple(names) == _CASE:
+                row = [row[0], "", ""]
             if len(row) == width:
                 yield Record(number, dict(zip(names, row, strict=True)))
             elif row:
@@ -323,6 +359,12 @@ class Records:
         if isinstance(value, dict):
             return {clean(str(name), self._replaced): self._clean(item) for name, item in value.items()}
         return [self._clean(item) for item in value] if isinstance(value, list) else value
+
+
+def _holds_objects(records: Iterable[Record], name: str) -> bool:
+    """Whether a column holds objects alone, where it holds something."""
+    values = [value for record in records if (value := record.fields.get(name)) not in (None, "", {})]
+    return bool(values) and all(object_of(value) is not None for value in values)
 
 
 def beir_file(path: Path, name: str) -> Path:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
-from curation.files.json_texts import UnreadJSONError, read_json
 from curation.files.lines import refuse_unreadable, text_lines
+from curation.files.nested.json_texts import UnreadJSONError, read_json
 from curation.files.problems import Problems
 from curation.files.records import Records
 from curation.files.values import text_of, whole_number

@@ -52,6 +52,7 @@ UNITS = {"s": 1_000, "ms": 1}
 """Unit of a duration → its milliseconds."""
 Found = TypeVar("Found")
 UNREADABLE_TIME = "unreadable time"
+NO_TIME = "Write times as 2026-03-31 14:05, or leave them out with --time-field ''."
 UNREADABLE_DURATION = "unreadable duration"
 
 _NAMED_UNIT = re.compile(r"(?:^|[_ -])(?:(ms|msec|millis|milliseconds)|(s|sec|secs|seconds))$", re.IGNORECASE)
@@ -274,6 +275,12 @@ class ImportedTimes:
         self._order = date_order
         self._milliseconds = _milliseconds(duration_field, duration_unit)
         self.unread: Counter[str] = Counter()
+        self._read: set[str] = set()
+
+    @property
+    def no_time(self) -> bool:
+        """Whether there were times, and none could be read."""
+        return self.unread[UNREADABLE_TIME] > 0 and UNREADABLE_TIME not in self._read
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
         """The time of a cell in UTC; `problem` gets a numeric date that cannot be distinguished."""
@@ -287,6 +294,7 @@ class ImportedTimes:
         time = numeric_date(value, self._order)
         if time is None:
             problem(not_in_order(value, self._order), ASK_FOR_ORDER)
+        self._read.add(UNREADABLE_TIME)
         return time
 
     def duration(self, value: Any) -> int | None:
@@ -303,6 +311,8 @@ class ImportedTimes:
     def _counted(self, found: Found | None, otherwise: str) -> Found | None:
         if found is None:
             self.unread[otherwise] += 1
+        else:
+            self._read.add(otherwise)
         return found
 
 

@@ -198,6 +198,11 @@ class Guide(BaseModel):
         """The grades of the scale, ascending."""
         return tuple(grade.value for grade in self.scale)
 
+    def named(self, name: str) -> int | None:
+        """The grade of that name, in any case."""
+        wanted = " ".join(name.split()).casefold()
+        return next((grade.value for grade in self.scale if grade.name.casefold() == wanted), None)
+
     def outside(self, grade: int | None) -> str:
         """The sentence for a grade that is not on the scale; '' for one that is."""
         if grade in self.values:

@@ -3,7 +3,8 @@
 All of it is rehearsed on a copy of the project first, for judgments can be checked only where the documents
 and queries are. So a collection with something wrong leaves the project as it was. Then the documents of all
 files are imported in one transaction, for nobody should see a part of a corpus, and each other file in its
-own. The same collection again changes nothing.
+own. The same collection again changes nothing. A zip is unpacked first, and LlamaIndex's pairs for
+embeddings, one JSON object, are written as a BEIR folder.
 
 The copy holds all secrets of the project. It is next to it, where it is found if the process is killed.
 """
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from curation.errors import InputError
 from curation.files.fields import JudgmentFields
+from curation.imports.collection_archive import opened_collection
 from curation.imports.collection_files import (
     DOCUMENTS,
     JUDGMENTS,
@@ -90,16 +92,20 @@ def import_collection(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    files = find_collection(path, options.style, options.encoding)
-    if files.of(JUDGMENTS) and not options.annotator:
-        raise InputError(
-            f"{files.of(JUDGMENTS)[0].path.name} holds judgments, and does not say who gave them",
-            path=path,
-            way_out="Name who did.",
-            command="--annotator does, such as --annotator nist.",
-        )
-    rehearsed = _rehearse(store, files, options, progress, author)
-    return rehearsed if dry_run else _take(store, files, options, progress, author)
+    with opened_collection(path) as root:
+        files = find_collection(root, options.style, options.encoding)
+        if files.of(JUDGMENTS) and not options.annotator:
+            raise InputError(
+                f"{files.of(JUDGMENTS)[0].path.name} holds judgments, and does not say who gave them",
+                path=path,
+                way_out="Name who did.",
+                command="--annotator does, such as --annotator nist.",
+            )
+        found = _rehearse(store, files, options, progress, author)
+        found = found if dry_run else _take(store, files, options, progress, author)
+    found.files = [file._replace(path=path / file.path.relative_to(root)) for file in found.files]
+    found.passed = [file._replace(path=path / file.path.relative_to(root)) for file in found.passed]
+    return found
 
 
 def _rehearse(

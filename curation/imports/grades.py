@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from curation.files.fields import DecisionFields, JudgmentFields, RunFields
@@ -106,7 +106,7 @@ def _of_people(found: JudgmentImport) -> ImportOutcome:
         one, many = "of them answers an open presentation", "of them answer open presentations"
         answered = amount(found.filled, one, many)
         sentence = f"{amount(found.judgments, 'new judgment')}{where}, {answered}."
-    remarks = _unread(found.unread)
+    remarks = _about(found)
     if found.sealed:
         before = amount(found.sealed, "judgment is of a pair", "judgments are of pairs")
         remarks.append(
@@ -129,7 +129,7 @@ def _of_a_judge(found: JudgeImport) -> ImportOutcome:
         sentence = f"{amount(found.judgments, 'new judgment')} of the judge {found.judge}. {votes}."
     figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
     figures |= {"cannot tell": found.cannot_tell, "pairs outside pools": found.outside_pools}
-    return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _unread(found.unread))
+    return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _about(found))
 
 
 def decisions(store: Store, request: ImportRequest, progress: Progress, author: str) -> Decided:
@@ -148,5 +148,6 @@ def decisions_outcome(found: Decided) -> ImportOutcome:
     return ImportOutcome(bool(found.decided), sentence, "lines", figures, found.left_out, [])
 
 
-def _unread(unread: Mapping[str, int]) -> list[str]:
-    return [f"Taken without it: {count:,} × {what}." for what, count in unread.items()]
+def _about(found: JudgmentImport | JudgeImport) -> list[str]:
+    unread = [f"Taken without it: {count:,} × {what}." for what, count in found.unread.items()]
+    return [fields_used(found.fields), *unread]

@@ -8,7 +8,6 @@ files of this kind often have.
 from __future__ import annotations
 
 import codecs
-import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,9 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import FileField
+from curation.files.fields import FileField, column_for, like
 from curation.files.formats import FileLayout
 from curation.files.lines import clean, text_lines
+from curation.files.nested.paths import value_at
 from curation.files.problems import Problems
 from curation.files.records import Records, beir_file
 from curation.files.run_files import TREC_COLUMNS, RunFile, RunRow
@@ -32,6 +32,7 @@ FIRST = 10
 LONGEST_CELL = 60
 _FIXED = ("trec", "ranx-json")
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_JUDGED = {"judgments": True, "decisions": True, "queries": False}
 _BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
 
 
@@ -66,11 +67,14 @@ def look_at(request: ImportRequest) -> FileLook:
         if run.format in _FIXED:
             return _look_at_run(run, layout)
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
-    records = Records(path, layout)
+    records = Records(path, layout, judged=_JUDGED.get(request.what))
     with suppress(InputError):  # what is wrong with the lines is the dry run's to say
         rows: list[tuple[str, ...]] = []
         for record in islice(records, FIRST):
-            rows.append(tuple(shortened(record.fields.get(name)) for name in records.columns))
+            values = (
+                (*value_at(record.fields, name), record.fields.get(name))[0] for name in records.columns
+            )
+            rows.append(tuple(map(shortened, values)))
     columns = records.columns
     fields = recognised(columns, FILE_KINDS[request.what].fields)
     return FileLook(records.format, layout.encoding, columns, columns, rows, fields)
@@ -81,7 +85,7 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
     found: dict[str, Any] = {}
     taken: set[str] = set()
     for field in fields:
-        column = _column(columns, field)
+        column = column_for(field, columns) or like(field.seen, columns)
         if field.name == "query_text" and named_by(found.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
         if column is not None and column not in taken:
@@ -115,18 +119,6 @@ def shortened(value: object) -> str:
     """A value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
     text = " ".join(clean(text_of(value), Counter()).split())
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
-
-
-def _column(columns: Sequence[str], field: FileField) -> str | None:
-    bare = {_bare(name): name for name in reversed(columns)}
-    exact = next((name for name in field.usual if name in columns), None)
-    return exact or next(
-        (bare[_bare(name)] for name in (*field.usual, *field.seen) if _bare(name) in bare), None
-    )
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _look_at_run(run: RunFile, layout: FileLayout) -> FileLook:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields, file_fields
+from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.progress import Progress
@@ -13,7 +13,7 @@ from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.query_import import QueryImport, import_queries
 from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
-from curation.sources.traffic.traffic_import import TrafficImport, import_traffic
+from curation.sources.traffic.traffic_import import DATE_ORDER, TrafficImport, import_traffic
 from curation.store import Store
 from curation.text import amount, counted, listed
 
@@ -67,7 +67,7 @@ def _times(found: TrafficImport) -> Iterable[str]:
         example = f", such as {found.unreadable_time}" if found.unreadable_time else ""
         yield f"{amount(found.unknown_times, 'row has', 'rows have')} no time that could be read{example}."
         if found.unreadable_time and found.fields.date_order is None:
-            yield "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
+            yield DATE_ORDER
     if found.same_source:
         yield f"Note: {earlier_imports(found.same_source)} as well."
 
@@ -90,7 +90,8 @@ def queries_outcome(found: QueryImport) -> ImportOutcome:
     if found.added or found.changed:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
         sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."
-    remarks = [known_sentence(found.known_as)] if found.known_as else []
+    remarks = [fields_used(found.fields, "all others are metadata")]
+    remarks += [known_sentence(found.known_as)] if found.known_as else []
     if found.answers:
         remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
     remarks += [*_personal(found.personal, "queries", "replaced"), *replaced(found.replaced)]
@@ -126,16 +127,17 @@ def answers_outcome(found: AnswerImport) -> ImportOutcome:
             f"{amount(found.queries, 'query', 'queries')}: {shown}."
         )
     figures = {"answers": found.answers, "queries": found.queries, **counts}
-    remarks = _personal(found.personal, "answers", "replaced")
+    remarks = [fields_used(found.fields), *_personal(found.personal, "answers", "replaced")]
     return ImportOutcome(changes, sentence, "answers", figures, found.left_out, remarks)
 
 
 def fields_used(fields: Any, rest: str = "") -> str:
     """The columns that were read; `rest` says what became of the others."""
-    columns = {field.name: getattr(fields, field.name) for field in file_fields(type(fields))}
-    named = {name: ", ".join(given) if isinstance(given, tuple) else given for name, given in columns.items()}
-    used = ", ".join(f"{name} {column}" for name, column in named.items() if column)
-    return f"Fields used: {used}; {rest}." if rest else f"Fields used: {used}."
+    used = ", ".join(f"{name} {column}" for name, column in fields.used.items())
+    others = f"; {rest}" if rest else ""
+    if not rest and fields.unused:
+        others = f"; not used: {listed(fields.unused, SHOWN)}"
+    return f"Fields used: {used}{others}."
 
 
 def replaced(found: Mapping[str, int]) -> list[str]:

@@ -56,6 +56,7 @@ class JudgeImport:
     left_out: dict[str, int]
     unknown: dict[str, list[str]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
+    fields: JudgmentFields | None = None
 
 
 class _StoredRow(NamedTuple):
@@ -141,6 +142,7 @@ def import_judge(
         left_out=left_out,
         unknown=file.unknown,
         unread=file.unread,
+        fields=file.fields,
     )
 
 

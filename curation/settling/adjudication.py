@@ -265,9 +265,10 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     """The ruling in a line, or why there is none to make."""
     if not item.grade:
         return NO_GRADE
-    grade = whole_number(item.grade)
+    number = whole_number(item.grade)
+    grade = guide.named(item.grade) if number is None else number
     if grade is None:
-        raise InputError(f"grade {item.grade!r} is not a whole number")
+        raise InputError(f"grade {item.grade!r} is not a whole number, and not the name of a grade")
     problems = list(_check(grade, item.reason, guide))
     refuse_problems(problems)
     query = queries.find(item.query, item.line)

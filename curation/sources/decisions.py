@@ -39,7 +39,7 @@ def read_decision_lines(
     ------
     InputError: the file cannot be read or lacks a field; all problems at once.
     """
-    records = Records(path, layout, progress)
+    records = Records(path, layout, progress, judged=True)
     used = records.resolve(fields or DecisionFields())
     columns = [name or "" for name in (used.query, used.document, used.grade, used.reason)]
     lines = []

@@ -6,6 +6,7 @@ All become one list, which `labeling.judgments.imported` adds to the project.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from curation.errors import InputError, refuse_problems
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
-from curation.files.times import ImportedTimes
+from curation.files.times import NO_TIME, ImportedTimes
 from curation.files.values import text_of, whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
@@ -37,11 +38,19 @@ from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, Unkn
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
-from curation.text import LONGEST_NOTE, normalise_query
+from curation.text import LONGEST_NOTE, amount, normalise_query
 
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 
 _POOLED_UNJUDGED = "-1"
+_NO_GRADE = "not a whole number, and not the name of a grade"
+_NO_MAP = "not in --grade-map, and not the name of a grade"
+_OF_TREC = ("qrels", "letor")
+_SEPARATOR = re.compile(r"::|\||\t")
+_REJECTED = (
+    "A grade that was rejected is none: remove such rows. Where accept and reject are the grades, say "
+    "--grade-field answer --grade-map accept=3,reject=0,ignore=cannot-tell"
+)
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldset import queries PATH`), or name the "
@@ -102,6 +111,7 @@ class JudgmentFile(NamedTuple):
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
     unread: dict[str, int]
+    fields: JudgmentFields
 
 
 class _ProjectContext(NamedTuple):
@@ -146,7 +156,7 @@ def read_judgments(
     InputError: the file cannot be read, or judgments cannot be taken; all of them together.
     RefusedError: there is no corpus yet.
     """
-    records = Records(path, layout, progress)
+    records = Records(path, layout, progress, judged=True)
     used = _fields(records, fields or JudgmentFields())
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
@@ -163,6 +173,7 @@ def read_judgments(
         left_out=dict(reader.left_out),
         unknown=reader.unknown.names,
         unread=dict(reader.times.unread),
+        fields=used,
     )
 
 
@@ -231,6 +242,7 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
     for column in asked.annotator_columns:
         records.field("--annotator-columns", column)
     absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
+    absent |= {"query", "document"} if asked.pair else set()
     used = records.resolve(asked, absent)
     if asked.query_text is None and (named_by(used.query or "") != "id" or records.format == "qrels"):
         used = replace(used, query_text=None)
@@ -260,13 +272,15 @@ class _JudgmentReader:
         self._fields = fields
         self._known = known
         self._grade_map = grade_map
-        of_ids = records.format == "qrels" or fields.query_text is not None
+        of_ids = records.format == "qrels" or fields.query_text is not None or fields.pair is not None
         self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
         self._named: dict[str, NamedQuery] = {}
         self.unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
+        self._bad: dict[tuple[str, str], list[int]] = {}
+        self._rejected: list[int] = []
         self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
@@ -275,6 +289,7 @@ class _JudgmentReader:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
                 judgments += filter(None, map(self._judgment, self._cells(record)))
+        self._note_all()
         self.unknown.settle(self.left_out)
         new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)
         self.new_queries |= {query.query_id: query for query in new}
@@ -283,16 +298,43 @@ class _JudgmentReader:
             for judgment in judgments
         ]
 
+    def _note_all(self) -> None:
+        """The problems that are said once of the whole file."""
+        for (_, why), lines in self._bad.items():
+            more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
+            self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
+        if self._rejected:
+            many = amount(len(self._rejected), "row says", "rows say")
+            self._problems.add(self._rejected[0], f"{many} answer: reject, this one first", _REJECTED)
+        if self.times.no_time:
+            self._problems.add_general(f"no time in {self._fields.time!r} could be read", NO_TIME)
+
+    def _grade_map_to_write(self) -> str:
+        """The option for all bad grades of the file, with those that are mapped."""
+        known = [f"{text}={CANNOT_TELL[2] if to is None else to}" for text, to in self._grade_map.items()]
+        scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._known.guide.scale)
+        written = ",".join([*known, *(f"{text}=?" for text, _ in self._bad)])
+        return f"Say what they are on the guide's scale ({scale}): --grade-map '{written}'"
+
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self._fields
+        answer = values.get("answer") if fields.grade != "answer" else None
+        if answer in ("ignore", "reject"):
+            if answer == "reject":
+                self._rejected.append(record.line)
+            self.left_out[f"marked {answer}"] += 1
+            return
+        query, document = _value(values, fields.query), _value(values, fields.document)
+        if fields.pair:
+            query, document, *_ = [*_SEPARATOR.split(_value(values, fields.pair), maxsplit=1), ""]
         graders = fields.annotator_columns or {fields.grade or "": self._annotator(values)}
         cannot_tell = _value(values, fields.cannot_tell).casefold() in _YES
         for column, annotator in graders.items():
             yield _Cell(
                 record.line,
-                _value(values, fields.query),
+                query.strip(),
                 _value(values, fields.query_text),
-                _value(values, fields.document),
+                document.strip(),
                 annotator,
                 CANNOT_TELL[0] if cannot_tell else _value(values, column),
                 _value(values, fields.note) or None,
@@ -312,9 +354,7 @@ class _JudgmentReader:
         try:
             grade = self._grade(cell.grade)
         except ValueError as error:
-            self._problems.add(
-                cell.line, str(error), "Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0."
-            )
+            self._bad.setdefault((cell.grade, str(error)), []).append(cell.line)
             return None
         if query is None or not known:
             return None
@@ -324,7 +364,7 @@ class _JudgmentReader:
         return ImportedJudgment(query.query_id, cell.document, *said)
 
     def _is_graded(self, cell: _Cell) -> bool:
-        pooled_only = self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED
+        pooled_only = self._records.format in _OF_TREC and cell.grade == _POOLED_UNJUDGED
         if not cell.grade or (pooled_only and _grade_key(cell.grade) not in self._grade_map):
             self.left_out["no grade" if not cell.grade else "pooled, not judged (-1)"] += 1
             return False
@@ -383,10 +423,17 @@ class _JudgmentReader:
 
     def _grade(self, text: str) -> int | None:
         """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""
-        if text in CANNOT_TELL:
-            return None
-        grade = _mapped(text, self._grade_map) if self._grade_map else _whole(text)
-        outside = "" if grade is None else self._known.guide.outside(grade)
+        key, guide = _grade_key(text), self._known.guide
+        if key in self._grade_map:
+            grade = self._grade_map[key]
+        elif text in CANNOT_TELL:
+            grade = None
+        else:
+            number = None if self._grade_map else whole_number(text)
+            grade = guide.named(text) if number is None else number
+            if grade is None:
+                raise ValueError(f"grade {text!r} is {_NO_MAP if self._grade_map else _NO_GRADE}")
+        outside = "" if grade is None else guide.outside(grade)
         if outside:
             raise ValueError(outside)
         return grade
@@ -394,19 +441,6 @@ class _JudgmentReader:
 
 def _value(values: Mapping[str, Any], name: str | None) -> str:
     return "" if name is None else text_of(values.get(name)).strip()
-
-
-def _whole(text: str) -> int:
-    number = whole_number(text)
-    if number is None:
-        raise ValueError(f"grade {text!r} is not a whole number")
-    return number
-
-
-def _mapped(text: str, grade_map: Mapping[str, int | None]) -> int | None:
-    if _grade_key(text) not in grade_map:
-        raise ValueError(f"grade {text!r} is not in --grade-map ({', '.join(grade_map)})")
-    return grade_map[_grade_key(text)]
 
 
 def _grade_key(text: str) -> str:

@@ -23,7 +23,7 @@ PREFIXES = ("q-", "d-")
 """What exports put in front of queries' and documents' ids where one id is both."""
 NamedBy = Literal["id", "text"]
 _ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
-_TEXT_COLUMN = re.compile(r"(.*[_\W])?text|user_query|question", re.IGNORECASE)
+_TEXT_COLUMN = re.compile(r"(.*[_\W])?((query_?)?text|user_query|question|(user_)?input)", re.IGNORECASE)
 
 OTHER_IDS = "other_ids"
 """The field of a query's metadata with its ids in files, where it came into the project under its own."""
@@ -104,6 +104,7 @@ class QueryColumn:
     """
 
     def __init__(self, known: KnownQueries, field: str | None, by: NamedBy | None = None) -> None:
+        self.field = field
         self.by = by or named_by(field or "")
         self._known = known
         self._first: tuple[str, str, int] | None = None

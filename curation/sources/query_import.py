@@ -111,7 +111,7 @@ def import_queries(
     InputError: the file cannot be read, a field is missing, an id has another text elsewhere in the file or
         in the project, or a text has the id of another source in the project.
     """
-    records = Records(beir_file(path, "queries.jsonl"), layout, progress)
+    records = Records(beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
     rows = _read(records, used, left_out)

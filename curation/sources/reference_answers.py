@@ -8,6 +8,7 @@ them, as a new revision. Personal data is replaced by a placeholder, as in queri
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import ReferenceFields
+from curation.files.fields import SYSTEM_ANSWERS, FileField, ReferenceFields, column_for, like
 from curation.files.formats import FileLayout
-from curation.files.records import Records
+from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
@@ -27,6 +28,11 @@ from curation.sources.redaction.personal_data import redact
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 
+_CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
+_TEXTS = FileField("", "", ("query_text", "question", "user_input", "input", "query"), "the queries")
+"""A query whose id the project does not know may be known by its text."""
+_PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
+"""What a system was given to answer from; and what it is called where `answer` is the reference."""
 PEOPLE = "people"
 """The source of references that people wrote in the app."""
 _WAYS_OUT = {
@@ -56,6 +62,7 @@ class AnswerImport:
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
     personal: dict[str, int]
+    fields: ReferenceFields
 
 
 class StoredReferences(NamedTuple):
@@ -91,17 +98,22 @@ def import_answers(
     InputError: the file cannot be read, or it names queries that the project does not have; all together.
     """
     records = Records(path, layout, progress)
-    used = records.resolve(fields or ReferenceFields())
+    used = _fields(records, fields or ReferenceFields())
+    text = records.field("--query-field", column_for(_TEXTS, records.columns) or "")
     with store.reading() as cursor:
-        column = QueryColumn(KnownQueries.read(cursor), used.query)
+        known = KnownQueries.read(cursor)
+    columns = [QueryColumn(known, name) for name in dict.fromkeys([used.query, text]) if name]
     unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
     left_out: Counter[str] = Counter()
     personal: Counter[str] = Counter()
     found: dict[str, list[str]] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
+            if record.fields.get("is_correct_answer") is False:  # Haystack's labels
+                left_out["marked as not correct"] += 1
+                continue
             name = text_of(record.fields.get(used.query or "")).strip()
-            query = _find(column, name, record.line, records)
+            query = _find(columns, record, records)
             if query is None:
                 unknown.note(UNKNOWN_QUERY, name, record.line)
                 continue
@@ -125,19 +137,33 @@ def import_answers(
         left_out=dict(left_out),
         unknown=unknown.names,
         personal=dict(sorted(personal.items())),
+        fields=used,
     )
 
 
+def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
+    """The columns; what may be a system's answer is taken for a reference only if somebody says so."""
+    used = records.resolve(asked)
+    context = like(_CONTEXTS, records.columns)
+    is_named = asked.reference is not None or used.reference not in SYSTEM_ANSWERS
+    if not is_named and context is not None and like(_PREDICTIONS, records.columns) is None:
+        records.refuse_columns(
+            f"next to {context!r}, {used.reference!r} may be what a system answered: name the column of the "
+            f"references with --reference-field, --reference-field {used.reference} if it is"
+        )
+    return used
+
+
 def texts_of(value: Any) -> list[str]:
-    """The texts of a cell: one, a list of them, a JSON list in a table's cell, or `{"text": [...]}`."""
+    """The texts of a cell: one, a list of them, as JSON or Python write it, or `{"text": [...]}`."""
     if isinstance(value, Mapping):
         return texts_of(value.get("text"))
     if isinstance(value, list):
         return [text for item in value for text in texts_of(item)]
     text = text_of(value).strip()
-    if text.startswith("["):
-        with suppress(ValueError):
-            items = json.loads(text)
+    for read in (json.loads, literal_eval) if text.startswith("[") else ():
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            items = read(text)
             if isinstance(items, list) and all(isinstance(item, str) for item in items):
                 return [item.strip() for item in items]
     return [text]
@@ -149,13 +175,18 @@ def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
 
 
-def _find(column: QueryColumn, name: str, line: int, records: Records) -> str | None:
-    try:
-        query = column.find(name, line) if name else None
-    except InputError as error:
-        records.problems.add(line, str(error))
-        return None
-    return None if query is None else query.query_id
+def _find(columns: Sequence[QueryColumn], record: Record, records: Records) -> str | None:
+    """The query that a record names: by the first of the columns that names one."""
+    for column in columns:
+        name = text_of(record.fields.get(column.field or "")).strip()
+        try:
+            query = column.find(name, record.line) if name else None
+        except InputError as error:
+            records.problems.add(record.line, str(error))
+            return None
+        if query is not None:
+            return query.query_id
+    return None
 
 
 def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:

@@ -95,8 +95,9 @@ ALONE = set(
     --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1
     --min-probability
     --name --new-release --new-round --no-candidates --no-near-duplicates --no-query-text --no-tag
-    --note-field --old-release --old-round --open-rounds --override --overwrite --pairs --parallel
-    --paraphrase-threshold --pass-mark --per-query --personal-data --pick --pilot --pool --pool-sample --query
+    --note-field --old-release --old-round --open-rounds --override --overwrite --pair-field --pairs
+    --parallel --paraphrase-threshold --pass-mark --per-query --personal-data --pick --pilot --pool
+    --pool-sample --query
     --query-text-field --query-threshold --question --quota --random-negatives --reason-field --region
     --rehearse --remove --repair --repeat-minutes --replace --resolution --role --rule --same-annotators
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show

@@ -88,11 +88,48 @@ def test_a_broken_json_line_is_named_with_what_stands_there(write):
     assert "line 19: found '[1, 2]'; expected an object" in refusal
 
 
-def test_json_that_is_not_json_lines_gets_one_sentence_with_the_way_out(write):
-    for content in ('[\n{"id": 1},\n{"id": 2}\n]', '{\n  "id": 1\n}', '[{"id": 1}]'):
-        refusal = _refusal(write("a.json", content))
-        assert "is one JSON text, not one JSON object a line" in refusal
-        assert "jq -c" in refusal
+@pytest.mark.parametrize(
+    ("content", "ids"),
+    [
+        ('[\n{"id": 1},\n{"id": 2}\n]', [1, 2]),
+        ('{\n  "id": 1\n}', [1]),
+        ('[{"id": 1}]', [1]),
+        ('{"data": [{"id": 1}], "meta": {"page": 1}}', [1]),
+        ('{"things": [{"id": 1}, {"id": 2}]}', [1, 2]),
+        ('{"data": {"name": "x", "examples": [{"id": 1}]}}', [1]),
+        ('{"id": [1, 2], "text": ["x", "y"]}', [1, 2]),
+        ('{"id": 1, "data": [1, 2], "pages": [{"n": 1}]}', [1]),
+        ('{"id": 1, "data": [{"n": 1}]}\n{"id": 2}', [1, 2]),
+    ],
+)
+def test_one_json_text_has_the_records_of_its_list_its_columns_or_itself(write, content, ids):
+    assert [record.fields["id"] for record in Records(write("a.json", content))] == ids
+
+
+def test_a_json_text_that_is_none_is_named_with_the_line_and_one_that_is_too_long_refused(write, monkeypatch):
+    path = write("a.json", '\n[\n  {"id": 1},\n  {"id" 2}\n]')
+    assert "line 4: broken JSON: Expecting ':' delimiter" in _refusal(path)
+    assert "entry 2: found 3; expected an object" in _refusal(write("a.json", '[{"id": 1}, 3]'))
+    monkeypatch.setattr("curation.files.nested.json_records.MOST", 10)
+    assert "jq -c" in _refusal(path)
+
+
+def test_a_path_is_followed_through_objects_and_through_cells_that_are_objects(write):
+    rows = [{"text": "x", "a": {"b": {"c": 1}, "text": "y"}, "squad": {"text": ["z"]}}]
+    for path in (
+        write("a.json", rows),
+        write("a.csv", 'text,squad,a\nx,,"{""b"": {""c"": 1}, ""text"": ""y""}"\n'),
+    ):
+        records = Records(path)
+        assert sorted(records.columns) == ["a.b.c", "a.text", "squad", "text"]
+        assert records.field("--x-field", "a.b.c") == "a.b.c"
+        assert next(iter(records)).fields["a.b.c"] == 1
+
+
+def test_a_header_is_known_whatever_its_case_and_signs(write):
+    records = Records(write("a.csv", "Doc ID,queryText\n1,x\n"))
+    assert records.field("--x-field", None, ("doc_id",)) == "Doc ID"
+    assert records.field("--x-field", None, ("q", "query_text")) == "queryText"
 
 
 def test_rows_with_too_few_or_too_many_cells_are_all_named(write):

@@ -98,7 +98,8 @@ BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
     "empty": ("corpus", "a.csv", b"", {}, "a.csv is empty"),
     "blank": ("traffic", "a.csv", b"\n\n \n", {}, "a.csv holds nothing but blank lines; exp.*Export or"),
     "header alone": ("queries", "a.csv", b"id,text\n", {}, "a.csv holds no records"),
-    "zip": ("corpus", "a.xlsx", b"PK\x03\x04rest", {}, "a.xlsx is a zip archive"),
+    "zip": ("corpus", "a.csv", b"PK\x03\x04rest", {}, "a.csv is a zip archive; .*\nUnpack it first"),
+    "xlsx": ("corpus", "a.xlsx", b"PK\x03\x04rest", {}, "a.xlsx cannot be read as a spreadsheet"),
     "missing column": ("corpus", "a.csv", b"sku_no,words\n1,x\n", {}, "“Id”"),
     "no text": ("corpus", "a.csv", b"id,colour\n1,red\n", {}, "“Title” or “Text”"),
     "two ids": (
@@ -111,7 +112,7 @@ BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
     "ragged": ("traffic", "a.csv", b"query,count\ntea\n", {}, "line 2 .*1 cell, expected 2"),
     "counts": ("traffic", "a.csv", b"query,count\ntea,many\n", {}, "line 2 .*'many'; expected a whole"),
     "broken json": ("corpus", "a.jsonl", b'{"id": "1", "text": "x"}\n{"id"\n', {}, "line 2 .*Broken JSON"),
-    "one json": ("corpus", "a.jsonl", b"[\n1]", {}, "one JSON text.*one JSON object a line"),
+    "one json": ("corpus", "a.jsonl", b"[\n1]", {}, "entry 1 .*Found 1; expected an object"),
     "parquet": ("corpus", "a.parquet", b"PAR1 and nothing", {}, "cannot be read as Parquet"),
     "markup": ("traffic", "a.csv", b"query,count\n<script>alert(1)</script>,x\n", {}, "line 2"),
     "unknown": ("runs", "a.trec", b"tea Q0 d7 1 9 x\n", {"name": "r"}, "line 1 .*no document 'd7'"),

@@ -289,11 +289,11 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
     with pytest.raises(InputError) as refused:
         import_judgments(corpus, write("j.csv", HEAD + "\n".join(rows)))
     assert refused.value.problems == [
-        "line 2: grade 7 is not on the guide's scale (0, 1, 2, 3)",
-        "line 3: grade '2.5' is not a whole number",
-        "line 4: grade 'good' is not a whole number",
         "line 6: a grade without query",
         "line 7: a grade without annotator",
+        "line 2: grade 7 is not on the guide's scale (0, 1, 2, 3)",
+        "line 3: grade '2.5' is not a whole number, and not the name of a grade",
+        "line 4: grade 'good' is not a whole number, and not the name of a grade",
         "line 5: the project has no document 'zz'",
     ]
     assert "j.csv: line 2" in str(refused.value)

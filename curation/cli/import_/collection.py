@@ -20,7 +20,9 @@ AUTO = "auto"
 
 
 def import_collection_command(
-    path: Annotated[Path, typer.Argument(help="A folder with the collection's files, or one of them.")],
+    path: Annotated[
+        Path, typer.Argument(help="A folder with the collection's files, a zip of it, or one file.")
+    ],
     format: Annotated[
         str,
         typer.Option(
@@ -56,9 +58,10 @@ def import_collection_command(
 
     It has documents, queries with information needs, and judgments.
 
-    TREC's SGML and XML, SMART, judgment lists and query sets of the Search Relevance Workbench, and folders
-    of BEIR and Hugging Face are known. The command says what each file was taken for, and which files it
-    passed over. All is rehearsed on a copy of the project first: if anything is wrong, nothing is imported.
+    TREC's SGML and XML, SMART, judgment lists and query sets of the Search Relevance Workbench, folders of
+    BEIR and Hugging Face, and LlamaIndex's pairs for embeddings are known. The command says what each file
+    was taken for, and which files it passed over. All is rehearsed on a copy of the project first: if
+    anything is wrong, nothing is imported.
 
     \b
     Examples:
@@ -91,7 +94,8 @@ def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None
 
     if dry_run:
         say("Dry run: nothing is changed. The import would say:")
-    root = path if path.is_dir() else path.parent
+    paths = [*(file.path for file in found.files), *(file.path for file in found.passed)]
+    root = path if any(path in one.parents for one in paths) else path.parent
     rows = [(file.path.relative_to(root).as_posix(), file.found) for file in found.files]
     rows += [(one.path.relative_to(root).as_posix(), f"passed over: {one.why}") for one in found.passed]
     table(f"Files of {path.name}", ["file", "taken for"], rows)

@@ -10,7 +10,7 @@ from curation.cli.import_.command import Options, import_command
 from curation.cli.import_.options import DateOrder
 from curation.files.run_files import FORMATS as RUN_FORMATS
 
-RECORDS = "JSON lines, CSV, TSV or Parquet (.gz too)"
+RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
 SkipUnknown = Annotated[
     bool,
     typer.Option(
@@ -153,7 +153,7 @@ def import_run_command(
     return {"name": name, "skip_unknown": skip_unknown, "skip_repeated": skip_repeated}
 
 
-@import_command("judgments", f"Judgments: {RECORDS} or TREC qrels.")
+@import_command("judgments", f"Judgments: {RECORDS}, qrels, LETOR, or as other tools export them.")
 def import_judgments_command(
     annotator_columns: Annotated[
         str | None,

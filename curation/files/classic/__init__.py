@@ -1,10 +1,11 @@
-"""Formats of test collections as records: TREC's mark-up, SMART, the Search Relevance Workbench."""
+"""Formats of test collections as records: TREC's mark-up, SMART, LETOR, the Search Relevance Workbench."""
 
+from curation.files.classic.letor import letor_rows
 from curation.files.classic.smart import smart_rows
 from curation.files.classic.trec import trec_rows
 from curation.files.classic.workbench import workbench_rows
 
-CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows, "srw": workbench_rows}
+CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows, "srw": workbench_rows, "letor": letor_rows}
 """Format → the function that gives (line, fields) for each record of its lines, and notes problems."""
 
 __all__ = ["CLASSIC_ROWS"]

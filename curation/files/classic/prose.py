@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 from textwrap import dedent
 
+from curation.files.bounds import BoundedText
 from curation.files.problems import Problems
 
 _PARAGRAPH = re.compile(r"\n(?:[^\S\n]*\n|(?=[^\S\n]))")
@@ -18,33 +18,6 @@ def unwrapped(text: str) -> str:
     """The text with each paragraph on a line of its own."""
     paragraphs = _PARAGRAPH.split(dedent(text.strip("\n")))
     return "\n".join(filter(None, (" ".join(paragraph.split()) for paragraph in paragraphs)))
-
-
-class BoundedText:
-    """A text that grows by parts up to a bound. A million short parts need no more memory than a long one."""
-
-    def __init__(self, problems: Problems, what: str, most: int, way_out: str) -> None:
-        self._problems, self._what, self._most, self._way_out = problems, what, most, way_out
-        self._text = io.StringIO()
-        self._size = 0
-
-    def add(self, part: str) -> None:
-        """Put a part at the end.
-
-        Raises
-        ------
-        InputError: the text has more than the characters that it may have; `what` names it.
-        """
-        self._size += len(part)
-        if self._size > self._most:
-            self._problems.stop(
-                f"{self._what} has more than {self._most // 10**6} MB of text; expected less", self._way_out
-            )
-        self._text.write(part)
-
-    def whole(self) -> str:
-        """All that was added."""
-        return self._text.getvalue()
 
 
 def record_text(problems: Problems, what: str) -> BoundedText:

@@ -16,8 +16,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from curation.files.bounds import BoundedText
 from curation.files.classic.markup import TaggedText, elements, plain, stripped, without_sections
-from curation.files.classic.prose import BoundedText, record_text, shown
+from curation.files.classic.prose import record_text, shown
 from curation.files.problems import Problems
 
 BEGINNING = re.compile(

@@ -4,17 +4,20 @@
     {"querySetQueries": [{"queryText": "red dress"}]}
 
 So they are sent to it. What its API gives back is the same within `_source`, or within `hits.hits` of a
-search; one list or set is read. Queries are named by their texts.
+search; one list or set is read. Queries are named by their texts. A query's further fields, such as
+`referenceAnswer`, come back as `customFields`, or as JSON after a # in its text.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
-from curation.files.classic.prose import BoundedText, shown
-from curation.files.json_texts import UnreadJSONError, read_json
+from curation.files.bounds import BoundedText
+from curation.files.classic.prose import shown
+from curation.files.nested.json_texts import UnreadJSONError, read_json
 from curation.files.problems import Problems
 
 MOST = 32_000_000
@@ -75,15 +78,26 @@ def _judgments(value: Any) -> Iterator[dict[str, Any] | str]:
             continue
         for rating in ratings:
             if isinstance(rating, dict) and {"docId", "rating"} <= rating.keys():
-                yield {"query_text": item["query"], "document": rating["docId"], "grade": rating["rating"]}
+                text, _ = _text_and_fields(item["query"])
+                yield {"query_text": text, "document": rating["docId"], "grade": rating["rating"]}
             else:
                 yield json.dumps(rating)[:400]
+
+
+def _text_and_fields(text: str) -> tuple[str, dict[str, Any]]:
+    before, _, after = text.partition("#")
+    with suppress(ValueError, RecursionError):
+        fields = json.loads(after)
+        if isinstance(fields, dict):
+            return before.strip(), fields
+    return text, {}
 
 
 def _queries(value: Any) -> Iterator[dict[str, Any] | str]:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict) and isinstance(item.get("queryText"), str):
-            rest = {name: other for name, other in item.items() if name != "queryText"}
-            yield {"query_text": item["queryText"], **rest}
+            rest = {name: other for name, other in item.items() if name not in ("queryText", "customFields")}
+            text, fields = _text_and_fields(item["queryText"])
+            yield {"query_text": text, **rest, **fields, **(item.get("customFields") or {})}
         else:
             yield json.dumps(item)[:400]

@@ -72,6 +72,7 @@ class JudgmentImport:
     left_out: dict[str, int]
     unknown: dict[str, list[str]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
+    fields: JudgmentFields | None = None
 
 
 def import_judgments(
@@ -108,7 +109,7 @@ def import_judgments(
         )
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
-    return replace(added, unknown=file.unknown, unread=file.unread)
+    return replace(added, unknown=file.unknown, unread=file.unread, fields=file.fields)
 
 
 def add_judgments(

@@ -297,12 +297,20 @@ class _RunColumns:
         documents = places.documents.take(numbers(kept))
         names = documents.dictionary.to_pylist()
         known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
+        unknown = int((~known[ints_of(documents.indices)]).sum())
+        if unknown == len(kept):
+            problems.stop(
+                f"no document of it, such as {documents[0].as_py()!r}, is in the release's corpus, which has "
+                f"{min(self._release.documents, default='none')!r}",
+                "Name the field with the documents' ids with --document-field, or evaluate a run over this "
+                "corpus.",
+            )
         return SystemRun(
             name=name,
             source=self._file.source,
             rows=RunRows(places.query[kept], documents, scores[kept]),
             places=len(kept),
-            unknown_documents=int((~known[ints_of(documents.indices)]).sum()),
+            unknown_documents=unknown,
             against_scores=against,
             left_out=dict(self._left_out),
         )

@@ -26,7 +26,7 @@ from curation.errors import RefusedError
 from curation.files.fields import TrafficFields, file_fields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
-from curation.files.times import check_date_order
+from curation.files.times import NO_TIME, check_date_order
 from curation.progress import Progress, silent
 from curation.sources.redaction.personal_data import Redacted, redact
 from curation.sources.traffic.cleaning import (
@@ -63,6 +63,7 @@ DELETE FROM traffic WHERE import_id = $log AND line IN (
     WHERE a.place <= h.times)
 """
 _METADATA = "--metadata-field"
+DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
 """They are in an import's id only where they are used: older imports keep theirs."""
@@ -147,6 +148,9 @@ def import_traffic(
             return _summary(cursor, import_id, records.source, used)
         key = session_key(cursor)
     log = read_log(records, used)
+    if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
+        found = f"no time in {used.time!r} could be read, such as {log.unreadable_time}"
+        records.problems.stop(found, f"{NO_TIME} {DATE_ORDER}")
     clean = _clean(log, import_id, rules, key)
     traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
     del log
@@ -190,6 +194,7 @@ def _import_id(
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
+    del names["columns"]  # what else the file has
     cleaning = asdict(rules)
     if not rules.known_rows:
         del cleaning["known_rows"]  # ids are those of older imports

@@ -1,0 +1,176 @@
+"""Forms in which tools write several judgments into one record, taken apart: a judgment a record.
+
+Quepid's cases and books, `_rank_eval` of Elasticsearch and OpenSearch, the Search Relevance Workbench, RRE,
+Label Studio, Argilla, Potato and Prodigy. A form is known by its keys. What the judgments of a record share
+is its base; a reader of queries takes the base alone. A judgment without a grade is none: a skipped task, a
+query that nobody rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+Fields = dict[str, Any]
+Parts = Iterator[tuple[Fields, Fields]]
+"""Base and judgment of each; a judgment is empty where the base has none."""
+
+
+class NestedForm(NamedTuple):
+    """A form: whose it is, the keys of its records and kinds of their values, and how it is taken apart."""
+
+    name: str
+    keys: Mapping[str, type | tuple[type, ...]]
+    parts: Callable[[Fields], Parts]
+
+
+def unnested(fields: Fields, judged: bool) -> Iterator[Fields]:
+    """The records within one: with their judgments, or only what these are about, each once.
+
+    Raises
+    ------
+    UnlikeFormError: a record has the keys of a form, and is not of it.
+    """
+    form = form_of(fields)
+    try:
+        parts = [(fields, {})] if form is None else list(form.parts(fields))
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        raise UnlikeFormError(form.name if form else "") from error
+    last = None
+    for base, judgment in parts:
+        if judged:
+            yield base | judgment
+        elif base != last:
+            yield base
+        last = base
+
+
+class UnlikeFormError(Exception):
+    """The message is whose form it is."""
+
+
+def form_of(fields: Fields) -> NestedForm | None:
+    """The form of a record, if it is of one."""
+    matching = (
+        form for form in _FORMS if all(isinstance(fields.get(k), kind) for k, kind in form.keys.items())
+    )
+    return next(matching, None)
+
+
+def _without(fields: Fields, *names: str) -> Fields:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def _rated(fields: Fields) -> Parts:
+    """`ratings`: document → grade, or a list of documents with a `rating` each."""
+    base, ratings = _without(fields, "ratings"), fields["ratings"]
+    if "id" in base and base.keys() & {"request", "params", "template_id"}:
+        base["query_id"] = base.pop("id")
+    if isinstance(ratings, dict):
+        judgments = [{"document": name, "grade": grade} for name, grade in ratings.items()]
+    else:
+        judgments = [{"document": _document(one), "grade": one.get("rating")} for one in ratings]
+    yield from ((base, judgment) for judgment in judgments or [{}])
+
+
+def _document(rating: Fields) -> Any:
+    return next((rating[name] for name in ("_id", "docId", "doc_id") if name in rating), None)
+
+
+def _book_pair(fields: Fields) -> Parts:
+    base = _without(fields, "judgements")
+    for one in fields["judgements"] or [{}]:
+        grade = "cannot tell" if one.get("unrateable") else one.get("rating")
+        yield base, {"grade": grade, "annotator": one.get("user_email"), "note": one.get("explanation")}
+
+
+def _rre(fields: Fields) -> Parts:
+    for group in (*fields.get("topics", ()), *fields.get("query_groups", ())):
+        yield from _rre(group)
+    for query in fields.get("queries", ()):
+        texts = query.get("placeholders", {})
+        base = {"query_text": texts.get("$query", next(iter(texts.values()), None))}
+        relevant = query.get("relevant_documents") or fields.get("relevant_documents") or {}
+        yield from ((base, judgment) for judgment in list(_gains(relevant)) or [{}])
+
+
+def _gains(relevant: Mapping[str, Any]) -> Iterator[Fields]:
+    """Document → `{"gain": 3}`, or gain → documents."""
+    for name, value in relevant.items():
+        if isinstance(value, dict):
+            yield {"document": name, "grade": value.get("gain")}
+        else:
+            yield from ({"document": document, "grade": name} for document in value)
+
+
+def _label_studio(fields: Fields) -> Parts:
+    for one in fields["annotations"] or [{}]:
+        results = () if one.get("was_cancelled") else one.get("result", ())
+        values = {result.get("from_name"): _result(result) for result in results}
+        graded = [result["from_name"] for result in results if result.get("type") in _GRADING]
+        who = one.get("completed_by")
+        judgment = {"annotator": who.get("email", who.get("id")) if isinstance(who, dict) else who}
+        judgment |= {"submitted_at": one.get("updated_at") or one.get("created_at")}
+        yield fields["data"], judgment | _said(values, graded)
+
+
+_GRADING = ("rating", "choices", "number")
+
+
+def _result(result: Fields) -> Any:
+    value = result.get("value", {})
+    return value.get(result.get("type"), value.get("text"))
+
+
+def _said(values: Mapping[str, Any], graded: Iterable[str]) -> Fields:
+    """The answers by the names of their questions; that of the only question with grades is the grade."""
+    names = set(graded)
+    return {**values, "grade": values[names.pop()]} if len(names) == 1 else dict(values)
+
+
+def _argilla(fields: Fields) -> Parts:
+    """`responses`: question → a list of `value` and `user_id`."""
+    base = {**fields.get("metadata", {}), **fields["fields"]}
+    answers: dict[Any, Fields] = {}
+    for question, responses in fields["responses"].items():
+        for one in responses:
+            answers.setdefault(one.get("user_id"), {})[question] = one.get("value")
+    for who, values in (answers or {None: {}}).items():
+        yield base, {"annotator": who, **_said(values, values)}
+
+
+def _potato(fields: Fields) -> Parts:
+    """`labels`: question → label → value; a scale has one label, `scale_3`, with the value."""
+    values = {}
+    for question, labels in fields["labels"].items():
+        chosen = labels.items() if isinstance(labels, dict) else [(labels, labels)]
+        said = [value if str(label).startswith("scale_") else label for label, value in chosen]
+        values[question] = said[0] if len(said) == 1 else said
+    base = _without(fields, "labels", "user_id", "spans", "links")
+    yield base, {"annotator": fields["user_id"], **_said(values, values)}
+
+
+def _prodigy(fields: Fields) -> Parts:
+    """A choice is `accept`, a list; else `label` is what `answer` accepts, which stays for the reader."""
+    chosen = fields.get("accept", fields.get("label"))
+    who = fields.get("_annotator_id") or fields.get("_session_id")
+    judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
+    if chosen is not None:
+        judgment["grade"] = chosen
+    yield _without(fields, "accept", "label", "options"), judgment
+
+
+_RATINGS = (dict, list)
+_FORMS = (
+    NestedForm("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated),
+    NestedForm("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
+    NestedForm("_rank_eval", {"id": str, "ratings": list}, _rated),
+    NestedForm("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
+    NestedForm("RRE", {"topics": list}, _rre),
+    NestedForm("RRE", {"query_groups": list}, _rre),
+    NestedForm("RRE", {"id_field": str, "queries": list}, _rre),
+    NestedForm("Label Studio", {"data": dict, "annotations": list}, _label_studio),
+    NestedForm("Argilla", {"fields": dict, "responses": dict}, _argilla),
+    NestedForm("Potato", {"instance_id": str, "user_id": str, "labels": dict}, _potato),
+    NestedForm("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
+)
