@@ -145,7 +145,8 @@ def decisions_outcome(found: Decided) -> ImportOutcome:
     if not found.decided:
         sentence = "Nothing changed: no pair of the file was to be decided."
     figures = {"pairs": found.decided, "lines": found.decided + sum(found.left_out.values())}
-    return ImportOutcome(bool(found.decided), sentence, "lines", figures, found.left_out, [])
+    remarks = [fields_used(found.fields)]
+    return ImportOutcome(bool(found.decided), sentence, "lines", figures, found.left_out, remarks)
 
 
 def _about(found: JudgmentImport | JudgeImport) -> list[str]:

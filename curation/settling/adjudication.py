@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from curation.door import reviewers_door
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.files.fields import DecisionFields
 from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.guides.questions import ask_guide
@@ -69,6 +70,7 @@ class Decided:
 
     decided: int
     left_out: dict[str, int]
+    fields: DecisionFields
 
 
 def decide(
@@ -150,15 +152,17 @@ def decide_many(
 
     def plan(found: _DecisionInputs) -> _DecisionPlan:
         left_out: Counter[str] = Counter()
-        field = proposals[0].query_field if proposals else None
-        rulings, problems = _rulings(proposals, found.guide, QueryColumn(found.queries, field), left_out)
+        fields = proposals[0].fields if proposals else DecisionFields()
+        queries = QueryColumn(found.queries, fields.query)
+        rulings, problems = _rulings(proposals, found.guide, queries, left_out)
         refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
-        return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out)))
+        return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out), fields))
 
     def write(cursor: Cursor, planned: _DecisionPlan) -> None:
         append_decisions(cursor, planned.rulings, planned.current, reviewer)
-        detail = {"source": source.name if source else None, **asdict(planned.decided)}
+        counts = {"decided": planned.decided.decided, "left_out": planned.decided.left_out}
+        detail = {"source": source.name if source else None, **counts}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
 
     return write_if_unchanged(

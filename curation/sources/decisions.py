@@ -16,14 +16,14 @@ from curation.progress import Progress, silent
 
 
 class DecisionLine(NamedTuple):
-    """A decision as its line has it: `query` is an id or a text, `grade` any text."""
+    """A decision as its line has it: `query` is an id or a text, `grade` any text; `fields` its columns."""
 
     line: int
     query: str
     document_id: str
     grade: str
     reason: str
-    query_field: str | None = None
+    fields: DecisionFields = DecisionFields()
 
 
 def read_decision_lines(
@@ -45,5 +45,5 @@ def read_decision_lines(
     lines = []
     for record in records:
         query, document_id, grade, own = (text_of(record.fields.get(name)).strip() for name in columns)
-        lines.append(DecisionLine(record.line, query, document_id, grade, own or reason.strip(), used.query))
+        lines.append(DecisionLine(record.line, query, document_id, grade, own or reason.strip(), used))
     return lines

@@ -544,9 +544,9 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
     "not its form": (
         "judgments",
         "a.json",
-        [{"query": "tea", "ratings": ["d1", "d2"]}],
+        [{"data": {"query": "tea"}, "annotations": [{"result": 3}]}],
         BY,
-        "entry 1: has the keys of Quepid.* and another form",
+        "entry 1: has the keys of Label Studio, and another form",
     ),
     "two objects have it": (
         "queries",

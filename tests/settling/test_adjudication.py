@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.files.fields import DecisionFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.annotators import add_annotator
 from curation.settling.adjudication import (
@@ -247,7 +248,7 @@ def test_a_file_whose_name_for_a_query_may_mean_two_decides_nothing(judged: Stor
     with pytest.raises(InputError, match="line 2: 'q' is the id of the query 'far away', and the text of"):
         decide_many(judged, proposals(("far", "1")))
     assert decisions(judged) == []
-    by_id = [line._replace(query_field="query_id") for line in proposals(("far", "1"))]
+    by_id = [line._replace(fields=DecisionFields("query_id")) for line in proposals(("far", "1"))]
     assert decide_many(judged, by_id).decided == 1
 
 

@@ -58,7 +58,7 @@ def size_of(size: int) -> str:
 
 def _upload(context: PageContext, kind: FileKind) -> None:
     sent = st.file_uploader(
-        f"{kind.title}: JSON lines, CSV, TSV or Parquet; also with gzip",
+        f"{kind.title}: JSON, CSV, TSV, Parquet or xlsx; also with gzip",
         max_upload_size=LARGEST,
         key="file to import",
         help=f"Up to {LARGEST} MB. Larger files are imported from the server, or by command.",

@@ -8,7 +8,7 @@ query that nobody rated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
@@ -51,10 +51,17 @@ class UnlikeFormError(Exception):
 
 def form_of(fields: Fields) -> NestedForm | None:
     """The form of a record, if it is of one."""
-    matching = (
-        form for form in _FORMS if all(isinstance(fields.get(k), kind) for k, kind in form.keys.items())
+    for form in _FORMS:
+        if all(_is_of(fields.get(key), kind) for key, kind in form.keys.items()):
+            return form
+    return None
+
+
+def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
+    """Whether a value is of a kind; a list has objects alone."""
+    return isinstance(value, kind) and (
+        not isinstance(value, list) or all(isinstance(one, dict) for one in value)
     )
-    return next(matching, None)
 
 
 def _without(fields: Fields, *names: str) -> Fields:
@@ -84,12 +91,15 @@ def _book_pair(fields: Fields) -> Parts:
         yield base, {"grade": grade, "annotator": one.get("user_email"), "note": one.get("explanation")}
 
 
-def _rre(fields: Fields) -> Parts:
+def _rre(fields: Fields, placeholder: str = "$query") -> Parts:
+    """Groups of queries with documents in common; a query's text is what it puts into its template."""
+    placeholder = fields.get("query_placeholder", placeholder)
     for group in (*fields.get("topics", ()), *fields.get("query_groups", ())):
-        yield from _rre(group)
+        yield from _rre(group, placeholder)
     for query in fields.get("queries", ()):
         texts = query.get("placeholders", {})
-        base = {"query_text": texts.get("$query", next(iter(texts.values()), None))}
+        only = next(iter(texts.values())) if len(texts) == 1 else ""
+        base = {"query_text": texts.get(placeholder, only)}
         relevant = query.get("relevant_documents") or fields.get("relevant_documents") or {}
         yield from ((base, judgment) for judgment in list(_gains(relevant)) or [{}])
 
@@ -122,10 +132,9 @@ def _result(result: Fields) -> Any:
     return value.get(result.get("type"), value.get("text"))
 
 
-def _said(values: Mapping[str, Any], graded: Iterable[str]) -> Fields:
-    """The answers by the names of their questions; that of the only question with grades is the grade."""
-    names = set(graded)
-    return {**values, "grade": values[names.pop()]} if len(names) == 1 else dict(values)
+def _said(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
+    """The answers by the names of their questions; that of the only one with grades is the grade."""
+    return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
 def _argilla(fields: Fields) -> Parts:
@@ -136,7 +145,7 @@ def _argilla(fields: Fields) -> Parts:
         for one in responses:
             answers.setdefault(one.get("user_id"), {})[question] = one.get("value")
     for who, values in (answers or {None: {}}).items():
-        yield base, {"annotator": who, **_said(values, values)}
+        yield base, {"annotator": who, **_said(values, list(values))}
 
 
 def _potato(fields: Fields) -> Parts:
@@ -147,7 +156,7 @@ def _potato(fields: Fields) -> Parts:
         said = [value if str(label).startswith("scale_") else label for label, value in chosen]
         values[question] = said[0] if len(said) == 1 else said
     base = _without(fields, "labels", "user_id", "spans", "links")
-    yield base, {"annotator": fields["user_id"], **_said(values, values)}
+    yield base, {"annotator": fields["user_id"], **_said(values, list(values))}
 
 
 def _prodigy(fields: Fields) -> Parts:
@@ -166,8 +175,8 @@ _FORMS = (
     NestedForm("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
     NestedForm("_rank_eval", {"id": str, "ratings": list}, _rated),
     NestedForm("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
-    NestedForm("RRE", {"topics": list}, _rre),
-    NestedForm("RRE", {"query_groups": list}, _rre),
+    NestedForm("RRE", {"id_field": str, "topics": list}, _rre),
+    NestedForm("RRE", {"id_field": str, "query_groups": list}, _rre),
     NestedForm("RRE", {"id_field": str, "queries": list}, _rre),
     NestedForm("Label Studio", {"data": dict, "annotations": list}, _label_studio),
     NestedForm("Argilla", {"fields": dict, "responses": dict}, _argilla),
