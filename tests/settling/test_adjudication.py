@@ -310,7 +310,9 @@ def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
     assert goldset("decide", "q", "near", "--unjudgeable", "--reason", "cut off")["grade"] is None
     path = tmp_path / "final.csv"
     path.write_text("query,document,grade,why\nq,three ways,1,half of it\n", encoding="utf-8")
-    assert goldset("decide", "--file", str(path), "--reason-field", "why") == {"decided": 1, "left_out": {}}
+    decided = goldset("decide", "--file", str(path), "--reason-field", "why")
+    assert (decided["decided"], decided["left_out"]) == (1, {})
+    assert (decided["fields"]["reason"], decided["fields"]["columns"][-1]) == ("why", "why")
     assert goldset("list")["total"] == 0
 
 
@@ -368,7 +370,8 @@ def test_a_decision_made_while_a_file_is_planned_is_not_overruled(judged: Store)
     rows = Interrupted(
         proposals(("far", "2"), ("three ways", "2")), lambda: decide(judged, "q", "far", 3, "I was first")
     )
-    assert asdict(decide_many(judged, rows)) == {"decided": 1, "left_out": {DECIDED: 1}}
+    decided = decide_many(judged, rows)
+    assert (decided.decided, decided.left_out) == (1, {DECIDED: 1})
     assert decisions(judged) == [
         ("far", 0, 3, "I was first", "command line"),
         ("three ways", 0, 2, "read again", "command line"),
