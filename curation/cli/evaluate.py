@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
-from curation.cli.evaluate_files import refuse_no_files, write_files
+from curation.cli.evaluate_files import (
+    Summaries,
+    read_summaries,
+    refuse_no_files,
+    with_baseline,
+    write_files,
+    write_summaries,
+)
 from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.options import asks, flag_of, given_flags, refuse_unused
@@ -24,6 +31,7 @@ from curation.text import plain
 if TYPE_CHECKING:
     from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
     from curation.evaluation.evaluation import Evaluation
+    from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
     from curation.looks.ladder_looks import LadderLooks
     from curation.reports.page import Section
@@ -75,9 +83,17 @@ def evaluate(
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 where this holds, such as 'ndcg_exp@10 drops 0.02 in any stratum with n>=30' "
-            "or 'success@10 below 0.8'. Repeatable. What drops is compared with --baseline, "
-            "or the first run. An error exits with 2.",
+            help="Exit with 1 where this holds: 'MEASURE drops', 'drops significantly', 'drops by 0.02', 'drops "
+            "by more than 0.02' or 'below 0.8', also 'in any stratum' and 'with n>=30'. Repeatable. What drops "
+            "is compared with --baseline, or the first run. Where nothing could be checked it exits with 2.",
+            show_default="none",
+        ),
+    ] = None,
+    summary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print a summary instead: md, for a comment, or junit, with a test case for each --fail-if. "
+            "md=FILE and junit=FILE write it into a file. Repeatable.",
             show_default="none",
         ),
     ] = None,
@@ -147,25 +163,31 @@ def evaluate(
       goldset evaluate v1 --run new.trec --hard-negatives
       goldset evaluate v1 --run new.trec --to-pool 10
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
+      goldset evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly" --summary md
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
     from curation.evaluation.answers.grading import AnswerFields, named_answers
-    from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
+    from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
     from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
     from curation.files.fields import RunFields
     from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
-    conditions, store, sources = read_conditions(fail_if or ()), release_store(), named_runs(run or [])
+    conditions, store = read_conditions(fail_if or ()), release_store()
+    summaries = read_summaries(summary or (), as_json, bool(conditions))
+    sources, baseline = with_baseline(named_runs(run or []), request.of_runs.baseline)
     request = replace(
         request,
         release=name,
+        of_runs=replace(request.of_runs, baseline=baseline),
         runs=tuple((one.name, str(one.path)) for one in sources),
         answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
     )
     subtopics = request.of_runs.subtopics
     read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
-    refuse_no_files(report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read)
+    refuse_no_files(
+        report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
+    )
     if is_by_ladder(store, opened(store, name), request, actor):
         refuse_unused(context, "the Ladder shows nothing but its answer", "by", "wanted", "test")
     given = given_flags(context)
@@ -179,7 +201,9 @@ def evaluate(
                 layout_of(format, encoding, columns, no_header),
             ),
             named=lambda found: flag_of(EvaluateRequest, found.name),
-            about_runs=[given[name] for name in ("fail_if", "tables", "per_query") if name in given],
+            about_runs=[
+                given[name] for name in ("fail_if", "summary", "tables", "per_query") if name in given
+            ],
             about_answers=[given[name] for name in ("answer_field", "context_field") if name in given],
             further=[given[name] for name in ("report",) if name in given],
             answer_fields=AnswerFields(query_field if answers else None, answer_field, context_field),
@@ -194,12 +218,18 @@ def evaluate(
     elif found.runs is None:
         _emit_answers(found.answers, report, as_json)
     else:
-        failed = failed_figures(found.runs, conditions, request.of_runs.baseline) if conditions else None
-        further = {"judge": found.judged, "to_pool": candidates, "answers": found.answers, "failed": failed}
+        checked = checked_conditions(found.runs, conditions, baseline) if conditions else ()
         written = write_files(found.runs, tables or (), per_query)
-        _emit(found.runs, further, [*written, *([report] if report else [])], report, as_json)
-        if failed:
-            raise typer.Exit(1)
+        further = {"judge": found.judged, "to_pool": candidates, "answers": found.answers}
+        _emit(found.runs, further, checked, written, report, summaries, as_json)
+        if status := _status(checked):
+            raise typer.Exit(status)
+
+
+def _status(checked: Sequence[CheckedCondition]) -> int:
+    """1 where a condition holds; else that of a gate that could not be checked where one was not."""
+    outcomes = {one.outcome for one in checked}
+    return 1 if "failed" in outcomes else NOT_CHECKED if "not checked" in outcomes else 0
 
 
 def _refuse_ambiguous(given: Mapping[str, str]) -> None:
@@ -218,21 +248,32 @@ def _emit_ladders(ladders: Sequence[LadderLooks], as_json: bool) -> None:
 
 
 def _emit(
-    found: Evaluation, further: Mapping[str, Any], written: Sequence[Path], report: Path | None, as_json: bool
+    found: Evaluation,
+    further: Mapping[str, Any],
+    checked: Sequence[CheckedCondition],
+    written: Sequence[Path],
+    report: Path | None,
+    summaries: Summaries,
+    as_json: bool,
 ) -> None:
-    """Print an evaluation with what was asked for besides, and write its page where one was asked for."""
-    from curation.evaluation.report.further import failed_sections, pooled_sections
+    """Print an evaluation with what was asked for besides, and write its page and summaries."""
+    from curation.evaluation.report.further import condition_sections, pooled_sections
     from curation.evaluation.report.page import evaluation_report, report_details
     from curation.releases.card.limits import synthetic_sentence
 
     page = evaluation_report(found, further["answers"], further["judge"])
     if report is not None:
         write_page(report, page.html, option="--html")
-    asked = {name: value for name, value in further.items() if value is not None}
-    sections = [*pooled_sections(further["to_pool"]), *failed_sections(further["failed"])]
     if found.synthetic:  # a reader of a terminal meets this before any figure
         first = synthetic_sentence(found.synthetic, found.queries)
         page = replace(page, findings=(first, *(one for one in page.findings if one != first)))
+    written = [*written, *([report] if report else []), *write_summaries(summaries, page, found, checked)]
+    if None in summaries.values():
+        return
+    asked = {name: value for name, value in further.items() if value is not None}
+    if checked:
+        asked |= {"failed": [row for one in checked for row in one.failed], "conditions": checked}
+    sections = [*pooled_sections(further["to_pool"]), *condition_sections(checked)]
     emit(
         as_json,
         plain(found) | asked if as_json else {},

@@ -2,17 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.cli.output import refuse_no_page, write_page
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
+    from curation.evaluation.fail_if import CheckedCondition
+    from curation.evaluation.report.page import EvaluationReport
+    from curation.scoring.inputs.system_runs import RunSource
 
-REPORT, TABLE, PER_QUERY = "--html", "--table", "--per-query"
+REPORT, TABLE, PER_QUERY, SUMMARY = "--html", "--table", "--per-query", "--summary"
+BASELINE = "baseline"
+"""What the file of a baseline is called whose own name is that of another run."""
+Summaries = Mapping[str, Path | None]
+"""Kind of summary → its file; None is standard output."""
+
+
+def with_baseline(
+    sources: Sequence[RunSource], baseline: str | None
+) -> tuple[Sequence[RunSource], str | None]:
+    """The runs with the file of the baseline before them, where it is one, and the name of the baseline.
+
+    Raises
+    ------
+    InputError: it is neither a run nor a file.
+    """
+    from curation.scoring.inputs.system_runs import named_runs
+
+    names = [one.name for one in sources]
+    if baseline is None or baseline in names:
+        return sources, baseline
+    [own] = named_runs([baseline])
+    if not own.path.is_file():
+        raise InputError(
+            f"--baseline {baseline}: it is none of the runs ({', '.join(names) or 'none is named'}), and there "
+            "is no such file; expected the NAME of a run, FILE or NAME=FILE."
+        )
+    own = own._replace(name=BASELINE) if own.name in names else own
+    return [own, *sources], own.name
+
+
+def read_summaries(texts: Sequence[str], as_json: bool, conditions: bool) -> Summaries:
+    """The summaries that are asked for, as KIND or KIND=FILE.
+
+    Raises
+    ------
+    InputError: a kind that there is not, more than one thing on standard output, or no condition for a test
+        case.
+    """
+    from curation.evaluation.report.summary import KINDS
+
+    found: dict[str, Path | None] = {}
+    problems = []
+    for text in texts:
+        kind, _, path = text.partition("=")
+        if kind not in KINDS:
+            problems.append(f"{SUMMARY} {text}: expected {' or '.join(KINDS)}, or such as md=summary.md")
+        found[kind] = Path(path) if path else None
+    if list(found.values()).count(None) + as_json > 1:
+        problems.append(f"{SUMMARY}: one thing is printed; name a file for the others, such as md=summary.md")
+    if "junit" in found and not conditions:
+        problems.append(f"{SUMMARY} junit: it has a test case for each --fail-if, and there is none")
+    refuse_problems(problems)
+    return found
+
+
+def write_summaries(
+    summaries: Summaries, page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]
+) -> list[Path]:
+    """Write the summaries, and return the paths of their files; one without a file is printed.
+
+    Raises
+    ------
+    InputError: one of them cannot be written.
+    """
+    from curation.evaluation.report.summary import summary
+
+    for kind, path in summaries.items():
+        text = summary(kind, page, found, conditions)
+        if path is None:
+            print(text, end="")
+        else:
+            write_page(path, text, option=SUMMARY, what="file")
+    return [path for path in summaries.values() if path is not None]
 
 
 def refuse_no_files(
@@ -21,6 +97,7 @@ def refuse_no_files(
     per_query: Path | None,
     systems: Sequence[str],
     read: Sequence[Path],
+    summaries: Summaries,
 ) -> None:
     """Stop, before any work, where a file could not be written, is another one, or is one that is `read`.
 
@@ -38,6 +115,7 @@ def refuse_no_files(
     taken = {path.resolve(): "a file that is read" for path in read[1:]}
     named = [] if report is None else [(REPORT, report)]
     named += [(TABLE, path) for path in tables]
+    named += [(SUMMARY, path) for path in summaries.values() if path is not None]
     named += [(PER_QUERY, path) for path in _query_paths(per_query, systems)]
     for option, path in named:
         if option == TABLE:

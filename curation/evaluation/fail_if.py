@@ -1,40 +1,54 @@
 """Conditions under which an evaluation fails, for a gate in continuous integration.
 
-    MEASURE drops X [WHERE] [with n>=N]     it is lower than the baseline's by X or more
-    MEASURE below X [WHERE] [with n>=N]     it is lower than X
+    MEASURE drops [WHERE] [with n>=N]                  it is lower than the baseline's
+    MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds that
+    MEASURE drops [by] X [WHERE] [with n>=N]           it is lower by X or more
+    MEASURE drops by more than X [WHERE] [with n>=N]   it is lower by more than X
+    MEASURE below X [WHERE] [with n>=N]                it is lower than X
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
 `in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
 is the first system, unless another is named. Figures of fewer than N queries are passed over. A condition
-that no figure is left for fails too: what was not checked has not passed.
+that no figure is left for is not checked, and what was not checked has not passed.
+
+A drop is that of the evaluation's own paired comparison, with its interval and its corrected p; where there
+is none, such as of fewer than ten queries, the difference of the two figures, and nothing is significant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Literal, NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.scoring.inputs.release import CLUSTER
+from curation.scoring.inputs.facets import CLUSTER
 from curation.scoring.metrics.measures import measures_named
+from curation.text import amount, decimal
 
 OVERALL = "overall"
 NAMED = 20
 """Values of a facet that a problem names."""
+ROUNDING = 1e-12
 EXAMPLES = (
-    'Expected for instance "ndcg_exp@10 drops 0.02 in any stratum with n>=30", "mrr@10 below 0.5" or '
-    '"recall@10 drops 0.05 in band tail".'
+    'The forms are MEASURE drops, "drops significantly", "drops by X", "drops by more than X" and "below X". '
+    'Each can end with "in any FACET" or "in FACET VALUE", and with "with n>=N". For instance '
+    '"ndcg_exp@10 drops significantly", "ndcg_exp@10 drops by 0.02 in any stratum with n>=30" or '
+    '"recall@10 below 0.5 in band tail".'
 )
-_CONDITION = re.compile(
-    r"(?P<measure>\S+)\s+(?P<how>drops|below)\s+(?P<limit>[0-9.]+)"
-    r"(?:\s+(?:(?P<overall>overall)|in\s+any\s+(?P<any>\S+)|in\s+(?P<facet>\S+)\s+(?P<value>\S.*?)))?"
-    r"(?:\s+with\s+n\s*>=\s*(?P<n>\d+))?",
+_HOW = re.compile(
+    r"\s+(?:(?P<how>drops)\b(?:\s+(?P<significantly>significantly)\b"
+    r"|(?:\s+by)?(?P<more>\s+more\s+than)?\s+(?P<drop>[0-9.]+))?|(?P<below>below)\s+(?P<limit>[0-9.]+))",
     re.IGNORECASE,
 )
+_WHERE = re.compile(
+    r"\s+(?:overall\b|in\s+any\s+(?P<any>\S+)|in\s+(?!any\b)(?P<facet>\S+)\s+(?P<value>\S.*?)(?=\s+with\s|$))",
+    re.IGNORECASE,
+)
+_LEAST = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
@@ -42,6 +56,8 @@ class FailCondition(NamedTuple):
 
     Attributes
     ----------
+    limit: of the figure, or of the drop; `more` is whether the drop must be more than that.
+    significant: whether the test that decides must find the drop.
     facet, value: None for all queries; the value None is any.
     least: queries that a figure needs to be checked.
     """
@@ -53,25 +69,63 @@ class FailCondition(NamedTuple):
     facet: str | None
     value: str | None
     least: int
+    more: bool = False
+    significant: bool = False
 
 
-class FailedFigure(NamedTuple):
-    """A figure that meets a condition, or a condition that nothing could be checked for (all else None).
+class CheckedFigure(NamedTuple):
+    """A figure that was checked, or a condition that nothing could be checked for (None throughout).
 
     Attributes
     ----------
     where: 'overall', or facet and value.
-    reference: the baseline's figure, or the limit.
-    change: the system's figure less the reference.
+    reference: the baseline's figure, or the limit; `baseline` is its name, or None.
+    change: the system's figure less the reference; `low` and `high` are its interval, and `p` is corrected.
+    met: whether it meets the condition.
     """
 
     condition: str
-    system: str | None
-    where: str | None
-    n: int | None
-    value: float | None
-    reference: float | None
-    change: float | None
+    system: str | None = None
+    where: str | None = None
+    n: int | None = None
+    value: float | None = None
+    reference: float | None = None
+    change: float | None = None
+    baseline: str | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    met: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The figure, and how far it is from the reference, for people."""
+        if self.value is None or self.reference is None or self.change is None:
+            return "No figure could be checked, so nothing has passed."
+        to = self.baseline or "the limit"
+        sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {self.change:+.3f} to {to}"
+        if self.low is not None and self.high is not None:
+            sentence += f" ({self.low:+.3f} to {self.high:+.3f})"
+        corrected = "" if self.p is None else f", corrected p {self.p:.3g}"
+        return f"{sentence}, {amount(self.n or 0, 'query', 'queries')}{corrected}."
+
+
+class CheckedCondition(NamedTuple):
+    """A condition with the figures that it was checked on; none where nothing could be checked."""
+
+    condition: str
+    figures: tuple[CheckedFigure, ...]
+
+    @property
+    def failed(self) -> tuple[CheckedFigure, ...]:
+        """The figures that meet it, or that there is none."""
+        met = tuple(one for one in self.figures if one.met)
+        return met if self.figures else (CheckedFigure(self.condition),)
+
+    @property
+    def outcome(self) -> Literal["failed", "passed", "not checked"]:
+        """What came of it."""
+        return ("failed" if self.failed else "passed") if self.figures else "not checked"
 
 
 def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
@@ -79,7 +133,7 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
     Raises
     ------
-    InputError: texts that say none; all together.
+    InputError: texts that say none, with what of each was understood; all together.
     """
     found, problems = [], []
     for text in texts:
@@ -97,10 +151,10 @@ def facets_needed(conditions: Iterable[FailCondition]) -> list[str]:
     return list(dict.fromkeys(one.facet for one in conditions if one.facet is not None))
 
 
-def failed_figures(
+def checked_conditions(
     evaluation: Evaluation, conditions: Iterable[FailCondition], baseline: str | None = None
-) -> tuple[FailedFigure, ...]:
-    """All figures that meet a condition, condition by condition.
+) -> tuple[CheckedCondition, ...]:
+    """What came of each condition.
 
     Parameters
     ----------
@@ -114,36 +168,48 @@ def failed_figures(
     base = baseline or evaluation.runs[0].name
     if base not in systems:
         raise InputError(f"The baseline {base!r} is no system here; expected one of {', '.join(systems)}.")
-    found: list[FailedFigure] = []
+    found: list[CheckedCondition] = []
     problems = []
     for condition in conditions:
         problem = _impossible(condition, evaluation, systems[base])
         if problem:
             problems.append(f"--fail-if {condition.text!r}: {problem}")
         else:
-            found += _failed(condition, systems[base], evaluation.runs)
+            figures = tuple(_checked(condition, systems[base], evaluation))
+            found.append(CheckedCondition(condition.text, figures))
     refuse_problems(problems)
     return tuple(found)
 
 
 def _read(text: str) -> FailCondition | str:
-    """The condition, or what is wrong with its text."""
-    match = _CONDITION.fullmatch(text)
-    if match is None:
-        return "is no condition"
+    """The condition, or what of its text was understood."""
+    name = text.split(maxsplit=1)[0] if text else ""
     try:
-        [measure] = measures_named([match["measure"]])
-        limit = float(match["limit"])
+        [measure] = measures_named([name])
+        at, said = len(name), {}
+        for part in (_HOW, _WHERE, _LEAST):
+            match = part.match(text, at)
+            if match is None and part is _HOW:
+                break
+            at, said = (match.end(), said | match.groupdict()) if match else (at, said)
+        if at < len(text) or "how" not in said:
+            rest = text[at:].strip()
+            return f"{text[:at]!r} was understood" + (
+                f", {rest!r} was not" if rest else ", and nothing follows"
+            )
+        limit = float(said["drop"] or said["limit"] or 0)
     except InputError as error:
         return error.problems[0]
     except ValueError:
-        return f"{match['limit']!r} is no number"
-    how: Literal["drops", "below"] = "drops" if match["how"].lower() == "drops" else "below"
-    if not 0 < limit <= (inf if measure.summary == "total" else 1):
-        return f"{match['limit']} is out of the range of measures; expected a number above 0, and at most 1"
-    facet = match["any"] or match["facet"]
-    least = int(match["n"]) if match["n"] else 1
-    return FailCondition(text, measure.name, how, limit, facet, match["value"], least)
+        return f"{said['drop'] or said['limit']!r} is no number"
+    if not (0 < limit <= (inf if measure.summary == "total" else 1)) and (said["drop"] or said["limit"]):
+        return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
+    return FailCondition(
+        *(text, measure.name, "drops" if said["how"] else "below", limit),
+        *(said.get("any") or said.get("facet"), said.get("value"), int(said.get("n") or 1)),
+        more=bool(said["more"]) or (said["how"] is not None and said["drop"] is None),
+        significant=said["significantly"] is not None,
+    )
 
 
 def _impossible(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
@@ -168,28 +234,60 @@ def _meant(condition: FailCondition, value: str) -> bool:
     return condition.value in (None, value, number)
 
 
-def _failed(
-    condition: FailCondition, base: EvaluatedSystem, systems: Sequence[EvaluatedSystem]
-) -> list[FailedFigure]:
-    failed, checked = [], 0
-    references = dict(_figures(base, condition))
-    for system in systems:
-        if condition.how == "drops" and system.name == base.name:
-            continue
+class _Drop(NamedTuple):
+    """How far a system is from the baseline, by the paired comparison where there is one."""
+
+    change: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    significant: bool = False
+
+
+def _checked(
+    condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation
+) -> Iterator[CheckedFigure]:
+    """The figures that can be checked."""
+    drops = condition.how == "drops"
+    references, pairs = dict(_figures(base, condition)), _pairs(condition, base.name, evaluation)
+    for system in evaluation.runs:
         for where, figure in _figures(system, condition):
-            known = references[where].value if condition.how == "drops" else condition.limit
-            if figure.value is None or known is None or figure.n < condition.least:
+            reference = references[where].value if drops else condition.limit
+            if figure.value is None or reference is None or figure.n < condition.least:
                 continue
-            checked += 1
-            change = figure.value - known
-            met = -change >= condition.limit - 1e-12 if condition.how == "drops" else change < 0
-            if met:
-                failed.append(
-                    FailedFigure(condition.text, system.name, where, figure.n, figure.value, known, change)
-                )
-    if not checked:
-        return [FailedFigure(condition.text, *(None,) * 6)]
-    return failed
+            drop = pairs.get((system.name, where)) if drops else None
+            if (drops and system is base) or (condition.significant and (drop is None or drop.p is None)):
+                continue
+            drop = drop or _Drop(figure.value - reference)
+            yield CheckedFigure(
+                *(condition.text, system.name, where, figure.n, figure.value, reference),
+                *(drop.change, base.name if drops else None, drop.low, drop.high, drop.p),
+                met=_is_met(condition, drop),
+            )
+
+
+def _is_met(condition: FailCondition, drop: _Drop) -> bool:
+    if condition.how == "below":
+        return drop.change < 0
+    if condition.significant and not drop.significant:
+        return False
+    least = condition.limit + (ROUNDING if condition.more else -ROUNDING)
+    return -drop.change > least
+
+
+def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[tuple[str, str], _Drop]:
+    """System and where → the paired difference from the baseline."""
+    found = {}
+    for one in evaluation.comparisons:
+        if one.measure != condition.measure or one.difference is None or base not in (one.system, one.other):
+            continue
+        where = OVERALL if one.stratum is None else f"{one.stratum.facet} {one.stratum.value}"
+        ends = (one.difference, one.low, one.high)
+        if one.system == base:
+            ends = (-one.difference, one.high and -one.high, one.low and -one.low)
+        name = one.other if one.system == base else one.system
+        found[name, where] = _Drop(*ends, one.p_corrected, one.distinguished)
+    return found
 
 
 def _figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:

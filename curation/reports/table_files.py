@@ -39,9 +39,9 @@ def csv_table(table: Table) -> str:
 def markdown_table(table: Table) -> str:
     """A table of GitHub Flavored Markdown, figures right-aligned, with the caption below."""
     rules = ["---:" if figures else "---" for figures in _figures(table)]
-    lines = [_markdown_line(map(_markdown, table.columns)), _markdown_line(rules)]
-    lines += [_markdown_line(_markdown(cell_text(value)) for value in row) for row in table.rows]
-    return "\n".join([*lines, "", _markdown(table.caption), ""])
+    lines = [_markdown_line(map(markdown_text, table.columns)), _markdown_line(rules)]
+    lines += [_markdown_line(markdown_text(cell_text(value)) for value in row) for row in table.rows]
+    return "\n".join([*lines, "", markdown_text(table.caption), ""])
 
 
 def latex_table(table: Table) -> str:
@@ -82,7 +82,8 @@ def _figures(table: Table) -> list[bool]:
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Text in which nothing is markup, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).splitlines()))
 
 

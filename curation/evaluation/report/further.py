@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
-from curation.evaluation.report.section import mark, with_interval
+from curation.evaluation.report.section import interval, mark, with_interval
 from curation.judges.estimates import JudgedEvaluation
 from curation.reports.page import Section, Table, intervals
 from curation.statistics.prediction_powered import PredictionPoweredMean
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.evaluation.fail_if import FailedFigure
+    from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.to_pool import PooledRuns
 from markupsafe import Markup
 
@@ -171,22 +171,23 @@ def pooled_sections(pooled: PooledRuns | None) -> list[Section]:
     return [Section("Candidates", "\n".join(sentences), (), (table,))]
 
 
-def failed_sections(failed: Sequence[FailedFigure] | None) -> list[Section]:
-    """The figures that meet a condition to fail by, or that none does; none where there was no condition."""
-    if failed is None:
+def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
+    """What came of the conditions to fail by, with the figures that meet one; none where there was none."""
+    if not conditions:
         return []
-    if not failed:
-        return [Section("Conditions", "No condition of --fail-if holds.")]
     sentences, tables = [], []
-    for condition in dict.fromkeys(row.condition for row in failed):
-        rows = tuple(
-            tuple(row)[1:] for row in failed if row.condition == condition and row.system is not None
-        )
-        if rows:
-            columns = ("system", "where", "n", "value", "against", "change")
-            tables.append(Table(f"Failed: {condition}", columns, rows))
-        else:
-            sentences.append(f"Failed: {condition}: no figure could be checked, so nothing has passed.")
+    for one in conditions:
+        if one.outcome == "not checked":
+            sentences.append(f"Not checked: {one.condition}: {one.failed[0].sentence}")
+        elif one.failed:
+            columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
+            rows = tuple(
+                (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
+                for row in one.failed
+            )
+            tables.append(Table(f"Failed: {one.condition}", columns, rows))
+    if not sentences and not tables:
+        sentences.append("No condition of --fail-if holds.")
     return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]
 
 

@@ -1,0 +1,59 @@
+"""An evaluation in short, for continuous integration: Markdown for a comment, JUnit's XML with a test case a condition.
+
+Both are made of what the report shows, so of a sealed part they say what a look may show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.fail_if import CheckedCondition
+from curation.evaluation.report.files import system_table
+from curation.evaluation.report.page import EvaluationReport
+from curation.reports.table_files import markdown_table, markdown_text
+from curation.text import printable
+
+KINDS = ("md", "junit")
+_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
+
+
+def summary(
+    kind: str, page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]
+) -> str:
+    """The summary of that kind, one of `KINDS`."""
+    return junit(page.title, conditions) if kind == "junit" else markdown(page, found, conditions)
+
+
+def markdown(page: EvaluationReport, found: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
+    """What came of the conditions first, then the figures of all systems."""
+    lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
+    for one in conditions:
+        lines.append(f"- **{one.outcome}**: {markdown_text(one.condition)}")
+        lines += [f"  - {markdown_text(sentence)}" for sentence in sentences(one)]
+    lines += [""] if conditions else []
+    lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
+    return "\n".join([*lines, "", markdown_table(system_table(found)), markdown_text(page.remark), ""])
+
+
+def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
+    """A suite with a test case for each condition: passed, failed, or in error where nothing could be checked."""
+    outcomes = [one.outcome for one in conditions]
+    suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
+    suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
+    for one in conditions:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="goldset.evaluate", name=printable(one.condition)
+        )
+        said = list(map(printable, sentences(one)))
+        about = {} if one.outcome == "passed" else {"message": said[0]}
+        ElementTree.SubElement(case, _ELEMENTS[one.outcome], about).text = "\n".join(said)
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def sentences(one: CheckedCondition) -> list[str]:
+    """The figures that a condition is about: those that meet it, or all where none does."""
+    return [figure.sentence for figure in one.failed or one.figures]
