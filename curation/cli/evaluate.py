@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
+ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
+"""Options that are no questions of the request, and change nothing without a run."""
 Asked = ParamSpec("Asked")
 
 
@@ -83,16 +85,17 @@ def evaluate(
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 where this holds: 'MEASURE drops', 'drops significantly', 'drops by 0.02', 'drops "
-            "by more than 0.02' or 'below 0.8', also 'in any stratum' and 'with n>=30'. Repeatable. What drops "
-            "is compared with --baseline, or the first run. Where nothing could be checked it exits with 2.",
+            help="Exit with 1 where this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
+            "'drops by more than 0.02' or 'below 0.8', also 'in any stratum' and 'with n>=30'. Repeatable. "
+            "What drops is compared with --baseline, or the first run. Where nothing could be checked it "
+            "exits with 2.",
             show_default="none",
         ),
     ] = None,
     summary: Annotated[
         list[str] | None,
         typer.Option(
-            help="Print a summary instead: md, for a comment, or junit, with a test case for each --fail-if. "
+            help="Print a summary instead. md, for a comment, or junit, with a test case for each --fail-if. "
             "md=FILE and junit=FILE write it into a file. Repeatable.",
             show_default="none",
         ),
@@ -201,9 +204,7 @@ def evaluate(
                 layout_of(format, encoding, columns, no_header),
             ),
             named=lambda found: flag_of(EvaluateRequest, found.name),
-            about_runs=[
-                given[name] for name in ("fail_if", "summary", "tables", "per_query") if name in given
-            ],
+            about_runs=[given[name] for name in ABOUT_RUNS if name in given],
             about_answers=[given[name] for name in ("answer_field", "context_field") if name in given],
             further=[given[name] for name in ("report",) if name in given],
             answer_fields=AnswerFields(query_field if answers else None, answer_field, context_field),

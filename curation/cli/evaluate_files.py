@@ -34,13 +34,13 @@ def with_baseline(
     from curation.scoring.inputs.system_runs import named_runs
 
     names = [one.name for one in sources]
-    if baseline is None or baseline in names:
+    if baseline is None or baseline in names or not sources:
         return sources, baseline
     [own] = named_runs([baseline])
     if not own.path.is_file():
         raise InputError(
-            f"--baseline {baseline}: it is none of the runs ({', '.join(names) or 'none is named'}), and there "
-            "is no such file; expected the NAME of a run, FILE or NAME=FILE."
+            f"--baseline {baseline}: it is none of the runs ({', '.join(names) or 'none is named'}), and "
+            "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
         )
     own = own._replace(name=BASELINE) if own.name in names else own
     return [own, *sources], own.name

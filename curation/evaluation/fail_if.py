@@ -8,8 +8,9 @@
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
 `in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
-is the first system, unless another is named. Figures of fewer than N queries are passed over. A condition
-that no figure is left for is not checked, and what was not checked has not passed.
+is the first system, unless another is named; that one's own figures are then in no condition. Figures of fewer
+than N queries are passed over. A condition that no figure is left for is not checked, and what was not checked
+has not passed.
 
 A drop is that of the evaluation's own paired comparison, with its interval and its corrected p; where there
 is none, such as of fewer than ten queries, the difference of the two figures, and nothing is significant.
@@ -25,9 +26,9 @@ from typing import Literal, NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.scoring.inputs.facets import CLUSTER
+from curation.scoring.inputs.release import CLUSTER
 from curation.scoring.metrics.measures import measures_named
-from curation.text import amount, decimal
+from curation.text import amount, decimal, ends
 
 OVERALL = "overall"
 NAMED = 20
@@ -103,9 +104,10 @@ class CheckedFigure(NamedTuple):
         if self.value is None or self.reference is None or self.change is None:
             return "No figure could be checked, so nothing has passed."
         to = self.baseline or "the limit"
-        sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {self.change:+.3f} to {to}"
+        change = decimal(self.change, sign="+")
+        sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {to}"
         if self.low is not None and self.high is not None:
-            sentence += f" ({self.low:+.3f} to {self.high:+.3f})"
+            sentence += f" (95 %: {ends(self.low, self.high, sign='+')})"
         corrected = "" if self.p is None else f", corrected p {self.p:.3g}"
         return f"{sentence}, {amount(self.n or 0, 'query', 'queries')}{corrected}."
 
@@ -175,7 +177,8 @@ def checked_conditions(
         if problem:
             problems.append(f"--fail-if {condition.text!r}: {problem}")
         else:
-            figures = tuple(_checked(condition, systems[base], evaluation))
+            skipped = base if baseline is not None or condition.how == "drops" else None
+            figures = tuple(_checked(condition, systems[base], evaluation, skipped))
             found.append(CheckedCondition(condition.text, figures))
     refuse_problems(problems)
     return tuple(found)
@@ -186,7 +189,8 @@ def _read(text: str) -> FailCondition | str:
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = measures_named([name])
-        at, said = len(name), {}
+        at = len(name)
+        said: dict[str, str | None] = {}
         for part in (_HOW, _WHERE, _LEAST):
             match = part.match(text, at)
             if match is None and part is _HOW:
@@ -245,18 +249,18 @@ class _Drop(NamedTuple):
 
 
 def _checked(
-    condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation
+    condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """The figures that can be checked."""
+    """The figures that can be checked, but those of the baseline where it is skipped."""
     drops = condition.how == "drops"
     references, pairs = dict(_figures(base, condition)), _pairs(condition, base.name, evaluation)
     for system in evaluation.runs:
-        for where, figure in _figures(system, condition):
+        for where, figure in _figures(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
             if figure.value is None or reference is None or figure.n < condition.least:
                 continue
             drop = pairs.get((system.name, where)) if drops else None
-            if (drops and system is base) or (condition.significant and (drop is None or drop.p is None)):
+            if condition.significant and (drop is None or drop.p is None):
                 continue
             drop = drop or _Drop(figure.value - reference)
             yield CheckedFigure(

@@ -30,8 +30,8 @@ class RunQuestions:
         str | None,
         Option(
             "Compare each system with",
-            "Compare each system with this one alone. It is the NAME of a run, or on the command line a further "
-            "file, also NAME=FILE. Fewer tests find smaller differences.",
+            "Compare each system with this one alone. It is the NAME of a run, or on the command line a "
+            "further file, also NAME=FILE. Fewer tests find smaller differences.",
             unset="all others",
         ),
     ] = None

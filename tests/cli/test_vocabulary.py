@@ -101,7 +101,8 @@ ALONE = set(
     --query-text-field --query-threshold --question --quota --random-negatives --reason-field --region
     --rehearse --remove --repair --repeat-minutes --replace --resolution --role --rule --same-annotators
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
-    --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics --table
+    --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
+    --summary --table
     --tag-field --test --text --text-field --time-block --title-field --to --to-pool --top-up --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
     --within --without-grades

@@ -10,7 +10,13 @@ import pytest
 
 from curation.errors import InputError
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.fail_if import FailCondition, FailedFigure, failed_figures, read_conditions
+from curation.evaluation.fail_if import (
+    CheckedCondition,
+    CheckedFigure,
+    FailCondition,
+    checked_conditions,
+    read_conditions,
+)
 from curation.scoring.inputs.pooled import PooledPairs
 from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease, facets_of
 from curation.scoring.inputs.system_runs import SystemRun
@@ -50,8 +56,12 @@ def evaluation() -> Evaluation:
     )
 
 
-def failed(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> list[FailedFigure]:
-    return list(failed_figures(evaluation, read_conditions(texts), baseline))
+def checked(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> tuple[CheckedCondition, ...]:
+    return checked_conditions(evaluation, read_conditions(texts), baseline)
+
+
+def failed(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> list[CheckedFigure]:
+    return [row for one in checked(evaluation, *texts, baseline=baseline) for row in one.failed]
 
 
 def test_a_condition_is_a_measure_a_number_and_where() -> None:
@@ -59,6 +69,12 @@ def test_a_condition_is_a_measure_a_number_and_where() -> None:
         [
             *("ndcg_exp@10 drops 0.02 in any stratum with n>=30", "MRR@10 below .5"),
             *("map drops 0.1 in band tail", "NumRelRet below 250"),
+            *(
+                "map drops",
+                "map DROPS significantly overall",
+                "map drops by more than 0.02 in tag multi hop with n>=9",
+            ),
+            "map drops by 0.5",
         ]
     )
     assert [one[1:] for one in found] == [
@@ -66,6 +82,10 @@ def test_a_condition_is_a_measure_a_number_and_where() -> None:
         FailCondition("", "mrr@10", "below", 0.5, None, None, 1)[1:],
         FailCondition("", "map", "drops", 0.1, "band", "tail", 1)[1:],
         FailCondition("", "num_rel_ret", "below", 250, None, None, 1)[1:],
+        FailCondition("", "map", "drops", 0, None, None, 1, more=True)[1:],
+        FailCondition("", "map", "drops", 0, None, None, 1, more=True, significant=True)[1:],
+        FailCondition("", "map", "drops", 0.02, "tag", "multi hop", 9, more=True)[1:],
+        FailCondition("", "map", "drops", 0.5, None, None, 1)[1:],
     ]
 
 
@@ -73,19 +93,19 @@ def test_texts_that_say_no_condition_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
         read_conditions(["mrr@10 rises 0.1", "recall drops 0.1", "map drops 2", "map drops 0.1 in any"])
     assert caught.value.problems == [
-        "--fail-if 'mrr@10 rises 0.1': is no condition",
+        "--fail-if 'mrr@10 rises 0.1': 'mrr@10' was understood, 'rises 0.1' was not",
         "--fail-if 'recall drops 0.1': 'recall' needs a depth, such as recall@10",
         "--fail-if 'map drops 2': 2 is out of the range of measures; expected a number above 0, and at most "
         "1",
-        "--fail-if 'map drops 0.1 in any': is no condition",
+        "--fail-if 'map drops 0.1 in any': 'map drops 0.1' was understood, 'in any' was not",
     ]
-    assert "ndcg_exp@10 drops 0.02 in any stratum with n>=30" in caught.value.way_out
+    assert "drops by more than X" in caught.value.way_out
 
 
 def test_a_drop_in_one_stratum_fails_where_the_whole_does_not(evaluation: Evaluation) -> None:
     assert failed(evaluation, "success@1 drops 0.02") == []
     [row] = failed(evaluation, "success@1 drops 0.02 in any stratum")
-    assert row[1:] == ("new", "stratum tail", 20, 0.5, 1.0, -0.5)
+    assert row[1:8] == ("new", "stratum tail", 20, 0.5, 1.0, -0.5, "old")
     [row] = failed(evaluation, "success@1 drops 0.02 in any band", baseline="new")
     assert (row.system, row.where, row.change) == ("old", "band head", -0.25)
 
@@ -93,6 +113,33 @@ def test_a_drop_in_one_stratum_fails_where_the_whole_does_not(evaluation: Evalua
 def test_a_drop_of_exactly_the_limit_fails(evaluation: Evaluation) -> None:
     assert len(failed(evaluation, "success@1 drops 0.5 in band tail")) == 1
     assert failed(evaluation, "success@1 drops 0.51 in band tail") == []
+
+
+def test_a_drop_is_paired_and_significant_only_where_the_test_that_decides_finds_it(
+    evaluation: Evaluation,
+) -> None:
+    [whole, tail] = checked(evaluation, "map drops significantly", "map drops significantly in stratum tail")
+    assert (whole.outcome, tail.outcome) == ("passed", "failed")
+    [paired] = [
+        one for one in evaluation.comparisons if one.measure == "map" and one.stratum == ("stratum", "tail")
+    ]
+    [row] = tail.failed
+    assert (row.change, row.low, row.high, row.p) == (
+        *(paired.difference, paired.low, paired.high),
+        paired.p_corrected,
+    )
+    assert row.sentence.replace("\u00a0", " ") == (
+        "new, stratum tail: 0.500, −0.500 against old (95 %: −0.750 to −0.250), 20 queries, "
+        "corrected p 0.00781."
+    )
+    [turned] = failed(evaluation, "map drops significantly in any band", baseline="new")
+    assert (turned.system, turned.where) == ("old", "band head")
+    assert turned.low < turned.change < turned.high < 0
+    assert [
+        one.outcome for one in checked(evaluation, "map drops", "map drops by more than 0.5 in band tail")
+    ] == ["passed", "passed"]
+    few = checked(evaluation, "map drops significantly in any stratum with n>=61")
+    assert few[0].outcome == "not checked"
 
 
 def test_a_figure_below_the_limit_fails_in_every_system(evaluation: Evaluation) -> None:
@@ -105,7 +152,8 @@ def test_what_was_not_checked_has_not_passed(evaluation: Evaluation) -> None:
         "stratum tail"
     ]
     text = "map drops 0.02 in any stratum with n>=41"
-    assert failed(evaluation, text) == [FailedFigure(text, None, None, None, None, None, None)]
+    assert failed(evaluation, text) == [CheckedFigure(text)]
+    assert [one.outcome for one in checked(evaluation, text)] == ["not checked"]
 
 
 def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
@@ -141,7 +189,8 @@ def test_the_command_exits_with_1_and_prints_the_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "condition", "said"),
     [
-        ("old.trec", "success@1 sinks 0.1", "is no condition"),
+        ("old.trec", "success@1 sinks 0.1", "'sinks 0.1' was not"),
+        ("old.trec", "success@1 below 0.5 with n>=99", ""),
         ("old.trec", "success@1 drops 0.1", "there is nothing to compare"),
         ("old.trec", "success@1 below 0.5 in colour red", "'colour' is no facet"),
         ("absent.trec", "success@1 below 0.5", "absent.trec"),

@@ -1,4 +1,4 @@
-"""An evaluation in short, for continuous integration: Markdown for a comment, JUnit's XML with a test case a condition.
+"""An evaluation in short, for continuous integration: Markdown for a comment, XML of JUnit for test reports.
 
 Both are made of what the report shows, so of a sealed part they say what a look may show.
 """
@@ -38,7 +38,7 @@ def markdown(page: EvaluationReport, found: Evaluation, conditions: Sequence[Che
 
 
 def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
-    """A suite with a test case for each condition: passed, failed, or in error where nothing could be checked."""
+    """A suite with a test case for each condition; in error is one that nothing could be checked for."""
     outcomes = [one.outcome for one in conditions]
     suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}

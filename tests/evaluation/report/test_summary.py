@@ -1,0 +1,92 @@
+"""Summaries for continuous integration, the file of a baseline, and what is printed and written with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.support.command_line import Done, invoke
+from tests.support.gold_project import TOPICS, frozen_project
+
+CONDITIONS = ["success@1 drops by more than 0.5", "success@1 below 0.3", "success@1 drops significantly"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    frozen_project(tmp_path).close()
+    for name, number in (("old", 1), ("new", 2)):
+        lines = [f"q-{topic} Q0 {topic}-{number} 1 1.0 x\n" for topic in TOPICS]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "system|.trec").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def evaluated(folder: Path, *options: str, baseline: str = "{}/old/system|.trec") -> Done:
+    [project] = folder.glob("*.duckdb")
+    command = ["--project", str(project), "evaluate", "v1", "--measures", "success@1"]
+    command += ["--run", str(folder / "new" / "system|.trec"), "--baseline", baseline.format(folder)]
+    return invoke([*command, *options])
+
+
+def conditions(*texts: str) -> list[str]:
+    return [part for text in texts for part in ("--fail-if", text)]
+
+
+def test_junit_has_a_test_case_for_each_condition(folder: Path) -> None:
+    done = evaluated(folder, *conditions(*CONDITIONS), "--summary", "junit")
+    assert done.exit_code == 1
+    suite = ElementTree.fromstring(done.stdout)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "1")
+    assert [case.get("name") for case in suite] == CONDITIONS
+    failed, _, unchecked = (case[0] for case in suite)
+    assert (failed.tag, unchecked.tag) == ("failure", "error")
+    message = failed.get("message") or ""
+    assert message.startswith("system|, overall: 0.250, −0.750 against baseline"), (
+        "names of files that are equal"
+    )
+    assert unchecked.get("message") == "No figure could be checked, so nothing has passed."
+
+
+def test_markdown_says_what_came_of_the_conditions_and_the_figures_of_all_systems(folder: Path) -> None:
+    done = evaluated(folder, *conditions("success@1 drops by more than 1"), "--summary", "md")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("## Evaluation on v1, dev\n")
+    assert "- **passed**: success@1 drops by more than 1\n  - system\\|, overall: 0.250" in done.stdout
+    assert "| system\\| | 0.250" in done.stdout
+    assert "The page of --html" not in done.stdout, "nothing else is printed"
+
+
+def test_summaries_are_written_next_to_the_report_that_is_printed(folder: Path) -> None:
+    files = ["--summary", f"md={folder}/s.md", "--summary", f"junit={folder}/s.xml", "--json"]
+    found = json.loads(evaluated(folder, *conditions(*CONDITIONS[:2]), *files).stdout)
+    assert [one["condition"] for one in found["failed"]] == CONDITIONS[:2]
+    assert [len(one["figures"]) for one in found["conditions"]] == [1, 1]
+    assert (folder / "s.md").read_text(encoding="utf-8").count("**failed**") == 2
+    assert ElementTree.parse(folder / "s.xml").getroot().tag == "testsuite"
+
+
+def test_a_status_of_2_is_that_of_a_condition_that_nothing_could_be_checked_for(folder: Path) -> None:
+    done = evaluated(folder, *conditions("success@1 drops significantly"))
+    assert done.exit_code == 2
+    assert "Not checked: success@1 drops significantly: No figure could be checked" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--summary", "html"], "--summary html: expected md or junit"),
+        (["--summary", "junit"], "--summary junit: it has a test case for each --fail-if, and there is none"),
+        (["--summary", "md", "--json"], "--summary: one thing is printed; name a file for the others"),
+        (["--summary", "md=s.md", "--html", "s.md"], "--summary s.md: it is what --html writes, too"),
+    ],
+)
+def test_what_cannot_be_summarised_is_refused(folder: Path, options: list[str], said: str) -> None:
+    assert said in str(evaluated(folder, *options).exception)
+
+
+def test_a_baseline_that_is_neither_a_run_nor_a_file_is_refused(folder: Path) -> None:
+    done = evaluated(folder, baseline="old.trec")
+    assert "it is none of the runs (system|), and there is no such file" in str(done.exception)
