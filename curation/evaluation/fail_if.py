@@ -8,9 +8,9 @@
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
 `in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
-is the first system, unless another is named; that one's own figures are then in no condition. Figures of fewer
-than N queries are passed over. A condition that no figure is left for is not checked, and what was not checked
-has not passed.
+is the first system, unless another is named; that one's own figures are then in no condition. Figures of
+fewer than N queries are passed over. A condition that no figure is left for is not checked, and what was not
+checked has not passed.
 
 A drop is that of the evaluation's own paired comparison, with its interval and its corrected p; where there
 is none, such as of fewer than ten queries, the difference of the two figures, and nothing is significant.

@@ -148,7 +148,7 @@ def test_unjudged_documents_become_candidates_with_their_run_and_rank(
     assert found == [("word41-2", 1, 1.0)]
     again = pool_runs(project, "v1", sources, 2, split="all")
     assert (again.pool.added, again.pool.built_before) == (0, True)
-    with pytest.raises(InputError, match="A depth of 0"):
+    with pytest.raises(InputError, match="down to rank”: 0 is out of range"):
         pool_runs(project, "v1", sources, 0)
 
 
