@@ -30,6 +30,7 @@ from app.serve import routes
 from app.signin import current_user
 from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
+from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show
 from curation.settling import queue as claims
 from curation.store import Annotator, open_store
@@ -288,6 +289,18 @@ def test_no_command_shows_a_sealed_grade_without_a_reason(planted: SealedProject
         if call.exit not in ends:
             found.append(f"{name} ended with {ends}, expected {call.exit}: {done[1][:600]}")
     assert not found, "\n".join(found)
+
+
+WITH_CORPUS = ("beir", "leaderboard", "hf", "full")
+"""Formats with the documents of the corpus, also those of sealed pairs."""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_export_shows_a_sealed_grade_without_a_reason(planted: SealedProject, format: str) -> None:
+    line = f"v2 --format {format} --without-grades test --out $/out/{format}"
+    more = ["--negatives", "1"] if FORMATS[format].takes_negatives else []
+    ends, text = run(planted, "export", Call(line), "", more)
+    assert (ends, leaks(planted, text, pairs=format in WITH_CORPUS)) == (0, [])
 
 
 @pytest.mark.parametrize("name", [name for name, call in COMMANDS.items() if call.reason])

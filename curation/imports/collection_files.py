@@ -213,6 +213,8 @@ def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile 
         )
     if kind == JUDGMENTS and format == "tsv" and _is_headless_qrels(path, encoding):
         return CollectionFile(path, "", kind, FileLayout("qrels", encoding), "TREC qrels")
+    if kind == JUDGMENTS and format == "tsv" and _start(path, encoding).startswith("query-id\tcorpus-id"):
+        layout = FileLayout("csv", encoding)  # quotes in BEIR's qrels are those of CSV
     label = "BEIR" if style == "beir" else "Hugging Face"
     return CollectionFile(path, style, kind, layout, f"{kind} of a {label} folder")
 

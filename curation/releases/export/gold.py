@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,15 @@ class Judged(NamedTuple):
     def about(self) -> tuple[str, str, float | None]:
         """The columns of `ABOUT_GRADES`."""
         return self[5:]
+
+
+class Question(NamedTuple):
+    """A query with its first reference answer, and its relevant documents, best graded first."""
+
+    query_id: str
+    text: str
+    answer: str | None
+    documents: list[Document]
 
 
 class PinnedDocuments:
@@ -89,7 +99,7 @@ class Gold:
     parts: parts of the split whose grades are here.
     queries: of all parts; `qrels` and `candidates` are those of `parts` alone.
     relevant_grade: least grade of a relevant document.
-    above_lowest: the second grade of the scale, from which on evaluation takes documents for relevant.
+    scale: grade → name, of the guides that it was judged with, ascending.
     drawn: stratum → queries that the sample drew.
     near_duplicate: least similarity (Jaccard of word shingles) of documents that count as the same.
     release: with what was asked for not to go out, too: for `formats.full`, which leaves that out itself.
@@ -103,7 +113,7 @@ class Gold:
     candidates: PartRowsOf
     documents: PinnedDocuments
     relevant_grade: int
-    above_lowest: int
+    scale: Mapping[int, str]
     drawn: Mapping[str, int]
     near_duplicate: float
     card: Card
@@ -140,11 +150,32 @@ class Gold:
                 found[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
         return found
 
+    @property
+    def above_lowest(self) -> int:
+        """The second grade of the scale, from which on evaluation takes documents for relevant."""
+        return list(self.scale)[1]
+
     @cached_property
     def with_relevant(self) -> dict[str, int]:
         """Part → its queries with a relevant document, as evaluation takes them."""
         found = {row.query_id: row.part for row in self.judged() if row.grade >= self.above_lowest}
         return {part: sum(one == part for one in found.values()) for part in self.parts}
+
+    def questions(self, part: str) -> Iterator[Question]:
+        """The queries of a part, as benchmarks of answers take them. A grade of another version of a document
+        makes none relevant: the text is not the one that was judged."""
+        answers = {row["query_id"]: row["answers"][0] for row in self.release.walk("answers")}
+        relevant: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for row in self.qrels:
+            query_id, grade = row["query_id"], row["grade"]
+            if self.part_of[query_id] == part and grade >= self.relevant_grade and "version" not in row:
+                relevant[query_id].append((-grade, row["document_id"]))
+        documents = self.documents.of(name for found in relevant.values() for _, name in found)
+        for query in self.queries:
+            if query["part"] == part:
+                name = query["query_id"]
+                best = [documents[document_id] for _, document_id in sorted(relevant[name])]
+                yield Question(name, query["text"], answers.get(name), best)
 
     def unjudged(self) -> list[tuple[str, str]]:
         """(query id, document id) of candidates without a grade, ordered: never judged, or no grade came
@@ -169,7 +200,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
     queries = release.rows("queries")
     inside = {query["query_id"] for query in queries if query["part"] in parts}
     split = release.rows("split")[0]["parameters"]
-    scale = sorted({grade["value"] for guide in release.walk("guides") for grade in guide["scale"]})
+    scale = {grade["value"]: grade["name"] for guide in release.walk("guides") for grade in guide["scale"]}
     strata = [stratum for sample in release.walk("sampling") for stratum in sample["report"]]
 
     return Gold(
@@ -181,7 +212,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
         candidates=PartRowsOf(release, "candidates", inside),
         documents=PinnedDocuments(store, release),
         relevant_grade=split["relevant_grade"],
-        above_lowest=scale[1],
+        scale=dict(sorted(scale.items())),
         drawn={stratum["name"]: stratum["drawn"] for stratum in strata},
         near_duplicate=_threshold(split),
         card=Card(release, options.licence),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from curation.releases.card.card import template
-from curation.releases.export.formats.export_format import ExportFormat, Written, types_of
+from curation.releases.export.formats.export_format import ExportFormat, Written
 from curation.releases.export.gold import Gold
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
@@ -47,13 +47,6 @@ def front_matter(gold: Gold, written: Written) -> dict[str, Any]:
     named: dict[str, Any] = {"license": licence}
     if not _LICENCE.fullmatch(licence):
         named = {"license": "other", "license_name": licence}
-    types: dict[str, Any] = {}
-    if written.csv_columns:
-        columns = types_of(written.csv_columns).items()
-        types = {
-            "keep_default_na": False,
-            "features": [{"name": name, "dtype": one} for name, one in columns],
-        }
     return {
         **named,
         "pretty_name": gold.name,
@@ -64,7 +57,7 @@ def front_matter(gold: Gold, written: Written) -> dict[str, Any]:
             {
                 "config_name": config,
                 "description": f"release {gold.release_id}",  # `datasets` keys its cache by it and the folder
-                **types,
+                **written.loading,
                 "data_files": [{"split": split, "path": path} for split, path in splits.items()],
             }
             for config, splits in sorted(written.configs.items())

@@ -14,11 +14,20 @@ import pytest
 import pytrec_eval
 
 from curation.errors import InputError
+from curation.imports.collection import CollectionOptions, import_collection
+from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.gold import Gold
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.split import make_split
 from curation.store import Store
+from curation.store.rows import Query
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
+    LEXICAL,
+    PARTS,
     Qrels,
     awkward,
     consensus_grades,
@@ -26,7 +35,9 @@ from tests.support.gold_project import (
     frozen_project,
     labelled,
     queries,
+    write_corpus,
 )
+from tests.support.projects import new_project
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +182,27 @@ def test_beir_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: P
     assert set(corpus) == {"d-1", "d-a b", "d-a%20b", 'd-say "x"'}
     assert set(texts) == {"q-1", "q-two words"}
     assert (parts["dev"] | parts["test"])["q-1"] == dict.fromkeys(corpus, 1)
+
+
+def test_ids_with_quotes_come_back_from_a_beir_folder(tmp_path: Path) -> None:
+    grades: Qrels = {"one": {'say "x"': 2, "it's, so": 0}, '"two"': {'"x" said': 2, '"x"': 0}}
+    (tmp_path / "first").mkdir()
+    first = new_project(tmp_path / "first" / "project.duckdb")
+    rows = [{"id": name, "title": name, "text": f"of {query}"} for query in grades for name in grades[query]]
+    import_corpus(first, write_corpus(tmp_path / "c.jsonl", rows))
+    asked = [Query(query, f"about {query}", f"about {query}", "imported") for query in grades]
+    given = [
+        ImportedJudgment(query, name, "x", grade)
+        for query, found in grades.items()
+        for name, grade in found.items()
+    ]
+    add_judgments(first, given, "x.csv", asked)
+    make_split(first, PARTS, rules=LEXICAL)
+    freeze(first, "v1", override="one annotator is enough for ids")
+    export(first, "v1", "beir", tmp_path / "out")
+    second = new_project(tmp_path / "second.duckdb")
+    import_collection(second, tmp_path / "out", CollectionOptions(annotator="x"))
+    assert consensus_grades(second) == grades
 
 
 def test_trec_ids_with_spaces_are_mapped_with_a_table_and_never_meet(tmp_path: Path) -> None:

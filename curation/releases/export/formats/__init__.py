@@ -7,16 +7,24 @@ pyarrow). The command line's help reads the records, so format modules import he
 from __future__ import annotations
 
 from curation.releases.export.formats.beir import BEIR, LEADERBOARD
+from curation.releases.export.formats.deepeval import DEEPEVAL
 from curation.releases.export.formats.export_format import ExportFormat
 from curation.releases.export.formats.full import FULL
 from curation.releases.export.formats.hf import HF
+from curation.releases.export.formats.label_studio import LABEL_STUDIO
+from curation.releases.export.formats.langsmith import LANGSMITH
+from curation.releases.export.formats.letor import LETOR
+from curation.releases.export.formats.ragas import RAGAS
+from curation.releases.export.formats.rank_eval import RANK_EVAL
 from curation.releases.export.formats.ranx import RANX
+from curation.releases.export.formats.ratings import RATINGS
 from curation.releases.export.formats.tables import CSV, PARQUET
 from curation.releases.export.formats.trec import TREC
 from curation.releases.export.formats.tuples import NTUPLES, TRIPLETS
 
-FORMATS: dict[str, ExportFormat] = {
-    format.name: format
-    for format in (BEIR, LEADERBOARD, TREC, RANX, CSV, PARQUET, HF, TRIPLETS, NTUPLES, FULL)
-}
+_ALL = (
+    *(BEIR, LEADERBOARD, TREC, RANX, CSV, PARQUET, HF, TRIPLETS, NTUPLES, FULL),
+    *(RANK_EVAL, RATINGS, LETOR, LABEL_STUDIO, RAGAS, DEEPEVAL, LANGSMITH),
+)
+FORMATS: dict[str, ExportFormat] = {format.name: format for format in _ALL}
 """Name → format, in the order of the help."""

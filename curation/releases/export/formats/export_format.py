@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability
 ABOUT_GRADES = ("how", "votes", "confidence")
 """What they have of a grade, as `Judged` does."""
 TYPES = {
-    **dict.fromkeys(("score", "relevance"), "int32"),
+    **dict.fromkeys(("score", "relevance", "rating"), "int32"),
     "traffic": "int64",
     **dict.fromkeys(("confidence", "inclusion_probability", "traffic_weight"), "float64"),
     "tags": "list<string>",
@@ -38,14 +38,14 @@ class Written:
     ids: how ids were changed.
     rows: file → rows, for formats whose rows are made from several grades.
     left_out: reason → number.
-    csv_columns: of the CSV files that the configs name: without types an id such as 007 is read as a number.
+    loading: what the configs say besides, such as `csv_types`.
     """
 
     configs: Mapping[str, Mapping[str, str]]
     ids: Mapping[str, Any] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
-    csv_columns: Sequence[str] = ()
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
 
 def json_line(value: Any) -> str:
@@ -94,6 +94,31 @@ def write_parquet(
 def types_of(columns: Iterable[str]) -> dict[str, str]:
     """Column → type."""
     return {name: TYPES.get(name, "string") for name in columns}
+
+
+def csv_types(columns: Iterable[str]) -> dict[str, Any]:
+    """What configs of CSV files say: else 007 is read as a number, and NA as nothing."""
+    types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
+    return {"keep_default_na": False, "features": types}
+
+
+def write_parts(
+    folder: Path, gold: Gold, ending: str, lines: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """A file of lines for each part, named by it; returns split → file."""
+    files = {split: f"{part}{ending}" for part, split in split_names(gold.parts).items()}
+    for part, name in zip(gold.parts, files.values(), strict=True):
+        write_lines(folder / name, lines(part))
+    return files
+
+
+def json_array(objects: Iterable[Any]) -> Iterator[str]:
+    """The lines of an array, an object on each."""
+    before = "["
+    for one in objects:
+        yield f"{before}{json_line(one)}"
+        before = ","
+    yield "[]" if before == "[" else "]"
 
 
 def split_names(parts: Iterable[str]) -> dict[str, str]:

@@ -14,8 +14,7 @@ from curation.releases.export.formats.export_format import (
     ExportFormat,
     Written,
     json_line,
-    split_names,
-    write_lines,
+    write_parts,
 )
 
 if TYPE_CHECKING:
@@ -29,14 +28,13 @@ def write_ranx(folder: Path, gold: Gold) -> Written:
         with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(_object(gold, part))
     (folder / "rows").mkdir()
-    splits = {split: f"rows/{split}.jsonl" for split in split_names(gold.parts).values()}
-    for part, name in zip(gold.parts, splits.values(), strict=True):
-        rows = (
-            {"query_id": row.query_id, "doc_id": row.document_id, "relevance": row.grade}
-            for row in gold.judged(part)
-        )
-        write_lines(folder / name, map(json_line, rows))
-    return Written({"default": splits})
+    splits = write_parts(folder / "rows", gold, ".jsonl", lambda part: map(json_line, _rows(gold, part)))
+    return Written({"default": {split: f"rows/{name}" for split, name in splits.items()}})
+
+
+def _rows(gold: Gold, part: str) -> Iterator[dict[str, str | int]]:
+    for row in gold.judged(part):
+        yield {"query_id": row.query_id, "doc_id": row.document_id, "relevance": row.grade}
 
 
 def _object(gold: Gold, part: str | None) -> Iterator[str]:

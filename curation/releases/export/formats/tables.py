@@ -13,6 +13,7 @@ from curation.releases.export.formats.export_format import (
     ABOUT_QUERIES,
     ExportFormat,
     Written,
+    csv_types,
     write_parquet,
     write_table,
 )
@@ -28,7 +29,7 @@ def write_csv(folder: Path, gold: Gold) -> Written:
     """qrels.csv."""
     rows = (row[: len(COLUMNS)] for row in gold.judged())
     write_table(folder / "qrels.csv", COLUMNS, rows, ",")
-    return Written({"default": {"qrels": "qrels.csv"}}, csv_columns=COLUMNS)
+    return Written({"default": {"qrels": "qrels.csv"}}, loading=csv_types(COLUMNS))
 
 
 CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")

@@ -6,7 +6,7 @@ The encoding is that of the whole corpus, judged or not: a run over it is transl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,17 +45,10 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     write_lines(folder / "qrels.txt", lines(None))
     for part in gold.parts:
         write_lines(folder / f"qrels.{part}.txt", lines(part))
-    mapped = [
-        (kind, exported, original)
-        for kind, ids in (("query", queries), ("document", documents))
-        for original, exported in ids.items()
-        if exported != original
-    ]
-    if mapped:
-        write_table(folder / "ids.tsv", ("kind", "exported", "original"), mapped, "\t")
+    mapped = write_encoded(folder, query=queries, document=documents)
     splits = {split: f"qrels.{part}.txt" for part, split in split_names(gold.parts).items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
-    return Written(configs, {"mapped": len(mapped)})
+    return Written(configs, {"mapped": mapped})
 
 
 def _unjudged(gold: Gold) -> list[tuple[str, str]]:
@@ -68,6 +61,19 @@ def without_space(ids: Iterable[str]) -> dict[str, str]:
     if not any(re.search(r"\s", name) for name in known):
         return {name: name for name in known}
     return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
+
+
+def write_encoded(folder: Path, **ids: Mapping[str, str]) -> int:
+    """ids.tsv: the ids of each kind that are written otherwise, if there are any; returns how many."""
+    encoded = [
+        (kind, written, original)
+        for kind, known in ids.items()
+        for original, written in known.items()
+        if written != original
+    ]
+    if encoded:
+        write_table(folder / "ids.tsv", ("kind", "exported", "original"), encoded, "\t")
+    return len(encoded)
 
 
 TREC = ExportFormat(

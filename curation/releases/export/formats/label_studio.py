@@ -1,0 +1,54 @@
+"""Tasks of Label Studio: a judged pair each, with its grade as an annotation; config.xml is the interface.
+
+https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from curation.releases.export.formats.export_format import (
+    ExportFormat,
+    Written,
+    json_array,
+    write_lines,
+    write_parts,
+)
+
+if TYPE_CHECKING:
+    from curation.releases.export.gold import Gold
+
+
+def write_label_studio(folder: Path, gold: Gold) -> Written:
+    """The tasks of each part, and the interface."""
+    write_lines(folder / "config.xml", _interface(gold))
+    splits = write_parts(folder, gold, ".json", lambda part: json_array(_tasks(gold, part)))
+    return Written({"default": splits})
+
+
+def _interface(gold: Gold) -> Iterator[str]:
+    yield '<View><Header value="$query"/><Header size="5" value="$title"/>'
+    yield '<Text name="document" value="$text"/><Choices name="grade" toName="document" required="true">'
+    for grade, name in gold.scale.items():
+        yield f'<Choice value="{grade}" hint={quoteattr(name)}/>'
+    yield "</Choices></View>"
+
+
+def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
+    texts = gold.documents.of({row.document_id for row in gold.judged(part)})
+    for row in gold.judged(part):
+        document, grade = texts[row.document_id], {"choices": [str(row.grade)]}
+        pair = {"query_id": row.query_id, "query": row.text, "document_id": row.document_id}
+        result = {"from_name": "grade", "to_name": "document", "type": "choices", "value": grade}
+        yield {
+            "data": {**pair, "title": document.title, "text": document.body},
+            "annotations": [{"result": [result]}],
+        }
+
+
+LABEL_STUDIO = ExportFormat(
+    "label-studio", write_label_studio, readers="Label Studio: judged pairs as tasks, with the interface"
+)

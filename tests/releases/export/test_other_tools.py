@@ -1,0 +1,177 @@
+"""Exports in the forms of search engines, labeling tools and benchmarks of answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
+from curation.store import Store
+from tests.support.gold_project import Qrels, awkward, export, pooled_project
+from tests.support.sampled_release import sampled_release
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = sampled_release(tmp_path_factory.mktemp("sampled"))
+    yield store
+    store.close()
+
+
+def graded(store: Store, part: str = "dev") -> Qrels:
+    release = opened(store, "v1")
+    inside = {row["query_id"] for row in release.rows("queries") if row["part"] == part}
+    found: Qrels = {}
+    for row in release.rows("qrels"):
+        if row["query_id"] in inside:
+            found.setdefault(row["query_id"], {})[row["document_id"]] = row["grade"]
+    return found
+
+
+def texts(store: Store) -> dict[str, str]:
+    return {row["query_id"]: row["text"] for row in opened(store, "v1").rows("queries")}
+
+
+def exported(store: Store, folder: Path, format: str, name: str) -> Any:
+    """What is in a file of JSON, or of JSON lines."""
+    export(store, "v1", format, folder / "out")
+    text = (folder / "out" / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+
+def test_a_body_of_rank_eval_has_rated_documents_and_a_template_for_its_queries(
+    gold: Store, tmp_path: Path
+) -> None:
+    body = exported(gold, tmp_path, "rank-eval", "dev.json")
+    assert body.keys() == {"templates", "metric", "requests"}
+    (template,) = body["templates"]
+    assert "{{query}}" in json.dumps(template["template"]["inline"])
+    assert {request["template_id"] for request in body["requests"]} == {template["id"]}
+    found = {
+        one["id"]: {rated["_id"]: rated["rating"] for rated in one["ratings"]} for one in body["requests"]
+    }
+    assert found == graded(gold)
+    assert all(one["params"] == {"query": texts(gold)[one["id"]]} for one in body["requests"])
+    assert {rated["_index"] for one in body["requests"] for rated in one["ratings"]} == {"corpus"}
+
+
+def test_ratings_are_of_the_texts_of_queries(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "ratings", tmp_path / "out")
+    with (tmp_path / "out" / "dev.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["query", "docid", "rating"]
+    expected = {
+        (texts(gold)[query], document, str(grade))
+        for query, grades in graded(gold).items()
+        for document, grade in grades.items()
+    }
+    assert {tuple(row) for row in rows} == expected
+    assert len(rows) == len(expected)
+
+
+def test_scikit_learn_reads_the_lines_of_letor_with_what_the_pool_knows(tmp_path: Path) -> None:
+    store = pooled_project(tmp_path)
+    freeze(store, "v1")
+    export(store, "v1", "letor", tmp_path / "out")
+    features, grades, queries = load_svmlight_file(tmp_path / "out" / "dev.txt", query_id=True)
+    names = (tmp_path / "out" / "features.tsv").read_text().splitlines()
+    assert names == ["feature\tname", "1\t1 / rank of bm25", "2\tscore of bm25"]
+    expected = [grade for by_query in graded(store).values() for grade in by_query.values()]
+    assert grades.tolist() == expected
+    assert len(set(queries.tolist())) == len(graded(store))
+    assert {tuple(row) for row in features.toarray().tolist()} == {(0.5, 1.5), (1.0, 1.5)}
+    first = (tmp_path / "out" / "dev.txt").read_text().splitlines()[0]
+    (query, pairs) = next(iter(graded(store).items()))
+    assert first.endswith(f" # {next(iter(pairs))} {texts(store)[query]}")
+
+
+def test_ids_with_spaces_stay_one_word_in_the_lines_of_letor(tmp_path: Path) -> None:
+    export(awkward(tmp_path), "v1", "letor", tmp_path / "out")
+    text = "".join((tmp_path / "out" / f"{name}.txt").read_text() for name in ("dev", "test"))
+    named = {line.partition(" # ")[2].split()[0] for line in text.splitlines()}
+    assert (tmp_path / "out" / "ids.tsv").read_text().splitlines()[1] == "document\ta%20b\ta b"
+    assert named == {"1", "a%20b", "a%2520b", 'say%20"x"'}
+
+
+def test_tasks_of_label_studio_fit_the_interface_beside_them(gold: Store, tmp_path: Path) -> None:
+    tasks = exported(gold, tmp_path, "label-studio", "dev.json")
+    view = ElementTree.fromstring((tmp_path / "out" / "config.xml").read_text(encoding="utf-8"))
+    (choices,), (shown,) = view.findall("Choices"), view.findall("Text")
+    offered = {choice.get("value") for choice in choices}
+    variables = {value[1:] for tag in view for value in tag.attrib.values() if value.startswith("$")}
+    found: Qrels = {}
+    for task in tasks:
+        assert variables <= task["data"].keys()
+        ((result,),) = [annotation["result"] for annotation in task["annotations"]]
+        assert result["from_name"] == choices.get("name")
+        assert result["to_name"] == choices.get("toName") == shown.get("name")
+        (grade,) = result["value"][result["type"]]
+        assert grade in offered
+        found.setdefault(task["data"]["query_id"], {})[task["data"]["document_id"]] = int(grade)
+    assert found == graded(gold)
+
+
+def relevant(store: Store) -> dict[str, list[str]]:
+    """Query → its relevant documents, best first."""
+    return {
+        query: [name for name in sorted(grades, key=lambda name: (-grades[name], name)) if grades[name]]
+        for query, grades in graded(store).items()
+    }
+
+
+def answers(store: Store) -> dict[str, str]:
+    return {row["query_id"]: row["answers"][0] for row in opened(store, "v1").rows("answers")}
+
+
+def document_text(name: str) -> str:
+    return f'Title {name}\nSaid “{name}”,\nor "so"'
+
+
+def test_samples_of_ragas_have_the_reference_and_its_contexts(gold: Store, tmp_path: Path) -> None:
+    samples = exported(gold, tmp_path, "ragas", "dev.jsonl")
+    assert samples == [
+        {
+            "user_input": texts(gold)[query],
+            "reference": answers(gold).get(query),
+            "reference_contexts": list(map(document_text, names)),
+            "reference_context_ids": names,
+        }
+        for query, names in sorted(relevant(gold).items())
+    ]
+    assert None in [one["reference"] for one in samples]
+    assert [] in [one["reference_contexts"] for one in samples]
+
+
+def test_goldens_of_deepeval_have_the_expected_output_and_its_context(gold: Store, tmp_path: Path) -> None:
+    assert exported(gold, tmp_path, "deepeval", "dev.json") == [
+        {
+            "input": texts(gold)[query],
+            "expected_output": answers(gold).get(query),
+            "context": list(map(document_text, names)),
+            "additional_metadata": {"query_id": query, "document_ids": names},
+        }
+        for query, names in sorted(relevant(gold).items())
+    ]
+
+
+def test_examples_of_langsmith_have_inputs_outputs_and_their_split(gold: Store, tmp_path: Path) -> None:
+    assert exported(gold, tmp_path, "langsmith", "dev.jsonl") == [
+        {
+            "inputs": {"question": texts(gold)[query]},
+            "outputs": {
+                "answer": answers(gold).get(query),
+                "documents": [{"id": name, "text": document_text(name)} for name in names],
+            },
+            "metadata": {"query_id": query},
+            "split": "dev",
+        }
+        for query, names in sorted(relevant(gold).items())
+    ]
