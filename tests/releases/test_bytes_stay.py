@@ -173,6 +173,13 @@ EXPORTS = {
     "triplets": "ce0970b289068b51",
     "ntuples": "54cf182dd4eb8b0e",
     "full": "a9c252195d889cec",
+    "rank-eval": "30472cf3f95dac43",
+    "ratings": "b8f5762ad9e0e7b1",
+    "letor": "6e22149182ffff6d",
+    "label-studio": "475f50eaf994a806",
+    "ragas": "ceba739531642e2b",
+    "deepeval": "7cd829b9e40c683c",
+    "langsmith": "0d81b6bb76e3df56",
 }
 EVALUATION = "54f2c7368f18f09c"
 
