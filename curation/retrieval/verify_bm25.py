@@ -118,7 +118,7 @@ def check_sample(
     seed: int,
     progress: Progress = silent,
 ) -> Bm25Sample:
-    """Compare some of the lists that a pool is made of; a large corpus is sampled, indexed and searched anew.
+    """Compare some of the lists that a pool is made of; a large corpus is sampled and indexed again.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Of queries whose grades are not asked for the texts stay, and nothing that people said of their pairs: no row
 about them in any other part, and no figure of their relevant documents. `release.json` has the sum of each
 part as it was frozen, which make the release id; of a part that lacks rows also the sum of what is here. So
-whoever has all grades can compute the id again (`releases.packing.packed`). What a part consists of is in
+anybody with all grades can compute the id again (`releases.packing.packed`). What a part consists of is in
 `releases.freeze.content`.
 
 A sum of few unknown grades can be guessed: who has all else of a release can try all grades of a handful of
