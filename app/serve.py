@@ -144,7 +144,6 @@ def serve(
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
     with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good():
         uvicorn.Server(config).run(sockets=[listener])
-    jobs_of(project_store()).leave()
 
 
 @contextmanager

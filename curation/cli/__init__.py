@@ -49,6 +49,8 @@ def main() -> None:
         print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
         sys.exit(1)
     finally:
+        if jobs := sys.modules.get("curation.jobs.running"):
+            jobs.leave_all()
         if store := sys.modules.get("curation.store"):
             store.close_all()
         for number, handler in former.items():

@@ -388,6 +388,12 @@ def jobs_of(store: Store) -> Jobs:
         return _jobs.setdefault(store.path, Jobs(store))
 
 
+def leave_all() -> None:
+    """Leave the jobs of this process, which ends: their threads hold the database."""
+    for jobs in list(_jobs.values()):
+        jobs.leave()
+
+
 def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
     """Why a job of this kind would fail, in words for a page; None where nothing is known against it.
 
