@@ -11,6 +11,7 @@ What the lines mean, and which of them a project takes, is decided in `sources.r
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
@@ -47,6 +48,8 @@ _SUFFIXES = {
 }
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
 _HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
+_RECORDS = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
+"""How the first line of JSON begins that holds a list of places, not ranx's object."""
 _TICK = 10_000
 
 
@@ -161,6 +164,8 @@ class RunFile:
         suffixes = [suffix.lower() for suffix in self._path.suffixes]
         suffix = next((s for s in reversed(suffixes) if s != ".gz"), "")
         found = asked or _SUFFIXES.get(suffix) or ("trec" if self._looks_like_trec() else None)
+        if found == "ranx-json" and not asked and _RECORDS.match(next(self._lines(), "")):
+            found = "jsonl"
         if found is None:
             self.problems.stop(
                 "neither its name nor its beginning tells what format it is in",

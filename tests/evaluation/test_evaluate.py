@@ -134,6 +134,16 @@ def test_a_run_that_cannot_be_taken_gets_a_sentence(
         score(store, trec(tmp_path / "run.trec", rows))
 
 
+def test_a_run_without_any_document_of_the_corpus_is_refused(store: Store, tmp_path: Path) -> None:
+    """It scored 0: the column that was read held other ids."""
+    query = next(query for query, part in parts(store).items() if part == "dev")
+    run = trec(tmp_path / "run.trec", [(query, "17", 1, 2.0), (query, "18", 2, 1.0)])
+    with pytest.raises(
+        InputError, match="no document of it, such as '17', is in the release's corpus, which has"
+    ):
+        score(store, run)
+
+
 def test_a_repeated_document_is_refused_or_keeps_its_best_place(store: Store, tmp_path: Path) -> None:
     topic = next(query for query, part in parts(store).items() if part == "dev").removeprefix("q-")
     row = (f"q-{topic}", f"{topic}-1", 3, 0.5)

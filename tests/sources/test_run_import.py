@@ -64,6 +64,13 @@ def _parquet(path):
         ("r.csv", "qid,docno,position,score\n1,d2,1,3\n1,d1,0,9.5\n2,d3,0,-1\n", "csv"),
         ("r.json", json.dumps({"2": {"d3": -1}, "1": {"d2": 3, "d1": 9.5}}), "ranx-json"),
         (
+            "r.json",
+            '[{"query_id": 1, "hits": {"docId": "d1"}, "score": 9.5},\n'
+            ' {"query_id": 1, "hits": {"docId": "d2"}, "score": 3},\n'
+            ' {"query_id": 2, "hits": {"docId": "d3"}, "score": -1}]',
+            "jsonl",
+        ),
+        (
             "r.jsonl",
             [
                 {"query_id": 1, "document": "d2", "score": 3},
@@ -250,7 +257,7 @@ def test_all_problems_of_a_file_are_told_together(project, write):
         ('{"1": {"d1": 1, "d1": 2}}', "entry 1: document 'd1' again for query '1', after entry 2"),
         ('{"1": {"d1": null}}', "the score is missing"),
         ('{"1": ["d1"]}', "query '1' holds [\"d1\"]"),
-        ('[{"1": 2}]', "Expected one object {query: {document: score}}"),
+        ('[{"1": 2}]', "no column is known to hold the queries: name it with --query-field"),
         (
             '{"1":\n {',
             "line 2: broken JSON: Expecting property name enclosed in double quotes at character 3",
