@@ -45,6 +45,7 @@ Fields = TypeVar("Fields", bound="DataclassInstance")
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _TICK = 1_000
+_NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _CASE = ("query", "docid", "rating")
 """Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
 csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
@@ -94,7 +95,6 @@ class Records:
         self._path = path
         self._progress = progress
         self._replaced: Counter[str] = Counter()
-        self._judged = judged
         self._delimiter = "\t"
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
@@ -102,7 +102,9 @@ class Records:
         self._check_layout()
         if self.format in ("parquet", "xlsx"):
             self.problems.unit = "row"
-        rows = self._rows() if judged is None else self._unnested(self._rows(), judged)
+        rows = self._rows()
+        if judged is not None and self.format in _NESTED:
+            rows = self._unnested(rows, judged)
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
@@ -198,7 +200,7 @@ class Records:
     @property
     def plain(self) -> PlainTable | None:
         """How to read the file by columns, or None: it is no table, or something is wrong already."""
-        if self.format not in ("csv", "tsv") or not self.is_sound or self._paths or self._judged is not None:
+        if self.format not in ("csv", "tsv") or not self.is_sound or self._paths:
             return None
         from curation.files.blocks import PlainTable  # brings Arrow and numpy: slow to import
 
@@ -221,7 +223,7 @@ class Records:
         if self._general:
             self.problems.check()
         done = 0
-        if self.format not in ("jsonl", "parquet"):
+        if self.format not in _NESTED:
             self._texts.clear()
         for done, record in enumerate(self._records, 1):
             for path in self._paths:
