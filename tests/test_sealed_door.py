@@ -73,7 +73,11 @@ COMMANDS = {
     "certificate": Call("--html $/out/certificate#.html"),
     "verify": Call("v1"),
     "export": Call("v2 --format csv --without-grades test --out $/out/csv#", pairs=True),
-    "evaluate": Call("v2 --run old=$/old.trec --part all --html $/out/report#.html --reason why"),
+    "evaluate": Call(
+        'v2 --run old=$/old.trec --part all --reason why --fail-if "mrr&10 below 0.9" '
+        "--html $/out/report#.html --summary md=$/out/summary#.md --summary junit=$/out/conditions#.xml",
+        exit=1,
+    ),
     "run": Call("v2 --out $/out/run#", pairs=True),
     "judge": Call("robot"),
     "card": Call("v2"),
