@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from html import escape
-from typing import NamedTuple, TypeGuard
 
 import streamlit as st
 
@@ -14,10 +14,10 @@ from app.components.drawing import drawing
 from curation.errors import CurationError
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import NAMES, Element, Fact, Node
-from curation.reports.page import Section
+from curation.reports.page import BarCell, IntervalCell, Section, Table, cell_text, is_figure
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
-from curation.text import TINY_P, decimal, isolated, percent
+from curation.text import isolated
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
@@ -29,34 +29,6 @@ _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
 """Elements with text of a document, in which its writing direction stays."""
 _FIGURE = ' class="gs-figure"'
-
-
-class BarCell(NamedTuple):
-    """A cell that draws a share of a whole."""
-
-    part: int
-    whole: int
-
-
-class NumberCell(NamedTuple):
-    """A cell with a figure to so many decimal places, a dash where it is not known."""
-
-    value: float | None
-    places: int
-
-
-class ShareCell(NamedTuple):
-    """A cell with a share as a percentage, a dash where it is not known."""
-
-    value: float | None
-
-
-class IntervalCell(NamedTuple):
-    """A cell that draws a figure and its interval on a scale from 0 to 1; values outside are at its ends."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 def frame(annotator: Annotator, place: int | None) -> None:
@@ -149,9 +121,7 @@ def table(
     """
     lines = list(rows)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
-    figures = [
-        bool(lines) and all(_is_right_aligned(row[index]) for row in lines) for index in range(len(columns))
-    ]
+    figures = [bool(lines) and all(is_figure(row[index]) for row in lines) for index in range(len(columns))]
     head = "".join(
         f'<th scope="col"{_FIGURE if right else ""}>{escape(column)}</th>'
         for column, right in zip(columns, figures, strict=True)
@@ -162,6 +132,13 @@ def table(
         f"<caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def tables(*found: Table) -> None:
+    """Tables that the command line has, too; none without rows."""
+    for one in found:
+        if one.rows:
+            table(one.caption, one.columns, one.rows, one.words)
 
 
 def query(text: str, need: str | None) -> None:
@@ -271,7 +248,7 @@ def section(found: Section, words: bool = False) -> None:
     for svg in found.drawings:
         drawing(svg)
     for one in found.tables:
-        table(one.caption, one.columns, one.rows, words=words or one.words)
+        table(one.caption, one.columns, one.rows, words or one.words)
     if found.remark:
         quiet(found.remark)
 
@@ -286,23 +263,12 @@ def _cell(value: object) -> str:
     if isinstance(value, BarCell):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
-    if isinstance(value, NumberCell):
-        return f"<td{_FIGURE}>{decimal(value.value, value.places)}</td>"
-    if isinstance(value, ShareCell):
-        return f"<td{_FIGURE}>{percent(value.value)}</td>"
     if isinstance(value, IntervalCell):
         return f"<td>{_span(value)}</td>"
-    if not _is_figure(value):
-        return f"<td{_FIGURE if _is_right_aligned(value) else ''}>{escape(str(value))}</td>"
-    return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else decimal(value)}</td>"
-
-
-def _is_right_aligned(value: object) -> bool:
-    return _is_figure(value) or isinstance(value, NumberCell | ShareCell) or value == TINY_P
-
-
-def _is_figure(value: object) -> TypeGuard[int | float | None]:
-    return isinstance(value, int | float | None) and not isinstance(value, bool)
+    shown = cell_text(value)
+    if isinstance(value, date):
+        shown = shown.replace("-", "\u2011")  # no line ends within it
+    return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"
 
 
 def _span(span: IntervalCell) -> str:

@@ -32,14 +32,18 @@ from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show
+from curation.reports import terminal
+from curation.reports.page import Section, Table
 from curation.settling import queue as claims
 from curation.store import Annotator, open_store
+from curation.text import ISOLATES, printable
 from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.page import page_at
 from tests.support.projects import rows_of
 from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
+from tests.support.terminal import broken, drawn
 
 
 class Call(NamedTuple):
@@ -56,6 +60,14 @@ class Call(NamedTuple):
     pairs: bool = False
     exit: int = 0
     reason: bool = False
+
+
+class Ran(NamedTuple):
+    """How a command ended with what it printed and wrote, for people and with --json, and its tables."""
+
+    text: tuple[int, str]
+    json: tuple[int, str]
+    tables: list[Table]
 
 
 COMMANDS = {
@@ -282,16 +294,37 @@ def test_every_command_route_and_page_is_in_a_table_here() -> None:
     assert rest <= {*NOT_ASKED, "/sign-in", "/password"}, rest
 
 
-def test_no_command_shows_a_sealed_grade_without_a_reason(planted: SealedProject) -> None:
+@pytest.fixture(scope="module")
+def ran(planted: SealedProject) -> dict[str, Ran]:
+    """Every command, once for people and once with --json."""
+    found: dict[str, Ran] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        draw = terminal.show_table
+        for name, call in COMMANDS.items():
+            tables: list[Table] = []
+
+            def recorded(
+                table: Table, screen: terminal.Screen | None = None, to: list[Table] = tables
+            ) -> None:
+                to.append(table)
+                draw(table, screen)
+
+            patch.setattr(terminal, "show_table", recorded)
+            text = run(planted, name, call, "a", [])
+            found[name] = Ran(text, run(planted, name, call, "b", ["--json"]), tables)
+    return found
+
+
+def test_no_command_shows_a_sealed_grade_without_a_reason(
+    planted: SealedProject, ran: dict[str, Ran]
+) -> None:
     found: list[str] = []
     for name, call in COMMANDS.items():
-        ends = set()
-        for letter, more in (("a", []), ("b", ["--json"])):
-            done = run(planted, name, call, letter, more)
-            ends.add(done[0])
-            found += [f"{name} {more}: {leak}" for leak in leaks(planted, done[1], call.pairs)]
+        for more, (_, text) in (("", ran[name].text), ("--json", ran[name].json)):
+            found += [f"{name} {more}: {leak}" for leak in leaks(planted, text, call.pairs)]
+        ends = {ran[name].text[0], ran[name].json[0]}
         if call.exit not in ends:
-            found.append(f"{name} ended with {ends}, expected {call.exit}: {done[1][:600]}")
+            found.append(f"{name} ended with {ends}, expected {call.exit}: {ran[name].json[1][:600]}")
     assert not found, "\n".join(found)
 
 
@@ -305,6 +338,26 @@ def test_no_export_shows_a_sealed_grade_without_a_reason(planted: SealedProject,
     more = ["--negatives", "1"] if FORMATS[format].takes_negatives else []
     ends, text = run(planted, "export", Call(line), "", more)
     assert (ends, leaks(planted, text, pairs=format not in RELEVANT_ALONE)) == (0, [])
+
+
+def test_no_table_of_a_command_breaks_a_figure_a_name_or_an_id(ran: dict[str, Ran]) -> None:
+    shown = [(name, Section("", "", tables=tuple(one.tables))) for name, one in ran.items() if one.tables]
+    assert len(shown) > 40, "most commands have tables"
+    for width in (110, 80, 60):
+        assert [(name, parts) for name, section in shown if (parts := broken([section], width))] == []
+    piped = {name: drawn([section], terminal.PIPE_WIDTH, terminal=False) for name, section in shown}
+    ids = [
+        (name, cell)
+        for name, one in ran.items()
+        for table in one.tables
+        for row in table.rows
+        for cell in row
+    ]
+    assert [
+        (name, cell)
+        for name, cell in ids
+        if isinstance(cell, str) and " " not in cell and printable(ISOLATES.sub("", cell)) not in piped[name]
+    ] == []
 
 
 @pytest.mark.parametrize("name", [name for name, call in COMMANDS.items() if call.reason])

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from curation.answers.rule import (
     AGREED,
     DECIDED,
+    DISPUTED,
     HOWS,
     UNANSWERABLE,
     AnswerOutcome,
@@ -36,10 +37,12 @@ from curation.answers.rule import (
 from curation.door import LEAVES_OUT, SEALED, shut_door
 from curation.errors import NotFoundError, RefusedError
 from curation.people.annotators import require_author
+from curation.reports.page import BarCell, Table
 from curation.sampling.tags.stored_tags import TagStatement, write_persons_tags
 from curation.sources.reference_answers import PEOPLE, append_answers, references_of
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
+from curation.text import amount, percent
 
 TAG = "unanswerable"
 
@@ -314,3 +317,41 @@ SELECT a.query_id, list(s.answer ORDER BY a.writer)
 FROM answer_assignments a JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? AND s.answered GROUP BY a.query_id HAVING count(*) > 1 ORDER BY a.query_id
 """
+
+
+STATES = {
+    "waiting": "Waiting for writers",
+    "unwritten": "Nobody answered",
+    "agreed": "Writers agree",
+    "single": "One writer",
+    "unanswerable": "The corpus does not answer it",
+    DISPUTED: "Waiting for a reviewer",
+    DECIDED: "Decided",
+    SEALED: "Settled, and sealed",
+}
+"""What became of a query, as people read it."""
+
+
+def status_tables(status: AnswerTaskStatus) -> tuple[Table, Table]:
+    """How far each writer is, and what became of the queries."""
+    columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
+    writers = tuple((one.writer, BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers)
+    counts = tuple((STATES[how], count) for how, count in status.counts.items() if count)
+    return (
+        Table("Writers", columns, writers),
+        Table("What became of the queries", ("State", "Queries"), counts),
+    )
+
+
+def agreement_sentence(found: AnswerAgreement) -> str:
+    """In how many queries all writers agree, with the interval where there are enough."""
+    queries = amount(found.queries, "query", "queries")
+    if found.share is None:
+        return (
+            f"In {found.agree:,} of {queries} with two answers all writers agree. There is a share from "
+            f"{FEWEST} queries."
+        )
+    return (
+        f"All writers agree in {percent(found.share)} of {queries} with two answers (95 % interval "
+        f"{percent(found.low)} to {percent(found.high)})."
+    )

@@ -18,7 +18,7 @@ from curation.cli.goldset import (
     project_store,
 )
 from curation.cli.import_.options import Encoding, Format, layout_of
-from curation.cli.output import emit, left_out, say, say_withheld, table
+from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
@@ -315,18 +315,11 @@ def _show_opened(opened: AnswerTaskOpened) -> None:
 
 
 def _show_status(status: AnswerTaskStatus) -> None:
+    from curation.answers.tasks import agreement_sentence, status_tables
+
     say(f"{status.task} is {'closed' if status.closed else 'open'}; opened {str(status.opened_at)[:16]} UTC.")
-    columns = ["writer", "queries", "answered", "corpus does not answer", "late"]
-    table("Writers", columns, [one[:5] for one in status.writers])
-    table("Queries", ["state", "queries"], list(status.counts.items()))
-    agreement = status.agreement
-    say(
-        f"Answered by two or more: {amount(agreement.queries, 'query', 'queries')}; in "
-        f"{agreement.agree:,} all agree."
-    )
-    if agreement.share is not None:
-        interval = f"95 % from {agreement.low:.3f} to {agreement.high:.3f}"
-        say(f"Share that agrees: {agreement.share:.3f}, {interval}.")
+    show_tables(*status_tables(status))
+    say(agreement_sentence(status.agreement))
 
 
 def _show_disputes(found: AnswerDisputes) -> None:

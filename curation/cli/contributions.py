@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
-from curation.cli.output import emit, say, table
+from curation.cli.output import emit, say, show_tables
 from curation.text import amount
 
 if TYPE_CHECKING:
@@ -42,21 +42,9 @@ def contributions(
 
 
 def _show_contributions(report: Contributions) -> None:
-    table(
-        f"Pool {report.pool_id[:8]}: {amount(report.queries, 'query', 'queries')} to depth {report.depth:,}",
-        [
-            "system",
-            "candidates",
-            "alone",
-            "graded",
-            "relevant",
-            "lost without",
-            "share lost",
-            "judged at 10",
-            "places",
-        ],
-        [(*line[:7], line.judged_at_10, line.top) for line in report.systems],
-    )
+    from curation.pooling.contributions import contribution_table
+
+    show_tables(contribution_table(report))
     say(
         f"{report.graded:,} of {amount(report.candidates, 'candidate')} have a grade; "
         f"{report.relevant:,} are "

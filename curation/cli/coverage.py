@@ -21,7 +21,7 @@ from curation.cli.coverage_model import (
 )
 from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.options import asks, refuse_unused
-from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
+from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
 from curation.coverage import CoverageRequest
 from curation.text import amount, percent, plain
 
@@ -276,14 +276,9 @@ def _show_opened(opened: OpenedTasks) -> None:
 def _show_written(
     found: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
 ) -> None:
-    table(
-        "Query-writing tasks",
-        ["opened", "kind", "writer", "open", "written", "passed on"],
-        [
-            (f"{one.opened_at:%Y-%m-%d}", one.kind, one.writer, one.open, one.written, one.passed)
-            for one in tasks
-        ],
-    )
+    from curation.coverage.writing.tasks import batch_table
+
+    show_tables(batch_table(tasks))
     table(
         f"{amount(len(found), 'query', 'queries')} written for coverage",
         ["query", "source", "writer", "region", "document", "style", "unanswerable"],

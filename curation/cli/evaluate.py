@@ -77,8 +77,8 @@ def evaluate(
     answers: Annotated[
         list[str] | None,
         typer.Option(
-            help="A file of answers (query, answer, contexts), or NAME=FILE: exact match and F1 with the "
-            "reference answers. Repeatable.",
+            help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer and contexts. "
+            "Exact match and F1 are with the reference answers.",
             show_default="none",
         ),
     ] = None,
@@ -121,15 +121,15 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             "--table",
-            help="Also write a table of systems and measures with intervals and what can be distinguished: a "
-            "name that ends in .csv, .md or .tex. Repeatable.",
+            help="Also write systems and measures as .csv, .md or .tex. Repeatable. The table has "
+            "intervals, and says what can be distinguished.",
             show_default="none",
         ),
     ] = None,
     per_query: Annotated[
         Path | None,
         typer.Option(
-            help="Also write the values of each query as `trec_eval -q` prints them. Of several systems each "
+            help="Also write the values of each query as trec_eval has them. Of several systems each "
             "has a file of its own: queries.txt becomes queries.NAME.txt.",
             show_default="none",
         ),

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, command_group, project_store
-from curation.cli.output import emit, say, table
+from curation.cli.output import emit, say, show_tables
 from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.guides.guide import FieldUse, Guide
-    from curation.guides.questions import GuideQuestion
     from curation.guides.versions import GuideDifference, GuideVersion
     from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.lifecycle import GuideChange
@@ -162,11 +161,15 @@ def guide_questions_list(as_json: Json = False) -> None:
       goldset guide questions
       goldset guide questions --json
     """
-    from curation.guides.questions import guide_questions
+    from curation.guides.questions import guide_questions, question_table
 
     with project_store().reading() as cursor:
         found = guide_questions(cursor)
-    emit(as_json, {"questions": found}, lambda: _show_questions(found))
+    emit(
+        as_json,
+        {"questions": found},
+        lambda: show_tables(question_table("Where the guide is unclear", found)),
+    )
 
 
 @guides.command("answer")
@@ -220,32 +223,18 @@ def _difference_json(found: GuideDifference) -> dict[str, object]:
 
 
 def _show_effects(effects: GuideEffects) -> None:
+    from curation.labeling.guide_change import rounds_table
+
     say(*effects.difference.summary, "", *effects.sentences)
     if effects.rounds:
-        columns = ["round", "kind", "guide", "open", "answered", "may switch"]
-        rows = [
-            (*one[:2], one.guide_hash[:8], one.open_items, one.answered, "no" if one.cannot_switch else "yes")
-            for one in effects.rounds
-        ]
-        table("Rounds under way", columns, rows)
+        show_tables(rounds_table(effects))
         say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
 
 
 def _show_versions(found: list[GuideVersion]) -> None:
-    columns = ["version", "title", "in force since", "by", "judgments", "open rounds", "why"]
-    rows = [
-        (
-            one.guide_hash[:8] + (" (in force)" if one.in_force else ""),
-            one.title,
-            f"{one.since:%Y-%m-%d %H:%M}" if one.since else "",
-            one.by or "",
-            one.answers,
-            ", ".join(one.rounds),
-            one.reason,
-        )
-        for one in found
-    ]
-    table("Versions of the guide, newest first", columns, rows)
+    from curation.guides.versions import version_table
+
+    show_tables(version_table(found))
     say("What changes between two: goldset guide diff OLD NEW")
 
 
@@ -283,22 +272,3 @@ def _show_guide(guide: Guide) -> None:
         fields = ", ".join(guide.presentation.names) or "none"
         say("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     say("", guide.body)
-
-
-def _show_questions(found: list[GuideQuestion]) -> None:
-    columns = ["id", "query", "document", "what is unclear", "who", "guide", "asked", "answer"]
-    rows = [
-        (
-            one.question_id[:8],
-            one.query or "the whole guide",
-            one.title or "",
-            one.words,
-            one.author,
-            one.guide_hash[:8] + (" (in force)" if one.in_force else ""),
-            f"{one.asked_at:%Y-%m-%d}",
-            one.answer or "",
-        )
-        for one in found
-    ]
-    table("Where the guide is unclear", columns, rows)
-    say(f"{len(found):,} in all. Answer one: goldset guide answer ID WORDS")

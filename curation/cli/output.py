@@ -16,6 +16,7 @@ from curation.progress import Progress, silent
 from curation.text import counted, plain, printable
 
 if TYPE_CHECKING:
+    from curation.reports.page import Table
     from curation.step import Step, StepOutcome
 
 SECONDS = 30
@@ -55,6 +56,15 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     show_table(Table(title, tuple(columns), tuple(map(tuple, rows))))
 
 
+def show_tables(*tables: Table) -> None:
+    """Tables that a page has, too; none without rows."""
+    from curation.reports.terminal import show_table
+
+    for one in tables:
+        if one.rows:
+            show_table(one)
+
+
 def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any, StepOutcome]:
     """Do what a request asks for, with a bar on a terminal; returns the result, and what people read."""
     from curation.cli.goldset import project_store
@@ -67,10 +77,7 @@ def carry_out(step: Step, request: Any, author: str | None = None) -> tuple[Any,
 
 def show_outcome(outcome: StepOutcome) -> None:
     """The figures of a step as tables, and its sentences."""
-    from curation.reports.terminal import show_table
-
-    for shown in outcome.tables:
-        show_table(shown)
+    show_tables(*outcome.tables)
     say(*outcome.sentences, *outcome.more)
 
 

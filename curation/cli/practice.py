@@ -9,13 +9,12 @@ import typer
 
 from curation.cli.goldset import Annotators, By, Json, RoundName, Seed, command_group, listed, project_store
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, left_out, say, table
+from curation.cli.output import emit, left_out, say, show_tables, table
 from curation.store import COMMAND_LINE
 from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.labeling.practice.opening import PracticeOpened
-    from curation.labeling.practice.status import PracticeStatus
 
 practice = command_group("practice", "Let annotators practise on known pairs.")
 
@@ -99,10 +98,11 @@ def practice_status(name: RoundName, as_json: Json = False) -> None:
     """
     from curation.labeling.practice.status import practice_statuses
     from curation.labeling.rounds.lifecycle import round_state
+    from curation.labeling.rounds.tables import practice_table
 
     with project_store().reading() as cursor:
         found = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)
-    emit(as_json, {"standings": found}, lambda: _show_status(name, found))
+    emit(as_json, {"standings": found}, lambda: show_tables(practice_table(found)))
 
 
 @practice.command("again")
@@ -140,14 +140,6 @@ def practice_pass(
     emit(as_json, status, f"{annotator} gets real items now.")
 
 
-def _status_name(status: PracticeStatus) -> str:
-    if status.waived:
-        return "let pass"
-    if status.state.passed is None:
-        return "in progress"
-    return "passed" if status.state.passed else "not passed"
-
-
 def _show_opened(opened: PracticeOpened) -> None:
     say(
         f"Opened practice {opened.round}: {opened.known:,} known pairs available, pass mark "
@@ -157,18 +149,3 @@ def _show_opened(opened: PracticeOpened) -> None:
     table("Practice", ["annotator", "queries", "items"], rows)
     left_out(opened.left_out)
     say("Next: goldset app")
-
-
-def _show_status(name: str, found: list[PracticeStatus]) -> None:
-    rows = [
-        (
-            s.annotator,
-            s.state.answered,
-            s.state.total,
-            s.state.right,
-            percent(s.state.pass_mark),
-            _status_name(s),
-        )
-        for s in found
-    ]
-    table(f"Practice {name}", ["annotator", "answered", "items", "correct", "pass mark", "state"], rows)

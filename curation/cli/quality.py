@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.cli.goldset import Json, RoundName, app, project_store
-from curation.cli.output import emit, say, table
+from curation.cli.output import emit, say, show_tables
 
 if TYPE_CHECKING:
     from curation.agreement.report.quality import RoundQuality
@@ -44,7 +44,7 @@ def _as_json(found: RoundQuality) -> dict[str, object]:
 
 
 def _show_quality(found: RoundQuality) -> None:
-    rows = [(one.about, ", ".join(one.annotators) or "the round", one.why) for one in found.not_checked]
-    if rows:
-        table("Could not be checked", ["check", "of", "why"], rows)
+    from curation.agreement.report.quality import not_checked_table
+
+    show_tables(not_checked_table(found))
     say(found.conclusion, *(f"- {name or 'The round'}: {one.sentence}" for name, one in found.findings))

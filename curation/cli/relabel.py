@@ -11,7 +11,7 @@ import typer
 
 from curation.cli.goldset import By, Json, Limit, command_group, project_store
 from curation.cli.options import asks, refuse_by_without, refuse_unused
-from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table, write_page
+from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, show_tables, write_page
 from curation.errors import InputError, refuse_problems
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.store import COMMAND_LINE
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from curation.relabeling.drift.report import DriftReport
     from curation.relabeling.plan.plan import RelabelingPlan
     from curation.relabeling.plan.stored import ShownPlan
-    from curation.relabeling.staleness.calendar import RelabelingCalendar
-    from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
+    from curation.relabeling.staleness.staleness import SetStaleness
 
 relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
 
@@ -251,17 +250,13 @@ def _show_plan(plan: RelabelingPlan) -> None:
 
 
 def _show_stored(found: ShownPlan, limit: int) -> None:
+    from curation.relabeling.plan.sections import pair_table, query_table
+
     state = f"opened as {found.round}" if found.round else "not opened"
     say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {amount(len(found.pairs), 'pair')}.")
-    columns = ["query", "document", "title", "part", "stratum", "grade", "how", "judged"]
-    rows = [
-        (p.text, p.document_id, p.title, p.part, p.stratum, p.grade, p.how, p.judged) for p in found.pairs
-    ]
-    table(f"Pairs: {len(rows):,}", columns, rows[:limit])
+    show_tables(pair_table(found, limit))
     _show_sealed(found.sealed)
-    if found.queries:
-        changes = [(q.normalised, q.kind, q.reason, q.stratum, q.traffic) for q in found.queries[:limit]]
-        table(f"Queries: {len(found.queries):,}", ["query", "what", "why", "stratum", "searches"], changes)
+    show_tables(query_table(found, limit))
 
 
 def _show_sealed(pairs: int) -> None:
@@ -273,64 +268,22 @@ def _show_sealed(pairs: int) -> None:
 
 
 def _show_status(found: SetStaleness, limit: int) -> None:
+    from curation.relabeling.staleness.tables import (
+        calendar_table,
+        due_sentences,
+        new_query_table,
+        pair_table,
+        query_table,
+    )
+
     whose = f"of the release {found.release}" if found.release else "of the project"
     say(f"{found.quarter}: {len(found.pairs):,} judged pairs {whose}, {found.stale:,} of them stale.")
     if not found.has_new_traffic:
         say("No log was imported since the sample was drawn, so traffic now is unknown.")
-    _show_calendar(found.calendar)
-    if not found.pairs:
-        return
-    table(
-        f"Queries, stalest first: {len(found.queries):,}",
-        ["query", "type", "pairs", "changed", "gone", "stale", "oldest (quarters)", "traffic", "score"],
-        [
-            (q.text, q.type, q.pairs, q.changed, q.gone, q.stale, q.oldest, q.traffic.trend, q.score)
-            for q in found.queries[:limit]
-        ],
-    )
-    table(
-        f"Pairs, stalest first: {len(found.pairs):,}",
-        ["query id", "document", "grade", "judged", *found.pairs[0].parts._fields, "score"],
-        [_pair_cells(pair) for pair in found.pairs[:limit]],
-    )
+    show_tables(calendar_table(found.calendar))
+    if found.calendar.renewed_share is not None:
+        share = percent(found.calendar.renewed_share, 1)
+        say(f"Renewed in the last four quarters: {amount(found.calendar.renewed, 'pair')} ({share}).")
+    say(*due_sentences(found.calendar))
+    show_tables(query_table(found, limit), pair_table(found, limit), new_query_table(found, limit))
     _show_sealed(found.sealed)
-    if found.new_queries:
-        rows = [(new.normalised, new.searches) for new in found.new_queries[:limit]]
-        table(f"New in the traffic: {len(found.new_queries):,}", ["query", "searches"], rows)
-
-
-def _pair_cells(pair: PairStaleness) -> tuple[object, ...]:
-    return (pair.query_id, pair.document_id, pair.grade, pair.judged, *pair.parts, pair.score)
-
-
-def _show_calendar(calendar: RelabelingCalendar) -> None:
-    rows = [
-        (
-            one.quarter,
-            one.judged,
-            one.work.state if one.work else "",
-            f"{one.work.whole:,} of {one.work.pairs:,}" if one.work else "",
-        )
-        for one in calendar.quarters
-    ]
-    rows += [("earlier", calendar.older, "", "")] if calendar.older else []
-    rows += [("unknown", calendar.unknown, "", "")] if calendar.unknown else []
-    table("Calendar", ["quarter", "pairs last judged", "re-labeling", "pairs done"], rows)
-    if calendar.renewed_share is not None:
-        share = percent(calendar.renewed_share, 1)
-        say(f"Renewed in the last four quarters: {amount(calendar.renewed, 'pair')} ({share}).")
-    due = calendar.due
-    if due.unfinished is not None:
-        left = due.unfinished
-        say(
-            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
-            f"{amount(left.pairs, 'pair')} "
-            f"are done. Finish it, or close it with `goldset round close {left.round}`."
-        )
-    if not due.is_due:
-        say(f"Nothing is due in {due.quarter}.")
-        return
-    say(
-        f"Due in {due.quarter} (re-labeling {due.state}):",
-        *(f"  {n:,} {why}" for why, n in due.reasons.items()),
-    )

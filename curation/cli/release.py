@@ -9,15 +9,12 @@ import typer
 
 from curation.cli.goldset import By, Json, ReleaseName, command_group, project_store
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.cli.output import emit, left_out, progress_bar, say, show_tables
 from curation.store import COMMAND_LINE
-from curation.text import amount, percent
+from curation.text import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curation.releases.export.zipped import PackedFile
-    from curation.releases.looks import ListedLook
     from curation.releases.overview import ListedRelease, ShownRelease
 
 release = command_group("release", "List, show and pack releases.")
@@ -108,12 +105,10 @@ def _show_packed(packed: PackedFile) -> None:
 
 
 def _show_release(found: ShownRelease) -> None:
-    rows = [
-        (part, queries, found.grades[part], "sealed" if part in found.sealed else "")
-        for part, queries in sorted(found.queries.items())
-    ]
+    from curation.releases.overview import look_table, opening_table, part_table
+
     title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
-    table(f"{title}: {amount(found.documents, 'document')}", ["part", "queries", "grades", "seal"], rows)
+    show_tables(part_table(title, found))
     left_out(found.left_out, "×")
     if found.changed:
         one = "grade was given on another version of its document; it is"
@@ -128,52 +123,19 @@ def _show_release(found: ShownRelease) -> None:
     elif not found.openings:
         say(f"Nobody has opened the seal ({', '.join(found.sealed)}) yet.")
     else:
-        log = [
-            (f"{one.opened_at:%Y-%m-%d %H:%M}", one.opened_by, one.purpose, ", ".join(one.parts), one.reason)
-            for one in found.log
-        ]
-        times = "once" if found.openings == 1 else f"{found.openings:,} times"
-        title = f"The seal was opened {times}"
-        table(title, ["when (UTC)", "who", "for", "parts", "reason"], log)
+        show_tables(opening_table(found.log))
     if found.looks:
-        _show_looks(found.looks)
+        show_tables(look_table(found.looks))
+        say(
+            "Unknown: documents that the corpus does not have. Unseen: first documents that no pool and no "
+            "run of the project has. As before: queries whose list is that of the most similar earlier look."
+        )
     say(f"release id: {found.release_id}")
 
 
-def _show_looks(looks: Sequence[ListedLook]) -> None:
-    """Each scoring of a run on sealed parts, with the first measure's figure, and what its lists were."""
-    rows, made_of = [], []
-    for one in looks:
-        measure, figure = next(iter(one.figures.items()))
-        shown = (f"{one.looked_at:%Y-%m-%d %H:%M}", one.looked_by, one.system, ", ".join(one.parts))
-        rows.append((one.number, *shown, measure, figure["value"], one.reason))
-        shares = [percent(share) for share in (one.unknown, one.unseen, one.overlap)]
-        made_of.append((one.number, "Ladder" if one.ladder else "all figures", *shares))
-    times = "once" if len(rows) == 1 else f"{len(rows):,} times"
-    columns = ["look", "when (UTC)", "who", "system", "parts", "measure", "value", "reason"]
-    table(f"Runs were scored on sealed parts {times}", columns, rows)
-    table("What they showed, and lists", ["look", "at", "unknown", "unseen", "as before"], made_of)
-    say(
-        "unknown: documents that the corpus does not have. unseen: first documents that no pool and no run "
-        "of the project has. as before: queries whose list is that of the most similar earlier look."
-    )
-
-
 def _show_releases(found: list[ListedRelease]) -> None:
+    from curation.releases.overview import release_table
+
     if not found:
         say("Nothing is frozen yet. Next: goldset freeze NAME")
-        return
-    rows = [
-        (
-            row.name,
-            f"{row.frozen_at:%Y-%m-%d %H:%M}",
-            row.frozen_by,
-            row.grades,
-            row.openings,
-            row.looks,
-            row.release_id,
-        )
-        for row in found
-    ]
-    columns = ["name", "frozen (UTC)", "by", "grades", "seal opened", "looks", "release id"]
-    table("Releases", columns, rows)
+    show_tables(release_table(found))

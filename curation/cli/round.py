@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,13 +20,11 @@ from curation.cli.goldset import (
     project_store,
 )
 from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, left_out, say, say_withheld, table
+from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.labeling.rounds.assignment import Spacing
-    from curation.labeling.rounds.layout import ControlItemResult
     from curation.labeling.rounds.lifecycle import RoundState
     from curation.labeling.rounds.opening import RoundOpened
     from curation.labeling.rounds.pilot import PilotReport
@@ -187,7 +185,7 @@ def round_list(as_json: Json = False) -> None:
     with project_store().reading() as cursor:
         found = all_states(cursor)
     columns = ["name", "kind", "opened (UTC)", "state", "open items"]
-    rows = [(r.round, r.kind, _minute(r.opened_at), _state_name(r), r.open_items) for r in found]
+    rows = [(r.round, r.kind, r.opened_at, _state_name(r), r.open_items) for r in found]
     emit(as_json, {"rounds": found}, lambda: table("Rounds", columns, rows))
 
 
@@ -338,6 +336,8 @@ def round_pilot(
 
 
 def _show_opened(opened: RoundOpened, pilot: bool) -> None:
+    from curation.labeling.rounds.tables import spacing_table
+
     what = "pilot " if pilot else ""
     say(
         f"Opened {what}{opened.round}: {amount(opened.candidates, 'candidate')}, {opened.presentations:,} "
@@ -348,13 +348,14 @@ def _show_opened(opened: RoundOpened, pilot: bool) -> None:
         for who, count in opened.per_annotator.items()
     ]
     table("Work", ["annotator", "presentations", "of them blind duplicates", "control items"], rows)
-    if opened.distances:
-        _show_distances("Blind duplicates come back after this many presentations", opened.distances)
+    show_tables(spacing_table(opened.distances, {}))
     left_out(opened.left_out)
     say("Next: goldset app")
 
 
 def _show_status(status: RoundStatus) -> None:
+    from curation.labeling.rounds.tables import control_item_table, progress_table, spacing_table
+
     where = ", closed" if status.closed else ", paused" if status.paused else ""
     say(
         f"{status.round} ({status.kind}{where}): {status.complete:,} of "
@@ -370,37 +371,13 @@ def _show_status(status: RoundStatus) -> None:
         one = "answer came after the round was closed. It is"
         many = "answers came after the round was closed. They are"
         say(f"{amount(status.late, one, many)} kept and marked.")
-    columns = ["annotator", "presentations", "answered", "cannot tell", "later", "flagged"]
-    columns += ["last judgment (UTC)"]
-    rows = [
-        (p.annotator, p.presentations, p.answered, p.cannot_tell, p.later, p.flagged, _minute(p.last_at))
-        for p in status.annotators
-    ]
-    table("Progress", columns, rows)
+    show_tables(progress_table(status))
     left_out(status.left_out)
-    _show_spacing(status.spacing)
-    if status.control_items:
-        _show_control_items(status.control_items)
-
-
-def _show_control_items(shares: list[ControlItemResult]) -> None:
-    columns = ["annotator", "planted", "answered", "correct", "share correct", "95 % from", "to"]
-    rows = [(k.annotator, k.planted, k.answered, k.right, k.share, k.low, k.high) for k in shares]
-    table("Control items", columns, rows)
-
-
-def _show_spacing(apart: Spacing) -> None:
-    if apart.distances:
-        _show_distances("Blind duplicates come back after this many presentations", apart.distances)
-    if apart.judged:
+    show_tables(spacing_table(status.spacing.distances, status.spacing.hours))
+    if status.spacing.judged:
+        apart = status.spacing
         say(f"Judged twice: {apart.judged:,}, of them on another day (UTC): {apart.another_day:,}.")
-        _show_distances("Hours between the two answers", apart.hours)
-
-
-def _show_distances(title: str, quantiles: dict[str, float]) -> None:
-    table(
-        title, ["least", "first quarter", "median", "third quarter", "largest"], [tuple(quantiles.values())]
-    )
+    show_tables(control_item_table(status.control_items))
 
 
 def _show_new_presentations(per_annotator: dict[str, int]) -> None:
@@ -422,10 +399,6 @@ def _state_name(state: RoundState) -> str:
     return "open" if state.open_items else "done"
 
 
-def _minute(moment: Any) -> str | None:
-    return None if moment is None else str(moment)[:16]
-
-
 def _show_extended(extended: Extended) -> None:
     say(
         f"Extended {extended.round}: {amount(extended.candidates, 'candidate')} added, "
@@ -443,6 +416,8 @@ def _show_reassigned(done: Reassigned, from_: str) -> None:
 
 
 def _show_pilot(report: PilotReport) -> None:
+    from curation.labeling.rounds.tables import pilot_tables
+
     versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in report.guide_hashes.items())
     say(
         f"{report.round}: {amount(report.pairs, 'pair')} of "
@@ -451,15 +426,6 @@ def _show_pilot(report: PilotReport) -> None:
         f"{amount(report.unanswered, 'item is', 'items are')} open.",
         f"Guide: {report.guide}; judgments by version: {versions or 'none yet'}.",
     )
-    rows = [(f"{b.lower} | {b.upper}", b.apart, b.n, b.share, b.low, b.high) for b in report.boundaries]
-    columns = ["boundary", "on different sides", "comparisons", "share", "95 % from", "to"]
-    table("Disagreement by grade boundary", columns, rows)
-    if report.spreads:
-        spreads = [
-            (one.query, one.title or one.document_id, " ".join(map(str, one.grades)), " · ".join(one.notes))
-            for one in report.spreads
-        ]
-        shown = f"Widest differences ({len(spreads)} of {report.differing:,})"
-        table(shown, ["query", "document", "grades", "notes"], spreads)
+    show_tables(*pilot_tables(report))
     say_withheld(report.sealed)
     say("Next: revise the guide, `goldset guide use FILE`, and open the round under it.")

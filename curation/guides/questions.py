@@ -6,12 +6,14 @@ answer is for everyone, or for who asked alone. Annotators read the words of bot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
+from curation.reports.page import Table
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 from curation.text import LONGEST_NOTE, digest
@@ -226,3 +228,16 @@ WHERE g.author = ? OR a.everyone
 ORDER BY a.written DESC NULLS LAST, g.rowid DESC
 LIMIT 100
 """  # noqa: S608
+
+
+def question_table(caption: str, found: Sequence[GuideQuestion]) -> Table:
+    """Where people found the guide unclear, with the answers."""
+    columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
+    rows = (
+        (
+            *(one.query or "the whole guide", one.title or "", one.words, one.author),
+            *(one.answer or "not yet", one.question_id[:8]),
+        )
+        for one in found
+    )
+    return Table(caption, columns, tuple(rows), words=True)

@@ -6,6 +6,7 @@ What changes between two guides: grades added, removed, renamed, redefined; the 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, NotFoundError
 from curation.guides.front_matter import read_values, split_source
 from curation.guides.guide import Grade, Guide, guide_by_hash
+from curation.reports.page import Table
 from curation.similarity.text_blocks import TextBlock, word_blocks
 from curation.store import Cursor, fetch
 from curation.text import amount
@@ -225,3 +227,17 @@ def _entries(source: str) -> dict[str, Any]:
     parts = split_source(source)
     values = read_values(parts.front) if parts else None
     return values if isinstance(values, dict) else {}
+
+
+def version_table(found: Sequence[GuideVersion]) -> Table:
+    """The versions, and the judgments that were given under each."""
+    rows = (
+        (
+            one.guide_hash[:SHORT] + (", in force" if one.in_force else ""),
+            *(one.title, one.since or "not recorded", one.by or "not recorded", one.reason or "–"),
+            *(one.answers, ", ".join(one.rounds) or "–"),
+        )
+        for one in found
+    )
+    columns = ("Version", "Title", "In force since (UTC)", "By", "Why", "Judgments", "Open rounds")
+    return Table("Versions of the guide, newest first", columns, tuple(rows), words=True)

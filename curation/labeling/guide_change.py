@@ -8,6 +8,7 @@ from typing import NamedTuple
 from curation.guides.guide import Guide, current_guide
 from curation.guides.versions import GuideDifference, guide_difference
 from curation.labeling.rounds.lifecycle import open_states, other_scale
+from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.text import amount
 
@@ -145,3 +146,16 @@ WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY 
 _DECIDED = """
 SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_contains(?, grade)
 """
+
+
+def rounds_table(effects: GuideEffects) -> Table:
+    """The rounds under way, and which may change to the guide."""
+    rows = (
+        (
+            *(one.round, one.open_items, one.answered, one.guide_hash[:8]),
+            "no" if one.cannot_switch else "yes",
+        )
+        for one in effects.rounds
+    )
+    columns = ("Round under way", "Open items", "Answered", "Guide", "May change")
+    return Table("Rounds that are open", columns, tuple(rows))

@@ -21,7 +21,9 @@ from curation.door import shut_door, withheld
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling.candidates import RANDOM, TOP
 from curation.pooling.relevance import Pair, Ranked, Relevance
+from curation.reports.page import ShareCell, Table
 from curation.store import Cursor, Store, fetch
+from curation.text import amount
 
 
 class Contribution(NamedTuple):
@@ -98,6 +100,19 @@ class _StoredPool(NamedTuple):
     depth: int
     queries: int
     top: Mapping[str, int]  # system → places within the first TOP, in the order of the pool
+
+
+def contribution_table(found: Contributions) -> Table:
+    """What each system brought."""
+    columns = (
+        *("System", "Candidates", "Alone", "Graded", "Relevant", "Lost without it", "Share lost"),
+        *("Judged at 10", "Places"),
+    )
+    rows = (
+        (*one[:6], ShareCell(one.lost_share), ShareCell(one.judged_at_10), one.top) for one in found.systems
+    )
+    queries = amount(found.queries, "query", "queries")
+    return Table(f"Pool {found.pool_id[:8]}: {queries} to depth {found.depth:,}", columns, tuple(rows))
 
 
 def contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:

@@ -47,6 +47,7 @@ from curation.pooling.pool_sample import (
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
+from curation.reports.page import ShareCell, Table
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample
@@ -157,6 +158,12 @@ class _BuiltPool(NamedTuple):
     proposals: list[CandidateSource]
     report: dict[str, Any]
     sample: list[PooledPair]
+
+
+def sample_table(report: PoolReport) -> Table:
+    """What was drawn of each band of ranks, where a sample of the pool is judged."""
+    rows = tuple((one.ranks, one.pairs, one.drawn, ShareCell(one.share, 1)) for one in report.sample or ())
+    return Table("A random sample of the pool is judged", ("Ranks", "Pooled pairs", "Drawn", "Share"), rows)
 
 
 def build_pool(

@@ -6,15 +6,21 @@ An override is what a release tells of having been frozen against the gate.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.store.release_parts import read_part
+from curation.text import amount, percent
+
+if TYPE_CHECKING:
+    from curation.releases.freeze.freeze import Frozen
 
 
 class ListedRelease(NamedTuple):
@@ -162,6 +168,57 @@ def _listed(at: datetime, actor: str, detail: dict[str, object]) -> ListedExport
     without = detail.get("without grades", [])
     names = tuple(map(str, without)) if isinstance(without, list) else ()
     return ListedExport(at, actor, str(detail["name"]), str(detail["format"]), names)
+
+
+def release_table(found: Sequence[ListedRelease]) -> Table:
+    """Releases with how often their sealed parts were seen."""
+    columns = ("Name", "Frozen (UTC)", "By", "Judged pairs", "Seal opened", "Looks", "Release id")
+    return Table("Frozen gold sets", columns, tuple(found))
+
+
+def part_table(caption: str, found: Frozen | ShownRelease) -> Table:
+    """The parts of a release."""
+    rows = (
+        (part, queries, found.grades[part], "sealed" if part in found.sealed else "")
+        for part, queries in sorted(found.queries.items())
+    )
+    title = f"{caption}: {amount(found.documents, 'document')}"
+    return Table(title, ("Part", "Queries", "Grades", "Seal"), tuple(rows))
+
+
+def export_table(found: Sequence[ListedExport]) -> Table:
+    """Who exported what, and without whose grades."""
+    rows = tuple((*one[:4], ", ".join(one.without) or "–") for one in found)
+    return Table(
+        "Exports", ("When (UTC)", "Who", "Name", "Format", "Without the grades of"), rows, words=True
+    )
+
+
+def opening_table(found: Sequence[Opening]) -> Table:
+    """Who had grades of sealed parts, and why."""
+    rows = tuple(
+        (one.opened_at, one.opened_by, one.purpose, ", ".join(one.parts), one.reason) for one in found
+    )
+    return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
+
+
+def look_table(found: Sequence[ListedLook]) -> Table:
+    """Who scored runs on sealed parts, with the first measure's figure, and what their lists were."""
+    columns = (
+        *("Look", "When (UTC)", "Who", "System", "Parts", "Look at", "Measure", "Value"),
+        *("Unknown documents", "Unseen", "As before", "Reason"),
+    )
+    return Table("Looks: runs scored on sealed parts", columns, tuple(map(_look, found)), words=True)
+
+
+def _look(one: ListedLook) -> tuple[object, ...]:
+    measure, figure = next(iter(one.figures.items()))
+    return (
+        *(one.number, one.looked_at, one.looked_by, one.system, ", ".join(one.parts)),
+        *("Ladder" if one.ladder else "all figures", measure, figure["value"]),
+        *(percent(share) for share in (one.unknown, one.unseen, one.overlap)),
+        one.reason,
+    )
 
 
 _EXPORTS = """

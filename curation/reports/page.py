@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from curation.text import TINY_P, decimal, percent
+from curation.text import TINY_P, decimal, ends, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,10 +60,52 @@ def _environment() -> Environment:
     return environment
 
 
+class BarCell(NamedTuple):
+    """A cell that draws a share of a whole; a percentage in a terminal."""
+
+    part: int
+    whole: int
+
+
+class NumberCell(NamedTuple):
+    """A cell with a figure to so many decimal places, a dash where it is not known."""
+
+    value: float | None
+    places: int
+
+
+class ShareCell(NamedTuple):
+    """A cell with a share as a percentage, a dash where it is not known."""
+
+    value: float | None
+    places: int = 0
+
+
+class IntervalCell(NamedTuple):
+    """A cell that draws a figure and its interval on a scale from 0 to 1; values outside are at its ends.
+
+    A terminal has it in the column before.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+
 def cell_text(value: object) -> str:
-    """What a table shows of a value: None is unknown, and fractions have three places."""
+    """What a table shows of a value: None is unknown, fractions have three places, times end with minutes."""
     if value is None:
         return "–"
+    if isinstance(value, NumberCell):
+        return decimal(value.value, value.places)
+    if isinstance(value, ShareCell):
+        return percent(value.value, value.places)
+    if isinstance(value, BarCell):
+        return percent(value.part / value.whole if value.whole else 0.0)
+    if isinstance(value, IntervalCell):
+        return ""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, float):
         return decimal(value)
     if isinstance(value, bool):
@@ -72,7 +115,7 @@ def cell_text(value: object) -> str:
 
 def is_figure(value: object) -> bool:
     """Whether a cell is right-aligned: a number, what is unknown, and a p too small for three decimals."""
-    return value is None or isinstance(value, int | float) or value == TINY_P
+    return value is None or isinstance(value, int | float | NumberCell | ShareCell) or value == TINY_P
 
 
 def _plain(value: float) -> str:
@@ -93,6 +136,30 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     words: bool = False
+
+
+def figure_row(
+    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
+) -> tuple[object, ...]:
+    """A figure with its interval, or why there is none, for `figure_table`."""
+    if why or value is None:
+        return (label, "–", "–", "", n, why or "")
+    return (label, decimal(value), ends(low, high), IntervalCell(value, low, high), n, "")
+
+
+def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[object, ...]]) -> Table:
+    """A table of rows of `figure_row`; the reasons have a column where there are any.
+
+    Parameters
+    ----------
+    columns: what the row is about, the figure, and what n counts.
+    """
+    label, value, n = columns
+    shown: tuple[str, ...] = (label, value, "95 % interval", "From 0 to 1", n, "Why no figure")
+    found = tuple(rows)
+    if not any(row[-1] for row in found):
+        shown, found = shown[:-1], tuple(row[:-1] for row in found)
+    return Table(caption, shown, found)
 
 
 @dataclass(frozen=True)

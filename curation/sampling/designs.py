@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.reports.page import Table
 from curation.sampling.strata import Labels
 from curation.statistics.allocation import allocate_with_quotas
 from curation.statistics.pps import draw_proportional
@@ -37,6 +38,12 @@ class Stratum(NamedTuple):
     traffic: int
     drawn: int
     probability: float | None
+
+
+def strata_table(sample_id: str, strata: Sequence[Stratum]) -> Table:
+    """What was drawn of each stratum."""
+    columns = ("Stratum", "Queries", "Traffic", "Drawn", "Probability")
+    return Table(f"Sample {sample_id[:8]}", columns, tuple(strata))
 
 
 class Drawing(NamedTuple):

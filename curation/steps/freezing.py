@@ -11,6 +11,7 @@ from curation.releases.export.request import ExportRequest
 from curation.releases.export.zipped import export_zip
 from curation.releases.freeze.freeze import Frozen, check_name, freeze
 from curation.releases.freeze.request import FreezeRequest
+from curation.releases.overview import part_table
 from curation.releases.stored import list_releases
 from curation.reports.page import Table
 from curation.step import Step, StepOutcome
@@ -45,13 +46,9 @@ def _frozen(_request: FreezeRequest, frozen: Frozen) -> StepOutcome:
         )
     if frozen.sharing is not None:
         remarks.append(f"Shared between identical documents: {amount(frozen.sharing.grades, 'grade')}.")
-    rows = tuple(
-        (part, count, frozen.grades[part], "sealed" if part in frozen.sealed else "")
-        for part, count in frozen.queries.items()
-    )
     return StepOutcome(
         f"{done}: {amount(queries, 'query', 'queries')}, {amount(grades, 'grade')}, {documents}.",
-        (Table(f"Release {name}: {documents}", ("part", "queries", "grades", "seal"), rows),),
+        (part_table(f"Release {name}", frozen),),
         frozen.left_out,
         remarks=tuple(remarks),
     )

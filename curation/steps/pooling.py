@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.pooling.pool import PoolReport, build_pool, checked_request, queries_to_pool
+from curation.pooling.pool import PoolReport, build_pool, checked_request, queries_to_pool, sample_table
 from curation.pooling.request import PoolRequest
 from curation.progress import Progress
 from curation.reports.page import Table
@@ -11,7 +11,7 @@ from curation.retrieval.embeddings import refuse_without_model
 from curation.sources.runs import find_run
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.text import amount, percent
+from curation.text import amount
 
 
 def _check(cursor: Cursor, request: PoolRequest | None) -> None:
@@ -39,11 +39,9 @@ def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
     if report.built_before:
         sentence = "This pool was built before from the same inputs; nothing was added."
     systems = tuple((one.system, one.candidates, one.alone) for one in report.systems)
-    tables = [Table(f"Pool {report.pool_id[:8]}", ("system", "candidates", "of these alone"), systems)]
-    if report.sample:
-        bands = tuple((one.ranks, one.pairs, one.drawn, percent(one.share, 1)) for one in report.sample)
-        tables.append(Table("Sample of the pool", ("ranks", "pooled pairs", "drawn", "share"), bands))
-    return StepOutcome(sentence, tuple(tables), more=tuple(report.sentences))
+    proposed = Table(f"Pool {report.pool_id[:8]}", ("System", "Candidates", "Of these alone"), systems)
+    tables = (proposed, sample_table(report))
+    return StepOutcome(sentence, tables, more=tuple(report.sentences))
 
 
 STEPS = {

@@ -8,6 +8,7 @@ from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
 from curation.reports.page import Table
 from curation.retrieval.embeddings import refuse_without_model
+from curation.sampling.designs import strata_table
 from curation.sampling.frame.limits import check_limits
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import (
@@ -69,8 +70,7 @@ def _drawn(_request: object, report: SampleReport) -> StepOutcome:
         sentence = "This sample was drawn before; it is the current one, and nothing was added."
     spellings = amount(report.grouped, "rarer spelling counts as its", "rarer spellings count as their")
     grouped = [f"{spellings} most frequent one."] if report.grouped else []
-    columns = ("stratum", "queries", "traffic", "drawn", "probability")
-    strata = Table(f"Sample {report.sample_id[:8]}", columns, tuple(map(tuple, report.strata)))
+    strata = strata_table(report.sample_id, report.strata)
     return StepOutcome(
         sentence, (strata,), report.left_out, "rows of traffic", tuple(grouped), tuple(report.warnings)
     )

@@ -141,7 +141,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     shown = page("Put in force")
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
-    assert "2 rounds are open" in said
+    assert "Rounds that are open" in said
     assert "1 judgment was given under the guide in force" in said
     assert shown.radio[0].options == list(guide_page.CHOICES.values())
     assert "Say why" in words(press(shown, "Put in force").error)

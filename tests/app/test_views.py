@@ -319,7 +319,8 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     frozen = freeze(project, "v1", override="one judgment a pair is enough for this page")
     page = run("releases", LEE)
     assert "<td>v1</td>" in html(page)
-    assert f'<td class="gs-figure">2</td><td>{frozen.release_id}</td>' in html(page)
+    figures = "".join(f'<td class="gs-figure">{count}</td>' for count in (2, 0, 0))
+    assert f"{figures}<td>{frozen.release_id}</td>" in html(page)
     assert "one judgment a pair is enough for this page" in page.warning[0].value
     assert "Certificate of the split" in html(page)
     assert any("Nothing crosses the parts" in told.value for told in page.markdown)

@@ -55,7 +55,7 @@ def test_a_sample_of_the_pool_is_told_by_band(project: Path, goldset: Any) -> No
     goldset("sample", "--size", "2")
     command = ["pool", "--systems", "bm25", "--depth", "2", "--random-negatives", "0"]
     shown = goldset(*command, "--sample-bands", "1:1,2:0.5")
-    assert "Sample of the pool" in shown
+    assert "A random sample of the pool is judged" in shown
     assert "100.0\u00a0%" in shown
     with pytest.raises(InputError, match="end at rank 3, and the pool's depth is 2"):
         goldset(*command, "--sample-bands", "1:1,3:0.5")

@@ -20,7 +20,7 @@ def project(store: Store) -> Store:
 
 def test_a_round_is_opened_paused_shared_and_closed_by_command(project: Store, goldset: Any) -> None:
     told = goldset("round", "open", "first", "--annotators", "ada,grace", "--per-day", "30", "--seed", "1")
-    assert "Blind duplicates come back after this many presentations" in told
+    assert "How far apart the two showings of blind duplicates are" in told
     assert "first is paused; 1" in goldset("round", "pause", "first", "--reason", "rest")
     assert "paused" in goldset("round", "list")
     assert "first is resumed" in goldset("round", "resume", "first")
@@ -59,7 +59,7 @@ def test_a_pilot_and_the_guide_revised_after_it(project: Store, goldset: Any, tm
     grade_next(project, "ada", 20, grade=0)
     grade_next(project, "grace", 20, grade=1)
     told = goldset("round", "pilot", "pilot")
-    assert "Disagreement by grade boundary" in told
+    assert "On different sides of a boundary" in told
     assert "0 | 1" in told
     shipped = json.loads(goldset("guide", "show", "--json"))
     path = tmp_path / "revised.md"

@@ -104,7 +104,7 @@ def test_releases_list_their_looks_beside_the_openings_of_the_seal(gold: Store) 
     )
     assert found.figures["ndcg_exp@10"]["value"] == 0.5
     done = invoke(["--project", str(gold.path), "release", "show", "v1"], catch_exceptions=False)
-    assert "Runs were scored on sealed parts once" in done.stdout
+    assert "Looks: runs scored on sealed parts" in done.stdout
     for words in ("dense@may", "vera", "0.500", "the May report", "12\u00a0%", "75\u00a0%", "all figures"):
         assert words in done.stdout
     answer = json.loads(invoke(["--project", str(gold.path), "release", "show", "v1", "--json"]).stdout)

@@ -279,13 +279,13 @@ def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) ->
     told = goldset("export", "v1", "--format", "trec", *out, "--reason", "the May report")
     assert "With the sealed grades of test, which is logged" in told
     shown = goldset("release", "show", "v1")
-    assert "The seal was opened once" in shown
+    assert "Openings of the seal" in shown
     assert "the May report" in shown
     answer = json.loads(goldset("release", "show", "v1", "--json"))
     assert (answer["openings"], answer["log"][0]["purpose"]) == (1, "export as trec")
     listed = json.loads(goldset("release", "list", "--json"))["releases"]
     assert [(row["name"], row["openings"]) for row in listed] == [("v1", 1)]
-    assert "seal opened" in goldset("release", "list")
+    assert "Seal" in goldset("release", "list")
     told = goldset("export", "v1", "--format", "leaderboard", "--out", str(tmp_path / "two"))
     assert "Without the grades of test." in told
     assert "v2" in goldset("freeze", "v2", "--seal", "dev")

@@ -15,35 +15,27 @@ from curation.answers.opening import (
     AnswerTaskPlan,
     open_answer_task,
 )
-from curation.answers.rule import BOUND, DECIDED, DISPUTED
+from curation.answers.rule import BOUND
 from curation.answers.tasks import (
-    FEWEST,
+    STATES,
     AnswerTaskStatus,
+    agreement_sentence,
     answer_task_status,
     close_answer_task,
     list_answer_tasks,
     reopen_answer_task,
+    status_tables,
 )
-from curation.door import SEALED, withheld
+from curation.door import withheld
 from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
-from curation.text import amount, percent
+from curation.text import amount
 
 SHOWN = 100
 SHOWS = {
     RELEVANT: "Those that people judged relevant, else the pool's",
     POOL: "The pool's, whatever was judged",
-}
-STATES = {
-    "waiting": "Waiting for writers",
-    "unwritten": "Nobody answered",
-    "agreed": "Writers agree",
-    "single": "One writer",
-    "unanswerable": "The corpus does not answer it",
-    DISPUTED: "Waiting for a reviewer",
-    DECIDED: "Decided",
-    SEALED: "Settled, and sealed",
 }
 
 
@@ -120,11 +112,8 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
         ui.sentences("\n".join([*told, withheld(here.sealed, "query", "queries")]))
     status = answer_task_status(store, name)
     ui.quiet(_state(status))
-    done = [(one.writer, ui.BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers]
-    ui.table("Writers", ["Writer", "Done", "Queries", "Answered", "Without an answer", "Late"], done)
-    counts = [(STATES[how], count) for how, count in status.counts.items() if count]
-    ui.table("What became of the queries", ["State", "Queries"], counts)
-    _agreement(status)
+    ui.tables(*status_tables(status))
+    ui.quiet(agreement_sentence(status.agreement))
     _life(store, acts, status)
     _queries(status)
 
@@ -134,21 +123,6 @@ def _state(status: AnswerTaskStatus) -> str:
     said = [f"opened {status.opened_at:%d %b %Y}", f"{amount(asked['overlap'], 'writer')} for each query"]
     said.append(f"answers agree from a token F1 of {asked['bound']:g}")
     return "  ·  ".join(["Closed" if status.closed else "Open", *said])
-
-
-def _agreement(status: AnswerTaskStatus) -> None:
-    found = status.agreement
-    queries = amount(found.queries, "query", "queries")
-    if found.share is None:
-        ui.quiet(
-            f"In {found.agree:,} of {queries} with two answers all writers agree. There is a share from "
-            f"{FEWEST} queries."
-        )
-    else:
-        ui.quiet(
-            f"All writers agree in {percent(found.share)} of {queries} with two answers (95 "
-            f"% interval {percent(found.low)} to {percent(found.high)})."
-        )
 
 
 def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:

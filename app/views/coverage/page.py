@@ -17,7 +17,7 @@ from app.page import BUILD, LEADS, AppPage, PageContext, read_context
 from app.views.coverage import gaps, region
 from app.views.coverage.gaps import MEASURING, show_measuring
 from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
-from curation.coverage.writing.tasks import batches, coverage_queries
+from curation.coverage.writing.tasks import batch_table, batches, coverage_queries
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
@@ -50,14 +50,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
     if not tasks and not queries:
         st.info("Nobody was asked for queries yet. Open tasks under Gaps.")
         return
-    ui.table(
-        "Query-writing tasks",
-        ["Opened", "For", "Writer", "To write", "Written", "Passed on"],
-        [
-            (f"{one.opened_at:%d %b %Y}", one.kind, one.writer, one.open, one.written, one.passed)
-            for one in tasks
-        ],
-    )
+    ui.tables(batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (

@@ -11,6 +11,7 @@ from app.page import PageContext
 from curation.coverage.coverage_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import open_tasks
+from curation.reports.page import NumberCell
 from curation.store.documents import snapshot_titles
 from curation.text import isolated, listed
 
@@ -86,7 +87,7 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
         (
             query.text,
             query.source,
-            *(ui.NumberCell(values.get(query.query_id), 3) for values in results.values()),
+            *(NumberCell(values.get(query.query_id), 3) for values in results.values()),
         )
         for query in queries[:QUERIES]
     ]

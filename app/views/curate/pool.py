@@ -11,15 +11,13 @@ from app.page import PageContext
 from curation.door import withheld
 from curation.errors import RefusedError
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
-from curation.pooling.contributions import Contributions, contributions
-from curation.pooling.pool import PoolReport, last_pool
+from curation.pooling.contributions import Contributions, contribution_table, contributions
+from curation.pooling.pool import last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX
 from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
 from curation.text import amount
-
-COLUMNS = ["System", "Candidates", "Alone", "Graded", "Relevant", "Lost without it", "Judged at 10"]
 
 SHOWN = 20
 """How many queries the table of hard negatives has; the command line has all."""
@@ -40,7 +38,7 @@ def show(context: PageContext) -> None:
             _last(found)
             report = last_pool(context.store)
             if report is not None:
-                _sampled(report)
+                ui.tables(sample_table(report))
                 ui.sentences("\n".join(report.sentences))
             if found.graded and st.toggle("Hard negatives"):
                 with st.spinner("Comparing texts…"):
@@ -68,39 +66,13 @@ def _form(context: PageContext) -> None:
 
 
 def _last(found: Contributions) -> None:
-    rows = [
-        (
-            one.system,
-            one.candidates,
-            one.alone,
-            one.graded,
-            one.relevant,
-            one.lost,
-            ui.ShareCell(one.judged_at_10),
-        )
-        for one in found.systems
-    ]
-    ui.table(
-        f"Pool {found.pool_id[:8]}: {amount(found.queries, 'query', 'queries')} to depth {found.depth:,}",
-        COLUMNS,
-        rows,
-    )
+    ui.tables(contribution_table(found))
     ui.sentences(
         "Alone: no other system proposed them. Lost without it: the relevant ones among these.\n"
         f"{found.graded:,} of the systems' {amount(found.candidates, 'candidate')} have a grade; "
         f"{found.relevant:,} "
         f"are relevant: graded above the scale's lowest.\n{found.withheld}"
     )
-
-
-def _sampled(pool: PoolReport) -> None:
-    """What was drawn of each band, where a sample of the pool is judged."""
-    if pool.sample:
-        ui.table(
-            "A random sample of the pool is judged",
-            ["Ranks", "Pooled pairs", "Drawn", "Share"],
-            [(band.ranks, band.pairs, band.drawn, ui.ShareCell(band.share)) for band in pool.sample],
-        )
 
 
 def _negatives(found: HardNegatives) -> None:

@@ -14,6 +14,7 @@ from app.page import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart
+from curation.sampling.designs import strata_table
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import read_quotas
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
@@ -23,7 +24,6 @@ from curation.sources.runs import stored_runs
 from curation.step import option_of
 from curation.text import amount
 
-COLUMNS = ["Stratum", "Queries", "Traffic", "Drawn", "Probability"]
 _ASKED = "draw asked"
 
 
@@ -156,5 +156,5 @@ def _current(context: PageContext, sample: StoredSample | None) -> None:
         missing_step(context.store, context.annotator, "import")
         return
     drawing(sample_chart(sample.strata))
-    ui.table(f"Sample {sample.sample_id[:8]}", COLUMNS, [tuple(stratum) for stratum in sample.strata])
+    ui.tables(strata_table(sample.sample_id, sample.strata))
     ui.sentences("\n".join(sample.warnings))

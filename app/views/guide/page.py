@@ -23,13 +23,12 @@ from curation.errors import CurationError
 from curation.guides.drafts import open_drafts, source_of
 from curation.guides.guide import Guide, current_guide, guide_problems, parse_guide
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
-from curation.labeling.guide_change import GuideEffects, guide_effects
+from curation.labeling.guide_change import GuideEffects, guide_effects, rounds_table
 from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in_force
 from curation.store import Annotator, Store
 from curation.text import LONGEST_NOTE, isolated
 
 CHOICES = {KEEP: "Let them go on under their own guide", SWITCH: "Put them under the new guide now"}
-COLUMNS = ["Round under way", "Open items", "Answered", "Guide", "May change"]
 
 
 def show_forcing(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
@@ -56,17 +55,7 @@ def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_
     form = acts.form(GUIDE)
     choice: str | None = None
     if effects.rounds:
-        rows = [
-            (
-                one.round,
-                one.open_items,
-                one.answered,
-                one.guide_hash[:8],
-                "no" if one.cannot_switch else "yes",
-            )
-            for one in effects.rounds
-        ]
-        ui.table(f"{len(rows):,} rounds are open" if len(rows) > 1 else "One round is open", COLUMNS, rows)
+        ui.tables(rounds_table(effects))
         choices = list(CHOICES) if effects.all_may_switch else [KEEP]
         choice = st.radio(
             "Rounds under way",

@@ -20,6 +20,7 @@ from curation.guides.versions import (
     GuideVersion,
     guide_difference,
     guide_versions,
+    version_table,
 )
 from curation.similarity.text_blocks import word_blocks
 from curation.store import Store
@@ -59,14 +60,13 @@ def _examples(grade: Grade) -> set[str]:
     return {f"{one.query}: {one.document} ({one.why})" for one in grade.examples}
 
 
-COLUMNS = ["Version", "Title", "In force since (UTC)", "By", "Why", "Judgments", "Open rounds"]
 DRAFT = "draft"
 
 
 def show(store: Store, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         found = guide_versions(cursor)
-    ui.table("Newest first", COLUMNS, [_row(one) for one in found], words=True)
+    ui.tables(version_table(found))
     ui.quiet("Judgments that count, by the version under which each was given.")
     names = {one.guide_hash: _name(one) for one in found}
     if editor is not None and not guide_problems(editor.source):
@@ -97,15 +97,3 @@ def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
 def _name(one: GuideVersion) -> str:
     when = f", {one.since:%d %b %Y}" if one.since else ""
     return f"{one.guide_hash[:SHORT]}  {one.title}{when}{', in force' if one.in_force else ''}"
-
-
-def _row(one: GuideVersion) -> tuple[object, ...]:
-    return (
-        one.guide_hash[:SHORT] + (", in force" if one.in_force else ""),
-        one.title,
-        f"{one.since:%d %b %Y %H:%M}" if one.since else "not recorded",
-        one.by or "not recorded",
-        one.reason or "–",
-        one.answers,
-        ", ".join(one.rounds) or "–",
-    )

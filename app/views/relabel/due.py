@@ -12,21 +12,20 @@ import streamlit as st
 
 from app import ui
 from curation.errors import NotFoundError
-from curation.relabeling.staleness.calendar import (
-    CHANGED,
-    GONE,
-    NOT_PLANNED,
-    STEADY,
-    UNKNOWN_TREND,
-    CalendarQuarter,
-    RelabelingCalendar,
-    TrafficShare,
-)
+from curation.relabeling.staleness.calendar import CHANGED, GONE, STEADY, UNKNOWN_TREND, TrafficShare
 from curation.relabeling.staleness.score import STALE, WEIGHTS
-from curation.relabeling.staleness.staleness import PairStaleness, QueryStaleness, SetStaleness
+from curation.relabeling.staleness.staleness import QueryStaleness, SetStaleness
+from curation.relabeling.staleness.tables import (
+    calendar_table,
+    due_sentences,
+    first,
+    new_query_table,
+    pair_table,
+    query_table,
+)
 from curation.relabeling.staleness.text_changes import text_change
 from curation.store import Store
-from curation.text import amount, percent
+from curation.text import percent
 
 
 class ChangedDocument(NamedTuple):
@@ -71,9 +70,6 @@ def _difference(store: Store, chosen: ChangedDocument) -> None:
 
 SHOWN = 20
 """Rows of each table; the command line has all."""
-CALENDAR = ["Quarter", "Pairs last judged", "Re-labeling", "Pairs done"]
-QUERIES = ["Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score"]
-PAIRS = ["Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS)]
 TRAFFIC = ["Query", "Share at sampling (95 %)", "Share now (95 %)", "Trend"]
 
 
@@ -94,67 +90,26 @@ def _calendar(found: SetStaleness) -> None:
         done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
         st.metric("Judged again this quarter", done, width="content")
         st.metric("Renewed in four quarters", percent(calendar.renewed_share), width="content")
-    ui.sentences("\n".join(_due(calendar)))
-    ui.table("Calendar", CALENDAR, [_quarter(one) for one in calendar.quarters if one.judged or one.work])
-    for name, count in (("before these quarters", calendar.older), ("at an unknown time", calendar.unknown)):
-        if count:
-            ui.quiet(f"{amount(count, 'pair was', 'pairs were')} judged {name}.")
-
-
-def _due(calendar: RelabelingCalendar) -> list[str]:
-    due, left = calendar.due, calendar.due.unfinished
-    lines = []
-    if left is not None:
-        lines.append(
-            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
-            f"{amount(left.pairs, 'pair')} "
-            "are done. Finish it, or close its round under Rounds."
-        )
-    if not due.is_due:
-        return [*lines, f"Nothing is due in {due.quarter}."]
-    asked = "not planned yet" if due.state == NOT_PLANNED else due.state
-    reasons = [f"{count:,} {why}" for why, count in due.reasons.items()]
-    return [*lines, f"Due in {due.quarter} ({asked}):", *(reasons or ["the open work"])]
-
-
-def _quarter(one: CalendarQuarter) -> tuple[object, ...]:
-    work = one.work
-    done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
-    return one.quarter, one.judged, work.state if work else "", done
+    ui.sentences("\n".join(due_sentences(calendar)))
+    ui.tables(calendar_table(calendar))
 
 
 def _queries(found: SetStaleness) -> None:
-    rows = [
-        (
-            *(one.text, one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest),
-            *(one.traffic.trend, ui.NumberCell(one.score, 2)),
-        )
-        for one in found.queries[:SHOWN]
-    ]
     ui.heading("Stalest queries")
-    ui.table(_counted("Queries by score", len(found.queries)), QUERIES, rows, words=True)
+    ui.tables(query_table(found, SHOWN))
     ui.quiet(
         "A query's score is the mean of its pairs'. A dash: when some of its pairs were judged is unknown."
     )
 
 
 def _pairs(found: SetStaleness) -> None:
-    texts = {query.query_id: query.text for query in found.queries}
-    rows = [_pair(pair, texts[pair.query_id]) for pair in found.pairs[:SHOWN]]
     ui.heading("Stalest pairs")
-    ui.table(_counted("Pairs by score", len(found.pairs)), PAIRS, rows, words=True)
+    ui.tables(pair_table(found, SHOWN))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and has no say. "
         f"From {STALE:g} on a pair is stale."
     )
-
-
-def _pair(pair: PairStaleness, query: str) -> tuple[object, ...]:
-    grade = pair.how if pair.grade is None else f"{pair.grade}"
-    judged = (pair.judged or "unknown").replace("-", "\u2011")
-    parts = (ui.NumberCell(getattr(pair.parts, name), 2) for name in WEIGHTS)
-    return query, pair.document_id, grade, judged, ui.NumberCell(pair.score, 2), *parts
 
 
 def _traffic(found: SetStaleness) -> None:
@@ -166,13 +121,10 @@ def _traffic(found: SetStaleness) -> None:
     moved.sort(key=lambda one: (-(one.traffic.change or 0.0), one.query_id))
     if moved:
         rows = [_moved(one) for one in moved[:SHOWN]]
-        ui.table(_counted("Queries whose share moved", len(moved)), TRAFFIC, rows, words=True)
+        ui.table(first("Queries whose share moved", len(moved), SHOWN), TRAFFIC, rows, words=True)
     else:
         ui.quiet("No query's share of the traffic moved by more than noise.")
-    if found.new_queries:
-        new = [(one.normalised, one.searches) for one in found.new_queries[:SHOWN]]
-        count = len(found.new_queries)
-        ui.table(_counted("Queries that are new", count), ["Query", "Searches"], new, words=True)
+    ui.tables(new_query_table(found, SHOWN))
 
 
 def _moved(one: QueryStaleness) -> tuple[object, ...]:
@@ -183,7 +135,3 @@ def _share(found: TrafficShare | None) -> str:
     if found is None:
         return "–"
     return f"{percent(found.share, 2)} ({percent(found.low, 2)}\u00a0to\u00a0{percent(found.high, 2)})"
-
-
-def _counted(what: str, count: int) -> str:
-    return f"{what}: the first {SHOWN:,} of {count:,}" if count > SHOWN else f"{what}: {count:,}"

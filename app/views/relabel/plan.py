@@ -17,8 +17,8 @@ from curation.people.annotators import able_to_judge
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import annotators_problem
 from curation.relabeling.plan.plan import planning_problem
-from curation.relabeling.plan.sections import plan_sentences, plan_tables
-from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
+from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
+from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
@@ -61,8 +61,6 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
         context.acts.do(form, lambda: jobs_of(context.store).start(OPENING, written(request), by, after))
 
 
-PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
-QUERIES = ["Query", "What", "Why", "Searches"]
 SHOWN = 50
 """Rows of each table; the command line has all."""
 KIND = "plan re-labeling"
@@ -120,24 +118,12 @@ def _preview(plan: ShownPlan) -> None:
         st.metric("Judgments", f"{report['judgments']:,}", width="content")
         st.metric("Hours", hours, width="content")
     ui.sentences("\n".join(plan_sentences(report)))
-    for one in plan_tables(report):
-        ui.table(one.caption, one.columns, one.rows, words=True)
+    ui.tables(*plan_tables(report))
 
 
 def _contents(plan: ShownPlan) -> None:
     with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
-        rows = [_pair(pair) for pair in plan.pairs[:SHOWN]]
-        ui.table("Pairs, with what they were graded", PAIRS, rows, words=True)
-        if len(plan.pairs) > SHOWN:
-            ui.quiet(f"The first {SHOWN:,}.")
+        ui.tables(pair_table(plan, SHOWN))
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
-            changes = [(one.normalised, one.kind, one.reason, one.traffic) for one in plan.queries[:SHOWN]]
-            ui.table("Queries", QUERIES, changes, words=True)
-            if len(plan.queries) > SHOWN:
-                ui.quiet(f"The first {SHOWN:,}.")
-
-
-def _pair(pair: PlanPairRow) -> tuple[object, ...]:
-    grade = pair.how if pair.grade is None else f"{pair.grade}"
-    return pair.text, pair.title or pair.document_id, pair.part, pair.stratum, grade, pair.judged or "unknown"
+            ui.tables(query_table(plan, SHOWN))

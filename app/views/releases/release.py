@@ -6,7 +6,6 @@ Releases, the difference: what became of an older release, by cause.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 import streamlit as st
@@ -17,21 +16,30 @@ from app.next_step import missing_step
 from app.page import PageContext
 from app.views.releases import exporting, preview
 from app.views.releases.bars import part_stacks
-from curation.door import Opening, openings
+from curation.door import openings
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
 from curation.releases.diff.diff import diff
 from curation.releases.diff.page import diff_page, diff_sections, findings
-from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.overview import ListedExport, ShownRelease, exports_of, override_told
+from curation.releases.looks import listed_looks
+from curation.releases.overview import (
+    ShownRelease,
+    export_table,
+    exports_of,
+    look_table,
+    opening_table,
+    override_told,
+    release_table,
+)
+from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
-from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.releases.stored import ReleaseRow, list_releases
 from curation.releases.verify import Verified, opened, verify
-from curation.reports.page import Section
+from curation.reports.page import Section, Table
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
-from curation.text import amount, percent
+from curation.text import amount
 
 KEPT = 4
 """Differences that are kept in memory."""
@@ -122,7 +130,7 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
         _readers(context.store, release)
     else:
         _summary(context.store, release)
-        ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
+        ui.tables(release_table(listed_releases(context.store)[::-1]))
 
 
 def _summary(store: Store, release: ReleaseRow) -> None:
@@ -190,60 +198,16 @@ def _readers(store: Store, release: ReleaseRow) -> None:
         taken = openings(cursor, release.release_id)
         looks = listed_looks(cursor, release.release_id)
     ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
-    _log(
-        "Exports",
-        ["When (UTC)", "Who", "Name", "Format", "Without the grades of"],
-        list(map(_export, exports)),
-        "Nobody exported this release yet.",
-    )
-    _log(
-        "Openings of the seal",
-        ["When (UTC)", "Who", "For", "Parts", "Reason"],
-        list(map(_opening, taken)),
-        "Nobody has had grades of sealed parts.",
-    )
-    _log(
-        "Looks: runs scored on sealed parts",
-        LOOKS,
-        list(map(_look, looks)),
-        "Nobody has scored a run on sealed parts.",
-    )
+    _log(export_table(exports), "Nobody exported this release yet.")
+    _log(opening_table(taken), "Nobody has had grades of sealed parts.")
+    _log(look_table(looks), "Nobody has scored a run on sealed parts.")
 
 
-def _log(caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], nothing: str) -> None:
-    if rows:
-        ui.table(caption, columns, rows, words=True)
-    else:
-        ui.heading(caption)
+def _log(found: Table, nothing: str) -> None:
+    ui.tables(found)
+    if not found.rows:
+        ui.heading(found.caption)
         ui.quiet(nothing)
-
-
-def _export(one: ListedExport) -> tuple[object, ...]:
-    return (*_when(one.exported_at, one.exported_by), one.name, one.format, ", ".join(one.without) or "–")
-
-
-def _opening(one: Opening) -> tuple[object, ...]:
-    return (*_when(one.opened_at, one.opened_by), one.purpose, _joined(one.parts), one.reason)
-
-
-def _look(one: ListedLook) -> tuple[object, ...]:
-    measure, figure = next(iter(one.figures.items()))
-    kind = "Ladder" if one.ladder else "all figures"
-    made_of = [percent(share) for share in (one.unknown, one.unseen, one.overlap)]
-    shown = (one.system, _joined(one.parts), kind, measure, figure["value"], *made_of)
-    return (one.number, *_when(one.looked_at, one.looked_by), *shown, one.reason)
-
-
-def _when(at: datetime, who: str) -> tuple[str, str]:
-    return f"{at:%d %b %Y %H:%M}", who
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return ", ".join(parts)
-
-
-def _row(row: ReleaseRow) -> tuple[object, ...]:
-    return row.name, f"{row.frozen_at:%d %b %Y %H:%M}", row.frozen_by, graded_pairs(row), row.release_id
 
 
 def _verdict(found: Verified) -> None:

@@ -10,6 +10,7 @@ from app import ui
 from app.page import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.agreement.report.report import read_fingerprint
+from curation.reports.page import NumberCell, ShareCell
 from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, RuleEffect, errors, rule_effect
 from curation.settling.votes import (
     DAWID_SKENE,
@@ -133,7 +134,7 @@ def _errors(found: AnnotatorErrors | None) -> None:
         return
     with st.expander("How often people are estimated to give the true grade"):
         rows = [
-            (one.annotator, one.grades, ui.ShareCell(one.right), ui.NumberCell(one.bias, 2))
+            (one.annotator, one.grades, ShareCell(one.right), NumberCell(one.bias, 2))
             for one in found.annotators
         ]
         ui.table(

@@ -14,7 +14,7 @@ from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage
 from app.views.rounds import manage, progress, quality
 from curation.door import withheld
-from curation.guides.questions import guide_questions
+from curation.guides.questions import guide_questions, question_table
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import (
     AnnotatorRemark,
@@ -47,18 +47,8 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
         columns = ["Query", "Yes", "Partly", "No"]
         ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
-        asked = [
-            (
-                one.query or "the whole guide",
-                one.title or "",
-                one.words,
-                one.author,
-                one.answer or "not yet",
-            )
-            for one in questions[:SHOWN]
-        ]
-        columns = ["Query", "Document", "What is unclear", "Who", "Answer"]
-        ui.table(_caption("The guide is unclear here", len(questions)), columns, asked, words=True)
+        caption = _caption("The guide is unclear here", len(questions))
+        ui.tables(question_table(caption, questions[:SHOWN]))
         ui.quiet(
             "Of the whole project. Answer them under Guide, Questions; annotators read the answer at once."
         )

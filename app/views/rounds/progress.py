@@ -11,11 +11,11 @@ from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, annotators_work, forecast, pace
 from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.rounds.tables import practice_table, progress_table
+from curation.reports.page import NumberCell
 from curation.store import Store
 
-COLUMNS = ["Annotator", "Share", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
 PACE = ["Annotator", "Open", "Median seconds", "Answers an hour of work", "Hours of work left"]
-PRACTICE = ["Annotator", "Answered", "Of", "As expected", "Needed", "Status"]
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -36,7 +36,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         seen = forecast(work)
         right.metric("Done, as it goes now", _day(seen.done_at) if seen.done_at else "–")
         ui.quiet(_range(seen))
-    ui.table("Progress by annotator", COLUMNS, _rows(status))
+    ui.tables(progress_table(status))
     ui.quiet(
         "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
     )
@@ -61,26 +61,10 @@ def _paces(paces: list[AnnotatorPace], closed: bool) -> None:
         )
 
 
-def _rows(status: RoundStatus) -> list[tuple[object, ...]]:
-    return [
-        (
-            one.annotator,
-            ui.BarCell(one.answered, one.presentations),
-            one.answered,
-            one.presentations,
-            one.cannot_tell,
-            one.later,
-            one.flagged,
-            "–" if one.last_at is None else f"{one.last_at:%d %b %Y %H:%M}",
-        )
-        for one in status.annotators
-    ]
-
-
 def _pace(found: AnnotatorPace) -> tuple[object, ...]:
     hourly = None if found.too_fast else found.hourly
     figures = (found.seconds, 1), (hourly, 0), (found.hours_left, 1)
-    return (found.annotator, found.open, *(ui.NumberCell(*figure) for figure in figures))
+    return (found.annotator, found.open, *(NumberCell(*figure) for figure in figures))
 
 
 def _range(seen: Forecast) -> str:
@@ -98,19 +82,6 @@ def _practice(store: Store, name: str) -> None:
         found = [one for one in practice_statuses(cursor) if one.round == name]
     passed = sum(one.waived or bool(one.state.passed) for one in found)
     st.metric("May begin to label", f"{passed:,} of {len(found):,}")
-    rows = [
-        (
-            one.annotator,
-            one.state.answered,
-            one.state.total,
-            one.state.right,
-            ui.ShareCell(one.state.pass_mark),
-            "let pass"
-            if one.waived
-            else {None: "under way", True: "passed", False: "not passed"}[one.state.passed],
-        )
-        for one in found
-    ]
-    ui.table("Practice by annotator", PRACTICE, rows)
+    ui.tables(practice_table(found))
     if any(one.state.passed is False for one in found):
         ui.quiet("Who has not passed waits for you: under People, let them practise again or let them pass.")

@@ -5,46 +5,21 @@ Rounds, quality: annotator signals, agreement so far, blind items, and the resul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from app import ui
 from app.acts import Acts
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
-from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
+from curation.agreement.report.quality import CHECKS, RoundQuality, not_checked_table, round_quality
 from curation.agreement.report.report import AgreementReport, not_shown
 from curation.door import withheld
-from curation.labeling.rounds.assignment import NAMES
-from curation.labeling.rounds.layout import MINIMUM_ANSWERED
 from curation.labeling.rounds.pilot import pilot_report
 from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.rounds.tables import control_item_table, pilot_tables, spacing_table
+from curation.reports.page import figure_row, figure_table
 from curation.store import Store
-from curation.text import decimal, ends, listed, percent
-
-
-def figure_row(
-    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
-) -> tuple[object, ...]:
-    """A figure with its interval, or why there is none, as `figures` shows it."""
-    if why or value is None:
-        return (label, "–", "–", "", n, why or "")
-    return (label, decimal(value), ends(low, high), ui.IntervalCell(value, low, high), n, "")
-
-
-def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
-    """A table of rows of `figure_row`; the reasons have a column where there are any.
-
-    Parameters
-    ----------
-    columns: what the row is about, the figure, and what n counts.
-    """
-    label, value, n = columns
-    shown = [label, value, "95 % interval", "From 0 to 1", n, "Why no figure"]
-    if not any(row[-1] for row in rows):
-        shown, rows = shown[:-1], [row[:-1] for row in rows]
-    ui.table(caption, shown, rows)
+from curation.text import percent
 
 
 def duplicates(status: RoundStatus) -> None:
@@ -53,15 +28,7 @@ def duplicates(status: RoundStatus) -> None:
     if not apart.duplicates:
         return
     ui.heading("Blind duplicates")
-    measured = {"Presentations": apart.distances, "Hours": apart.hours}
-    shown = [
-        (what, *(ui.NumberCell(values.get(name), 1) for name in NAMES)) for what, values in measured.items()
-    ]
-    ui.table(
-        "How far apart the two showings are",
-        ["Measured in", "Least", "Quarter", "Median", "Three quarters", "Most"],
-        shown,
-    )
+    ui.tables(spacing_table(apart.distances, apart.hours))
     ui.quiet(
         f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
         "on another day."
@@ -72,40 +39,15 @@ def control_items(status: RoundStatus) -> None:
     """How annotators do on control items."""
     if not status.control_items:
         return
-    rows: list[tuple[object, ...]] = [
-        figure_row(
-            one.annotator,
-            one.share,
-            one.low,
-            one.high,
-            one.answered,
-            f"too few: {one.answered} of {MINIMUM_ANSWERED}" if one.too_few else None,
-        )
-        for one in status.control_items
-    ]
     ui.heading("Control items")
-    figures("As decided before", ["Annotator", "As decided", "Answered"], rows)
+    ui.tables(control_item_table(status.control_items))
 
 
 def pilot(store: Store, name: str) -> None:
     """Where on the scale annotators differ."""
     report = pilot_report(store, name)
     ui.heading("What the pilot shows")
-    rows = [
-        figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
-        for one in report.boundaries
-    ]
-    figures("On different sides of a boundary", ["Boundary", "Share", "Comparisons"], rows)
-    spreads = [
-        (one.query, one.title, " ".join(map(str, one.grades)), "; ".join(one.notes)) for one in report.spreads
-    ]
-    if spreads:
-        ui.table(
-            f"Largest differences, {len(spreads):,} of {report.differing:,}",
-            ["Query", "Document", "Grades", "Notes"],
-            spreads,
-            words=True,
-        )
+    ui.tables(*pilot_tables(report))
     ui.sentences(withheld(report.sealed))
 
 
@@ -122,13 +64,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 
 
 def _worth_a_look(found: RoundQuality) -> None:
-    if found.not_checked:
-        ui.heading("Could not be checked")
-        rows = [
-            (one.about.capitalize(), listed(one.annotators) or "The round", one.why)
-            for one in found.not_checked
-        ]
-        ui.table("Nothing is known about these", ["Check", "Of", "Why"], rows, words=True)
+    ui.tables(not_checked_table(found))
     ui.heading("Worth a look")
     for annotator, finding in found.findings:
         who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
@@ -152,4 +88,4 @@ def _agreement(report: AgreementReport) -> None:
     for one in report.within:
         why = one.undefined or (f"too few: {one.n} of {MINIMUM_REPEATS}" if one.too_few else None)
         rows.append(figure_row(f"{one.annotator}, same again", one.identical, one.low, one.high, one.n, why))
-    figures("Between and within annotators", ["Figure", "Value", "n"], rows)
+    ui.tables(figure_table("Between and within annotators", ("Figure", "Value", "n"), rows))

@@ -50,8 +50,9 @@ from curation.agreement.report.report import (
     verdict_of,
 )
 from curation.labeling.rounds.rounds import find_round
+from curation.reports.page import Table
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, listed
 
 FEWEST_REPEATS = 20
 """Blind duplicates judged twice, below which a round says nothing about a fall."""
@@ -216,3 +217,11 @@ def _not_checked(report: AgreementReport, raised: Raised) -> tuple[NotChecked, .
         groups[about, reason].append(name)
     found += [NotChecked(about, tuple(sorted(who)), reason) for (about, reason), who in groups.items()]
     return tuple(found)
+
+
+def not_checked_table(found: RoundQuality) -> Table:
+    """The checks that could not be made."""
+    rows = (
+        (one.about.capitalize(), listed(one.annotators) or "The round", one.why) for one in found.not_checked
+    )
+    return Table("Could not be checked", ("Check", "Of", "Why"), tuple(rows), words=True)

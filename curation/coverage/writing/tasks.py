@@ -27,6 +27,7 @@ from curation.coverage.writing.checks import STYLES, draw_styles
 from curation.coverage.writing.state import CoverageState, read_state
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
+from curation.reports.page import Table
 from curation.sources.query_import import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
@@ -414,6 +415,13 @@ class BatchProgress(NamedTuple):
     open: int
     written: int
     passed: int
+
+
+def batch_table(found: Sequence[BatchProgress]) -> Table:
+    """The batches of tasks, and how far each writer is."""
+    columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
+    rows = ((one.opened_at, one.kind, one.writer, one.open, one.written, one.passed) for one in found)
+    return Table("Query-writing tasks", columns, tuple(rows))
 
 
 _COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),

@@ -53,6 +53,13 @@ class PracticeStatus(NamedTuple):
         """Whether the annotator has to pass the round before the real queue."""
         return self.state.passed is not True
 
+    @property
+    def standing(self) -> str:
+        """What became of it, in words."""
+        if self.waived:
+            return "let pass"
+        return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]
+
 
 class PracticeFeedback(NamedTuple):
     """What an annotator sees after a practice answer; `given` is None for cannot-tell."""

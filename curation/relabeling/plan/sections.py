@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from curation.relabeling.plan.stored import ShownPlan
+from curation.relabeling.staleness.tables import first
 from curation.reports.page import Table
 from curation.text import amount, percent
 
@@ -55,3 +57,23 @@ def plan_tables(report: Mapping[str, Any]) -> list[Table]:
         Table("Pairs by type", ("Type", "Pairs"), tuple(report["by_type"].items())),
         Table("Pairs by quarter of the last judgment", ("Quarter", "Pairs"), quarters),
     ]
+
+
+def pair_table(plan: ShownPlan, limit: int) -> Table:
+    """The pairs of a plan, with what they were graded."""
+    columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
+    rows = (
+        (
+            *(one.text, one.document_id, one.title, one.part, one.stratum),
+            *(one.how if one.grade is None else one.grade, one.judged or "unknown"),
+        )
+        for one in plan.pairs[:limit]
+    )
+    return Table(first("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
+
+
+def query_table(plan: ShownPlan, limit: int) -> Table:
+    """The queries that leave or join."""
+    columns = ("Query", "What", "Why", "Type", "Searches")
+    rows = ((one.normalised, one.kind, one.reason, one.stratum, one.traffic) for one in plan.queries[:limit])
+    return Table(first("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)

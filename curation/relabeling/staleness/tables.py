@@ -1,0 +1,80 @@
+"""What is due and what went stale in tables, for the terminal and the page Re-label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from curation.relabeling.staleness.calendar import NOT_PLANNED, RelabelingCalendar
+from curation.relabeling.staleness.score import WEIGHTS
+from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
+from curation.reports.page import NumberCell, Table
+from curation.text import amount
+
+
+def calendar_table(calendar: RelabelingCalendar) -> Table:
+    """What was judged and judged again in each quarter, and before."""
+    rows: list[tuple[object, ...]] = []
+    for one in calendar.quarters:
+        work = one.work
+        done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+        if one.judged or work:
+            rows.append((one.quarter, one.judged, work.state if work else "", done))
+    before = (("earlier", calendar.older), ("unknown", calendar.unknown))
+    rows += [(name, count, "", "") for name, count in before if count]
+    return Table("Calendar", ("Quarter", "Pairs last judged", "Re-labeling", "Pairs done"), tuple(rows))
+
+
+def due_sentences(calendar: RelabelingCalendar) -> list[str]:
+    """What is still open, and what there is to do."""
+    due, left = calendar.due, calendar.due.unfinished
+    lines = []
+    if left is not None:
+        lines.append(
+            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
+            f"{amount(left.pairs, 'pair')} are done. Finish it, or close its round."
+        )
+    if not due.is_due:
+        return [*lines, f"Nothing is due in {due.quarter}."]
+    state = "not planned yet" if due.state == NOT_PLANNED else due.state
+    reasons = [f"{count:,} {why}" for why, count in due.reasons.items()]
+    return [*lines, f"Due in {due.quarter} ({state}):", *(reasons or ["the open work"])]
+
+
+def query_table(found: SetStaleness, limit: int) -> Table:
+    """The stalest queries."""
+    rows = (
+        (
+            *(one.text, one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest),
+            *(one.traffic.trend, NumberCell(one.score, 2)),
+        )
+        for one in found.queries[:limit]
+    )
+    columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
+    return Table(first("Queries by score", len(found.queries), limit), columns, tuple(rows), words=True)
+
+
+def pair_table(found: SetStaleness, limit: int) -> Table:
+    """The stalest pairs, with what each part of the score says."""
+    texts = {query.query_id: query.text for query in found.queries}
+    columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
+    rows = tuple(_pair(pair, texts) for pair in found.pairs[:limit])
+    return Table(first("Pairs by score", len(found.pairs), limit), columns, rows, words=True)
+
+
+def new_query_table(found: SetStaleness, limit: int) -> Table:
+    """Queries of the traffic that the set does not have."""
+    rows = tuple((one.normalised, one.searches) for one in found.new_queries[:limit])
+    title = first("Queries that are new", len(found.new_queries), limit)
+    return Table(title, ("Query", "Searches"), rows, words=True)
+
+
+def first(what: str, count: int, limit: int) -> str:
+    """The caption of a table with so many rows of all."""
+    return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
+
+
+def _pair(pair: PairStaleness, texts: Mapping[str, str]) -> tuple[object, ...]:
+    grade = pair.how if pair.grade is None else pair.grade
+    parts = (NumberCell(getattr(pair.parts, name), 2) for name in WEIGHTS)
+    judged = pair.judged or "unknown"
+    return texts[pair.query_id], pair.document_id, grade, judged, NumberCell(pair.score, 2), *parts
