@@ -30,7 +30,7 @@ def test_a_task_is_opened_followed_decided_and_closed_by_command(project: Store,
     assert "Decided: 1912 (decision 1 on this query)." in decided
     status = json.loads(goldset("answers", "status", "faq", "--json"))
     assert (status["counts"]["agreed"], status["counts"]["decided"]) == (1, 1)
-    assert "Answered by two or more: 2 queries; in 1 all agree." in goldset("answers", "status", "faq")
+    assert "In 1 of 2 queries with two answers all writers agree." in goldset("answers", "status", "faq")
     assert "faq is closed." in goldset("answers", "close", "faq")
     assert "closed" in goldset("answers", "list")
     assert "faq is open again." in goldset("answers", "reopen", "faq")
