@@ -96,9 +96,8 @@ def practice_status(name: RoundName, as_json: Json = False) -> None:
     Examples:
       goldset practice status welcome
     """
-    from curation.labeling.practice.status import practice_statuses
+    from curation.labeling.practice.status import practice_statuses, practice_table
     from curation.labeling.rounds.lifecycle import round_state
-    from curation.labeling.rounds.tables import practice_table
 
     with project_store().reading() as cursor:
         found = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)

@@ -8,10 +8,10 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.labeling.practice.status import practice_statuses
+from curation.labeling.practice.status import practice_statuses, practice_table
 from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, annotators_work, forecast, pace
 from curation.labeling.rounds.status import RoundStatus
-from curation.labeling.rounds.tables import practice_table, progress_table
+from curation.labeling.rounds.tables import progress_table
 from curation.reports.page import NumberCell
 from curation.store import Store
 

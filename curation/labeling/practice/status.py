@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.door import shut_door
+from curation.reports.page import ShareCell, Table
 from curation.store import Cursor, Store, fetch
 
 PASS_MARK = 0.8
@@ -145,6 +146,19 @@ def _feedback(
 ) -> PracticeFeedback:
     right = close_enough(given, expected, int(json.loads(parameters)["within"]))
     return PracticeFeedback(presentation_id, expected, given, right, explanation)
+
+
+def practice_table(found: Sequence[PracticeStatus]) -> Table:
+    """How far everybody is with practice, and who may begin to label."""
+    rows = (
+        (
+            *(one.annotator, one.state.answered, one.state.total, one.state.right),
+            *(ShareCell(one.state.pass_mark), one.standing),
+        )
+        for one in found
+    )
+    columns = ("Annotator", "Answered", "Of", "As expected", "Needed", "Status")
+    return Table("Practice by annotator", columns, tuple(rows))
 
 
 _ROWS = """

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from curation.labeling.practice.status import PracticeStatus
 from curation.labeling.rounds.assignment import NAMES
 from curation.labeling.rounds.layout import MINIMUM_ANSWERED, ControlItemResult
 from curation.labeling.rounds.pilot import PilotReport
 from curation.labeling.rounds.status import RoundStatus
-from curation.reports.page import BarCell, NumberCell, ShareCell, Table, figure_row, figure_table
+from curation.reports.page import BarCell, NumberCell, Table, figure_row, figure_table
 
 
 def progress_table(status: RoundStatus) -> Table:
@@ -74,16 +73,3 @@ def pilot_tables(report: PilotReport) -> tuple[Table, Table]:
         figure_table("On different sides of a boundary", ("Boundary", "Share", "Comparisons"), boundaries),
         Table(title, ("Query", "Document", "Grades", "Notes"), spreads, words=True),
     )
-
-
-def practice_table(found: Sequence[PracticeStatus]) -> Table:
-    """How far everybody is with practice, and who may begin to label."""
-    rows = (
-        (
-            *(one.annotator, one.state.answered, one.state.total, one.state.right),
-            *(ShareCell(one.state.pass_mark), one.standing),
-        )
-        for one in found
-    )
-    columns = ("Annotator", "Answered", "Of", "As expected", "Needed", "Status")
-    return Table("Practice by annotator", columns, tuple(rows))
