@@ -27,6 +27,7 @@ from curation.files.values import text_of
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
 from curation.sources.queries import named_by
+from curation.sources.reference_answers import contexts_of_a_system
 
 FIRST = 10
 LONGEST_CELL = 60
@@ -77,6 +78,8 @@ def look_at(request: ImportRequest) -> FileLook:
             rows.append(tuple(map(shortened, values)))
     columns = records.columns
     fields = recognised(columns, FILE_KINDS[request.what].fields)
+    if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
+        del fields["reference"]
     return FileLook(records.format, layout.encoding, columns, columns, rows, fields)
 
 

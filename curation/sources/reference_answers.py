@@ -144,14 +144,19 @@ def import_answers(
 def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
     """The columns; what may be a system's answer is taken for a reference only if somebody says so."""
     used = records.resolve(asked)
-    context = like(_CONTEXTS, records.columns)
-    is_named = asked.reference is not None or used.reference not in SYSTEM_ANSWERS
-    if not is_named and context is not None and like(_PREDICTIONS, records.columns) is None:
+    context = contexts_of_a_system(used.reference, records.columns)
+    if asked.reference is None and context is not None:
         records.refuse_columns(
             f"next to {context!r}, {used.reference!r} may be what a system answered: name the column of the "
             f"references with --reference-field, --reference-field {used.reference} if it is"
         )
     return used
+
+
+def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
+    """The column because of which one of answers may be a system's; None where it is that of references."""
+    may_be = reference in SYSTEM_ANSWERS and like(_PREDICTIONS, columns) is None
+    return like(_CONTEXTS, columns) if may_be else None
 
 
 def texts_of(value: Any) -> list[str]:

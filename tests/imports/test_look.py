@@ -105,6 +105,15 @@ def test_what_is_recognised_is_what_the_import_would_find_by_itself(
         assert dry_run(project, asked, "lee") == dry_run(project, asked._replace(fields={}), "lee")
 
 
+def test_what_a_system_may_have_answered_is_not_proposed_as_the_reference(
+    request_for: Callable[..., ImportRequest],
+) -> None:
+    rows = [{"question": "tea", "answer": "a bag", "contexts": ["x"]}]
+    assert request_for("answers", "a.json", json.dumps(rows)).fields == {"query": "question"}
+    rows[0]["ground_truth"] = "a leaf"
+    assert request_for("answers", "b.json", json.dumps(rows)).fields["reference"] == "ground_truth"
+
+
 def test_no_column_can_be_chosen_where_the_import_would_find_one(
     project: Store, request_for: Callable[..., ImportRequest]
 ) -> None:
