@@ -12,9 +12,12 @@ from xml.etree import ElementTree
 import pytest
 from sklearn.datasets import load_svmlight_file
 
+from curation.files.fields import JudgmentFields
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.store import Store
+from curation.sources.judgments import read_judgments
+from curation.sources.reference_answers import import_answers
+from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, awkward, export, pooled_project
 from tests.support.sampled_release import sampled_release
 
@@ -175,3 +178,26 @@ def test_examples_of_langsmith_have_inputs_outputs_and_their_split(gold: Store, 
         }
         for query, names in sorted(relevant(gold).items())
     ]
+
+
+@pytest.mark.parametrize(
+    ("format", "name"),
+    [("rank-eval", "dev.json"), ("ratings", "dev.csv"), ("letor", "dev.txt"), ("label-studio", "dev.json")],
+)
+def test_grades_come_back_as_they_went_out(gold: Store, tmp_path: Path, format: str, name: str) -> None:
+    export(gold, "v1", format, tmp_path / "out")
+    found: Qrels = {}
+    for row in read_judgments(gold, tmp_path / "out" / name, JudgmentFields(annotator_name="x")).judgments:
+        found.setdefault(row.query_id, {})[row.document_id] = row.grade or 0
+    assert found == graded(gold)
+
+
+@pytest.mark.parametrize(
+    ("format", "name"), [("langsmith", "dev.jsonl"), ("ragas", "dev.jsonl"), ("deepeval", "dev.json")]
+)
+def test_reference_answers_come_back_as_they_went_out(
+    gold: Store, tmp_path: Path, format: str, name: str
+) -> None:
+    export(gold, "v1", format, tmp_path / "out")
+    found = import_answers(Rehearsal(gold), tmp_path / "out" / name)
+    assert (found.new, found.changed, found.unchanged) == (0, 0, found.queries)
