@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
@@ -83,6 +83,8 @@ class _Quick(NamedTuple):
             return kind(value)
         if isinstance(kind, type) and isinstance(value, kind):
             return value
+        if param.multiple and kind in (list[str], list[Path]):
+            return [get_args(kind)[0](one) for one in value]
         return self.otherwise(param).coerce(value, param=param, ctx=ctx)
 
 

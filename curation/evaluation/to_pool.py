@@ -12,21 +12,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import refuse_problems
 from curation.evaluation.request import RunQuestions
 from curation.people.annotators import require_author
-from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
 from curation.scoring.metrics.qrels import UNJUDGED, rank
-from curation.sources.run_import import import_run
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
+
+if TYPE_CHECKING:
+    from curation.pooling.pool import PoolReport
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ def pool_runs(
     InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
     RefusedError: the project has another run of that name, or the author is no lead.
     """
+    from curation.pooling.pool import build_pool  # what most evaluations need not load
+    from curation.sources.run_import import import_run
+
     check_pooling(store, depth, author)
     release = read_release(store, release_name, split)
     named = _apart(sources)

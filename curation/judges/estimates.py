@@ -29,14 +29,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.judges.stored import judgments_of, require_judge
-from curation.labeling.rounds.query_draw import QueryDraw, read_draws
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
@@ -53,6 +52,9 @@ from curation.statistics.prediction_powered import (
 )
 from curation.store import Cursor, Store, get_setting
 from curation.text import amount
+
+if TYPE_CHECKING:
+    from curation.labeling.rounds.query_draw import QueryDraw
 
 PairKey = tuple[str, str]
 
@@ -306,6 +308,8 @@ def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) 
     ------
     RefusedError: they are no probability sample of a larger set.
     """
+    from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
+
     graded = {row["query_id"] for row in release.rows("queries")}
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
     whole = next((draw for draw in draws if draw.drawn <= graded), None)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.errors import NotFoundError, RefusedError
@@ -159,10 +160,14 @@ def _resolved(store: Store, reference: str) -> Opened:
 
 
 def _of_file(reference: str) -> Opened:
-    from curation.releases.packing.fetched import packed_file
-    from curation.releases.packing.packed import PackedRelease  # a project's release needs no zip files
+    from curation.releases.packing.packed import PackedRelease
 
-    file = PackedRelease(packed_file(reference))
+    path = Path(reference)
+    if "://" in reference:
+        from curation.releases.packing.fetched import fetched
+
+        path = fetched(reference)
+    file = PackedRelease(path)
     return Opened(file.row, file.texts, file)
 
 

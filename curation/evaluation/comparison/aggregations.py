@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
 from curation.evaluation.figures.means import SMALL, StrataMean, hidden_values
@@ -168,6 +167,8 @@ class _Figures(NamedTuple):
 
 def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> _Figures:
     """The figures of values of shape (Q, S) in strata of shape (Q, K)."""
+    from scipy.sparse import csr_array
+
     queries, systems = values.shape
     large = member.sum(axis=0) >= LEAST_QUERIES
     by_stratum = (member[:, :, None] * values[:, None, :]).reshape(queries, -1)

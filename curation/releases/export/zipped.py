@@ -106,8 +106,6 @@ def pack_release(
             new = folder / zip_name(row.name, FULL.name)
             with new.open("rb") as content:
                 found = hashlib.file_digest(content, "sha256").hexdigest()
-            if exported.opening is None:
-                new.chmod(0o644)
             sync_all(folder)
             new.replace(file)
     except OSError as error:

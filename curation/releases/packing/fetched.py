@@ -12,7 +12,6 @@ import atexit
 import hashlib
 import logging
 import os
-import re
 import shutil
 import ssl
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.errors import InputError, RefusedError
 from curation.releases.packing.packed import PackedRelease
 from curation.releases.stored import SUFFIX, begins_id
 
@@ -35,26 +34,6 @@ SECONDS = 60.0
 """Without a byte from the network."""
 _CHUNK = 1 << 20
 _SUM = "sha256="
-
-
-def packed_file(reference: str) -> Path:
-    """The path of a packed release; from an address it is fetched, unless it is kept.
-
-    Raises
-    ------
-    InputError: it cannot be fetched, or is not what the address says.
-    NotFoundError: there is no such file.
-    RefusedError: what was fetched is not as it was packed.
-    """
-    if re.match(r"[A-Za-z][\w+.-]*://", reference):
-        return _fetched(reference)
-    path = Path(reference)
-    if not path.is_file():
-        raise NotFoundError(
-            f"There is no file {path}. A packed release is made where the project is.",
-            command="`goldset release pack NAME FILE` does.",
-        )
-    return path
 
 
 def kept_file(beginning: str) -> Path | None:
@@ -77,7 +56,14 @@ def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goldset" / "releases"
 
 
-def _fetched(reference: str) -> Path:
+def fetched(reference: str) -> Path:
+    """The path of a packed release of an address, which is fetched unless it is kept.
+
+    Raises
+    ------
+    InputError: it cannot be fetched, or is not what the address says.
+    RefusedError: what was fetched is not as it was packed.
+    """
     address, _, wanted = reference.partition("#")
     of_sum = wanted.removeprefix(_SUM) if wanted.startswith(_SUM) else ""
     if wanted and not begins_id(of_sum or wanted):

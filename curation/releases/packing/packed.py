@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.packing.part_tables import batch_rows, values_of
 from curation.releases.stored import Pin, ReleaseRow, release_id_of
@@ -91,12 +91,18 @@ class PackedRelease:
 
     Raises
     ------
-    InputError: it cannot be read, or is no such file.
+    InputError: it cannot be read, or is no packed release.
+    NotFoundError: there is no such file.
     RefusedError: it is not as it was packed, or another goldset packed it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if not path.is_file():
+            raise NotFoundError(
+                f"There is no file {path}. A packed release is made where the project is.",
+                command="`goldset release pack NAME FILE` does.",
+            )
         try:
             self._zip = ZipFile(path)
         except BadZipFile:

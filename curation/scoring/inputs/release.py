@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
 from curation.releases.coverage import ReleasedCoverage, released_coverage
@@ -184,6 +183,8 @@ def cell_name(dispersion: int, alignment: int) -> str:
 
 
 def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
+    from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
+
     held = [frozenset(row["clusters"]) for row in rows]
     regions = {cluster["number"]: cluster["name"] for cluster in clusters if cluster["region"]}
     values = {
