@@ -31,8 +31,15 @@ from datasketch import MinHash, MinHashLSH
 
 from benchmarks.bench_groups import PRODUCTS, THRESHOLD, corpus
 from benchmarks.steps import shared_data
-from curation.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
-from curation.similarity.pairs import exact_links, minhash_links
+from curation.similarity.pairs import (
+    MINHASH_SEED,
+    NUM_PERM,
+    banding,
+    candidates,
+    exact_links,
+    minhash_links,
+    signatures,
+)
 from curation.similarity.shingles import Shingles, distinct, jaccard, word_shingles
 
 Pairs = set[tuple[int, int]]

@@ -16,8 +16,7 @@ import numpy as np
 from curation.relabeling.drift.figures import cause_rows, wrong_labels
 from curation.relabeling.drift.regraded_pairs import RegradedPair
 from curation.relabeling.plan.choice import RANDOM, ScoredPair, choose_pairs
-from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.calendar import JudgedPair
+from curation.relabeling.staleness.calendar import JudgedPair, Quarter
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.settling.consensus import PairConsensus
 

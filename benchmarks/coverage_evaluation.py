@@ -26,8 +26,12 @@ from curation.scoring.inputs.release import DrawnQueries
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm
-from curation.statistics.paired.differences import detectable_difference, paired_moments, paired_t_p
-from curation.statistics.paired.intervals import paired_intervals
+from curation.statistics.paired.differences import (
+    detectable_difference,
+    paired_intervals,
+    paired_moments,
+    paired_t_p,
+)
 from curation.statistics.paired.randomisation import randomisation_ps
 
 Draw = Callable[[np.random.Generator, int], Floats]

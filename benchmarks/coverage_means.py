@@ -32,7 +32,7 @@ from curation.evaluation.figures.means import mean_intervals
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.means import most_common
-from curation.statistics.paired.intervals import CARRIED_BY
+from curation.statistics.paired.differences import CARRIED_BY
 
 Rule = Callable[[Floats, Floats], Floats]
 SIZES = (10, 25, 50)

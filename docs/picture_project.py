@@ -23,9 +23,9 @@ from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.request import EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_runs
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
-from curation.guides.drafts import save_draft
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
+from curation.guides.versions import save_draft
 from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.practice.opening import open_practice

@@ -50,7 +50,7 @@ def test_no_module_writes_a_count_before_a_plural_of_its_own() -> None:
     }
     assert own == {
         "app/views/guide/page.py: {len(rows):,} rounds",
-        "curation/evaluation/submission.py: {depth:,} documents",
+        "curation/evaluation/submission.py: {found.depth:,} documents",
         "curation/releases/coverage.py: {found.least_documents:,} documents",
     }
 

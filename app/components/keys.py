@@ -1,6 +1,8 @@
 """The keyboard on a page of Streamlit widgets: a held key acts once, and a field gets the focus in time.
 
 What is typed into a field and not sent yet can be kept in the browser as a draft. It survives a reload.
+
+Fields that the page follows while somebody writes, instead of when they leave the field.
 """
 
 from __future__ import annotations
@@ -10,6 +12,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from app.components import asset
+
+_live = st.components.v2.component("goldset_live", html="", js=asset("live.js"))
+
+
+def live(area: str) -> None:
+    """Follow the text fields in the container of this key; without the script they are sent when left."""
+    _live(key="live", data={"area": area})
+
 
 _keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
 

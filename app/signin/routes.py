@@ -5,26 +5,34 @@ A sign-in through a provider goes to the provider, and comes back with its answe
 The account page, linked from the header of every page: one's password, and where one is signed in.
 
 Visits: what the list of sign-ins says of a browser, so that its owner knows it again, and no more.
+
+Checks of passwords: in lanes with short queues, so that nobody's tries keep everybody waiting.
+
+A check takes some 50 ms and 64 MB, so each lane does one at a time. Strangers, browsers that are known, and
+people who change their password have lanes of their own. A queue is short, in all and for one network; who
+finds it full is asked to try again, and who has gone while waiting is not checked.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from html import escape
+from typing import TypeVar
 from urllib.parse import quote, urlencode
 
-from anyio import to_thread
-from starlette.requests import Request
+from anyio import CapacityLimiter, create_task_group, to_thread
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
-from app.signin.checking import CHANGES, KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.sessions import KNOWN_FOR
@@ -33,6 +41,67 @@ from curation.errors import CurationError, InputError, NotFoundError, RefusedErr
 from curation.people.accounts import end_sign_ins, list_accounts, sign_in_as
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
 from curation.people.sign_ins import LASTS, OpenSignIn, Visit, id_of, list_sign_ins
+
+LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
+RETRY_AFTER = 5
+"""Seconds after which who was turned away may try again."""
+T = TypeVar("T")
+
+
+class QueueFullError(Exception):
+    """Too many passwords wait to be checked."""
+
+
+class Lane:
+    """Checks one password at a time."""
+
+    def __init__(self) -> None:
+        self._limiter: CapacityLimiter | None = None  # needs a running event loop
+        self._present: Counter[str] = Counter()
+
+    async def run(self, request: Request, network: str, check: Callable[[], T]) -> T:
+        """What `check` returns; the body of the request has been read before.
+
+        Raises
+        ------
+        QueueFullError: too many are waiting, of all or of this network.
+        ClientDisconnect: the client has gone, and nothing was checked.
+        """
+        if self._present.total() >= LONGEST_QUEUE or self._present[network] >= OF_ONE_NETWORK:
+            raise QueueFullError
+        self._present[network] += 1
+        try:
+            return await self._unless_gone(request, check)
+        finally:
+            self._present[network] -= 1
+            self._present += Counter()  # forget networks of whom nobody is here
+
+    async def _unless_gone(self, request: Request, check: Callable[[], T]) -> T:
+        self._limiter = self._limiter or CapacityLimiter(1)
+        found: list[T] = []
+        failed: list[Exception] = []  # a task group would wrap it
+        async with create_task_group() as tasks:
+
+            async def leave() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave)
+            try:
+                found.append(await to_thread.run_sync(check, limiter=self._limiter))
+            except Exception as raised:
+                failed.append(raised)
+            tasks.cancel_scope.cancel()
+        for error in failed:
+            raise error
+        if not found:
+            raise ClientDisconnect
+        return found[0]
+
+
+STRANGERS, KNOWN_BROWSERS, CHANGES = Lane(), Lane(), Lane()
+
 
 _BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
 """How a user agent names a browser and its version → what it is called; the first that fits."""

@@ -98,9 +98,8 @@ def guide_show(
       goldset guide show
       goldset guide show 3c1e9962 --source > revised.md
     """
-    from curation.guides.drafts import source_of
     from curation.guides.guide import current_guide
-    from curation.guides.versions import find_version
+    from curation.guides.versions import find_version, source_of
 
     with project_store().reading() as cursor:
         guide = find_version(cursor, version) if version else current_guide(cursor)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.coverage.writing.state import CoverageState, read_state
+from curation.coverage.writing.tasks import CoverageState, read_state
 from curation.errors import RefusedError
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.evaluation import Evaluation

@@ -1,4 +1,7 @@
-"""What is in a project that can be read: its rows, versions, releases, jobs, backups and times."""
+"""What is in a project that can be read: its rows, versions, releases, jobs, backups and times.
+
+Findings: what the doctor says of one thing that it looked at.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import duckdb
 
@@ -14,11 +18,33 @@ from curation import __version__
 from curation.errors import CurationError
 from curation.jobs.running import last_jobs
 from curation.operations.content import damage_of_blocks, read_all_rows
-from curation.operations.finding import DoctorFinding, megabytes
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now
 from curation.text import amount
+
+Level = Literal["fine", "note", "problem"]
+
+
+class DoctorFinding(NamedTuple):
+    """What was looked at, and what was found.
+
+    level: 'problem' asks for somebody to act, 'note' is to be known.
+    what: the file, log, versions, permissions, disk, releases, jobs, leftovers, backup,
+        restore drill or clock.
+    command: what to run, where a command helps.
+    """
+
+    level: Level
+    what: str
+    sentence: str
+    command: str = ""
+
+
+def megabytes(size: int) -> str:
+    """A size for people."""
+    return f"{size / 1e6:,.1f} MB"
+
 
 OLDEST_BACKUP = timedelta(days=7)
 OLDEST_DRILL = timedelta(days=90)

@@ -31,8 +31,7 @@ from curation.labeling.rounds.opening import (
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
-from curation.relabeling.plan.plan import still_open
-from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange
+from curation.relabeling.plan.plan import ADD, ASKED_AGAIN, RETIRE, QueryChange, still_open
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import SAME_SHARE, QuarterRequest
 from curation.relabeling.retirement import retire_query, return_query

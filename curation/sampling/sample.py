@@ -39,7 +39,16 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling.designs import Drawing, Stratum, draw_pps, draw_stratified, sizes, stratum_weights
+from curation.sampling.designs import (
+    TAG,
+    Drawing,
+    Stratum,
+    draw_pps,
+    draw_stratified,
+    names_after,
+    sizes,
+    stratum_weights,
+)
 from curation.sampling.frame.frame import Dimensions, Frame, read_frame
 from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries
 from curation.sampling.request import DESIGNS, DrawRequest, SamplingPlan
@@ -51,7 +60,6 @@ from curation.sampling.stored_sample import (
     read_current,
     store_sample,
 )
-from curation.sampling.strata import TAG, names_after
 from curation.sampling.variances import (
     WITHOUT_NEYMAN,
     FigureSpread,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import RefusedError
-from curation.sampling.strata import Labels
+from curation.sampling.designs import Labels
 from curation.text import amount, listed
 
 LEAST = 2

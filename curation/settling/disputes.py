@@ -83,15 +83,7 @@ class Case:
 
     dispute: Dispute
     information_need: str | None
-    body: str
-    url: str | None
-    published: str | None
-    metadata: str
-
-    @property
-    def document(self) -> ReadDocument:
-        """What is drawn of the document."""
-        return ReadDocument(self.dispute.title, self.body, self.url, self.published, self.metadata)
+    document: ReadDocument
 
     @property
     def revision(self) -> int:
@@ -158,7 +150,8 @@ def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     for item in (described[pair] for pair in pairs if pair in described):
         if item.opinions or item.decision:
             row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
-            found.append(Case(item, *(row or (None, "", None, None, "{}"))))
+            need, *read = row or (None, "", None, None, "{}")
+            found.append(Case(item, need, ReadDocument(item.title, *read)))
     return found
 
 

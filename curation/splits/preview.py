@@ -21,20 +21,19 @@ from curation.splits.groups.cuts import (
     FEW,
     StillTied,
     WeakLink,
+    cuts_by_id,
     still_tied,
     ties_by_kind,
     ties_within,
     weakest_links,
 )
 from curation.splits.groups.groups import chain, leakage_groups, members_of
-from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import SplitInputs, read_labels, settled_queries
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules
 from curation.splits.split import PreparedSplit, prepare_split
 from curation.splits.ties.edges import Edge
-from curation.splits.ties.reading import with_tie_data
-from curation.splits.ties.search import find_edges
+from curation.splits.ties.search import find_edges, with_tie_data
 from curation.store import Cursor, Store, get_setting
 
 

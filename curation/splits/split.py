@@ -39,9 +39,8 @@ from curation.splits.assignment.carried_over import (
 from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.certificate.certify import certify
 from curation.splits.certificate.findings import Findings
-from curation.splits.groups.cuts import StillTied, still_tied
+from curation.splits.groups.cuts import StillTied, cuts_by_id, still_tied
 from curation.splits.groups.groups import leakage_groups
-from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
 from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
 from curation.splits.request import (
@@ -56,9 +55,8 @@ from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import described
-from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.same_key import groups_across
-from curation.splits.ties.search import Ties, find_edges
+from curation.splits.ties.search import Ties, find_edges, with_tie_data
 from curation.store import COMMAND_LINE, Store, append, get_setting, put_setting, record_event, utc_now
 from curation.text import amount, canonical_json, digest
 from curation.words import CUT, is_cut_otherwise

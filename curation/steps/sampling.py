@@ -8,7 +8,7 @@ from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
 from curation.reports.page import Table
 from curation.retrieval.embeddings import refuse_without_model
-from curation.sampling.designs import strata_table
+from curation.sampling.designs import CLUSTER, check_dimensions, strata_table
 from curation.sampling.frame.limits import check_limits
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import (
@@ -21,7 +21,6 @@ from curation.sampling.sample import (
     sample_to_top_up,
     top_up,
 )
-from curation.sampling.strata import CLUSTER, check_dimensions
 from curation.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
 from curation.sampling.tags.request import TagsRequest
 from curation.sampling.tags.stored_tags import RULE_TAGS

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from app.signin.checking import LONGEST_QUEUE, OF_ONE_NETWORK, Lane, QueueFullError
+from app.signin.routes import LONGEST_QUEUE, OF_ONE_NETWORK, Lane, QueueFullError
 
 
 def request(gone: anyio.Event) -> Request:

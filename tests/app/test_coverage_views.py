@@ -15,8 +15,7 @@ from app.views import write
 from app.views.coverage import gaps
 from curation.coverage.report import find_gaps
 from curation.coverage.writing.queue import WritingQueue, writing_queue
-from curation.coverage.writing.state import read_state
-from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries, open_tasks
+from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries, open_tasks, read_state
 from curation.jobs import jobs_of
 from curation.store import Annotator, Store, utc_now
 from curation.text import isolated

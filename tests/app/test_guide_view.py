@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.guide import page as guide_page
-from curation.guides.drafts import own_draft, save_draft
 from curation.guides.guide import current_guide, read_guide
 from curation.guides.questions import ask_at_item, readable_questions
+from curation.guides.versions import own_draft, save_draft
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.store import Store

@@ -22,7 +22,7 @@ from curation.progress import silent
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
-from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.calendar import Quarter
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules

@@ -27,7 +27,7 @@ from app import api, context
 from app.front.guard import Guard
 from app.monitoring import failures, health
 from app.monitoring.failures import HEADER, FailureLog
-from app.signin import checking, current_user
+from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.routes import end, password
 from app.signin.sessions import LASTS, Sessions
@@ -886,7 +886,7 @@ def test_a_flood_of_people_turned_away_is_two_lines(
     anyone: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "COUNTED_FOR", 1.0)
-    monkeypatch.setattr(checking, "LONGEST_QUEUE", 0)
+    monkeypatch.setattr(signin, "LONGEST_QUEUE", 0)
     assert {enter(anyone, f"nobody{number}").status_code for number in range(50)} == {503}
     time.sleep(1.1)
     (first, one), (later, counted) = lines(caplog)

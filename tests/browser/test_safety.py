@@ -20,8 +20,8 @@ from websockets.exceptions import InvalidStatus
 from app.navigation import all_pages
 from app.signin.sessions import Sessions
 from curation.errors import NotFoundError, RefusedError
-from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.questions import answer_question, ask_guide
+from curation.guides.versions import discard_draft, save_draft
 from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import let_pass, open_practice, practise_again

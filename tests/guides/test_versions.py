@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.guides.drafts import discard_draft, open_drafts, own_draft, save_draft, source_of
 from curation.guides.guide import Guide, current_guide, guide_by_hash, parse_guide, read_guide
-from curation.guides.versions import find_version, guide_difference, guide_versions
+from curation.guides.versions import (
+    discard_draft,
+    find_version,
+    guide_difference,
+    guide_versions,
+    open_drafts,
+    own_draft,
+    save_draft,
+    source_of,
+)
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.labeling.rounds.rounds import open_round

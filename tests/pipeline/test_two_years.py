@@ -20,8 +20,7 @@ from curation.relabeling.drift.regraded_pairs import RegradedPair, read_regraded
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.opening import PoolSettings, open_plan
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.calendar import read_pairs
+from curation.relabeling.staleness.calendar import Quarter, read_pairs
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze

@@ -14,14 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import RefusedError
-from curation.retrieval import Bm25, word_counts
-from curation.retrieval.terms import content_words
-from curation.retrieval.word_counts import (
+from curation.retrieval import Bm25
+from curation.retrieval import bm25 as word_counts
+from curation.retrieval.bm25 import (
     WordCounts,
     count_words,
     stored_word_counts,
     vocabulary,
 )
+from curation.retrieval.terms import content_words
 from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.documents import current_corpus
@@ -32,7 +33,7 @@ SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "c
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.retrieval import word_counts
+from curation.retrieval import bm25 as word_counts
 from curation.store import open_store
 
 word_counts.CHUNK = 2

@@ -16,10 +16,9 @@ from scipy.stats import binom
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.spread import ndcg, read_spread, spread_if_asked
 from curation.releases.stored import FORMAT, release_id_of, signed_row
-from curation.sampling.designs import draw_stratified
+from curation.sampling.designs import Labels, draw_stratified
 from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import draw_sample, top_up
-from curation.sampling.strata import Labels
 from curation.sampling.variances import FigureSpread, Moments, variances_of
 from curation.store import Store, append, append_rows, utc_now
 from tests.support.stored_parts import add_texts, alter_part, part_text, text_of

@@ -11,12 +11,12 @@ from scipy.stats import binom
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.stored import released_queries
 from curation.retrieval import DEFAULT_MODEL
+from curation.sampling.designs import Labels, cross
 from curation.sampling.frame.frame import Dimensions, read_frame
 from curation.sampling.frame.limits import Limits
 from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import store_sample
-from curation.sampling.strata import Labels, cross
 from curation.store import Store, get_setting, utc_now
 from curation.text import digest, normalise_query
 from tests.support.stored_parts import add_texts

@@ -122,7 +122,7 @@ def test_a_reviewer_sees_no_annotators_name(judged: Store) -> None:
 
 def test_a_case_has_what_a_reviewer_needs_to_read(judged: Store) -> None:
     case = dispute(judged, "q", "far")
-    assert (case.dispute.query, case.dispute.title, case.body) == ("q", "far", "The body of far.")
+    assert (case.dispute.query, case.dispute.title, case.document.body) == ("q", "far", "The body of far.")
     assert (case.revision, case.dispute.decision) == (0, None)
     assert dispute(judged, "q", "majority").dispute.grades == (0, 3, 3)
 

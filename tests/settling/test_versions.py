@@ -118,7 +118,7 @@ def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_old
     judge(twice, "new", 0, 2)
     case = dispute(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
-    assert case.body == "The second body of d."
+    assert case.document.body == "The second body of d."
     assert about_versions(case.dispute) == ["Not shown: judgments of an older text, which do not count: 2."]
 
 
@@ -131,7 +131,7 @@ def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None
         (3, True),
         (3, True),
     ]
-    assert case.body == "The second body of d."
+    assert case.document.body == "The second body of d."
 
 
 def test_a_second_opinion_is_about_the_text_in_dispute(store: Store) -> None:

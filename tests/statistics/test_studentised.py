@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from curation.statistics.intervals import draws
-from curation.statistics.studentised import studentised_intervals
+from curation.statistics.intervals import draws, studentised_intervals
 
 
 def one_less_the_mean(sums: np.ndarray) -> np.ndarray:

@@ -12,11 +12,11 @@ from app.components.forms import Form
 from app.page import PageContext, submit
 from app.views.coverage import region
 from curation.coverage import CoverageRequest
-from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import (
     GAP,
     MOST_AT_ONCE,
     UNANSWERABLE,
+    CoverageState,
     OpenedTasks,
     TaskCounts,
     open_tasks,

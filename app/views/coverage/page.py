@@ -16,8 +16,14 @@ from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage, PageContext, read_context
 from app.views.coverage import gaps, region
 from app.views.coverage.gaps import MEASURING, show_measuring
-from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
-from curation.coverage.writing.tasks import batch_table, batches, coverage_queries
+from curation.coverage.writing.tasks import (
+    CoverageState,
+    batch_table,
+    batches,
+    coverage_queries,
+    read_state,
+    state_fingerprint,
+)
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,

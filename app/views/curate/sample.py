@@ -14,11 +14,10 @@ from app.page import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart
-from curation.sampling.designs import strata_table
+from curation.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import read_quotas
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
-from curation.sampling.strata import DIMENSIONS, TAG
 from curation.sampling.tags.stored_tags import TAGS
 from curation.sources.runs import stored_runs
 from curation.step import option_of

@@ -11,12 +11,14 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.live import live
+from app.components.keys import live
 from app.grading import guide_panel
 from app.views.guide import fields
 from app.views.guide.editor import GUIDE, GuideEditor, replace_draft
 from curation.errors import InputError
-from curation.guides.drafts import (
+from curation.guides.front_matter import GuideProblem, read_fields
+from curation.guides.guide import current_guide, guide_problems, parse_guide, shipped_guides
+from curation.guides.versions import (
     LONGEST_SOURCE,
     GuideDraft,
     discard_draft,
@@ -24,8 +26,6 @@ from curation.guides.drafts import (
     own_draft,
     source_of,
 )
-from curation.guides.front_matter import GuideProblem, read_fields
-from curation.guides.guide import current_guide, guide_problems, parse_guide, shipped_guides
 from curation.store import Store
 
 FILE = "A file"

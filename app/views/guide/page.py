@@ -20,9 +20,9 @@ from app.views.guide import editing, versions
 from app.views.guide.editor import GUIDE, GuideEditor, editor_of
 from app.views.guide.versions import show_difference
 from curation.errors import CurationError
-from curation.guides.drafts import open_drafts, source_of
 from curation.guides.guide import Guide, current_guide, guide_problems, parse_guide
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
+from curation.guides.versions import open_drafts, source_of
 from curation.labeling.guide_change import GuideEffects, guide_effects, rounds_table
 from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in_force
 from curation.store import Annotator, Store

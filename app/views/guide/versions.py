@@ -11,7 +11,6 @@ import streamlit as st
 
 from app import ui
 from app.views.guide.editor import GuideEditor
-from curation.guides.drafts import source_of
 from curation.guides.guide import Grade, Guide, guide_by_hash, guide_problems, parse_guide
 from curation.guides.versions import (
     SHORT,
@@ -20,6 +19,7 @@ from curation.guides.versions import (
     GuideVersion,
     guide_difference,
     guide_versions,
+    source_of,
     version_table,
 )
 from curation.similarity.text_blocks import word_blocks

@@ -22,12 +22,13 @@ from curation.statistics.arrays import Floats, Ints
 from curation.statistics.intervals import (
     MINIMUM_QUERIES,
     RESAMPLES,
+    StudentisedIntervals,
     Sums,
     draws,
     percentile_interval,
     resampled_figures,
+    studentised_intervals,
 )
-from curation.statistics.studentised import StudentisedIntervals, studentised_intervals
 from curation.text import amount
 
 MINIMUM_UNITS = 10

@@ -11,6 +11,10 @@ Queries that were written for coverage, by a person or by a language model, and 
 
 A query is one of the project's like any other: it is pooled, judged and evaluated. Its source says who wrote
 it, 'written' for people and 'synthetic' for models. The rows here add writer, document, cluster and style.
+
+The state of coverage as stored: the map in force, what asks for each cluster, and the gaps.
+
+No model is needed. Queries added since coverage was measured are not matched yet, and count nowhere.
 """
 
 from __future__ import annotations
@@ -22,9 +26,18 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
-from curation.coverage.coverage_map import map_in_force
+from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
+from curation.coverage.measures import CoverageMeasures
+from curation.coverage.report import (
+    ClusterCoverage,
+    CoverageGap,
+    clusters_at,
+    gaps_of,
+    measured,
+    of_clusters,
+    read_asked,
+)
 from curation.coverage.writing.checks import STYLES, draw_styles
-from curation.coverage.writing.state import CoverageState, read_state
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.reports.page import Table
@@ -33,6 +46,69 @@ from curation.store import COMMAND_LINE, Cursor, Query, Store, append, fetch, re
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.text import amount, canonical_json, digest, seeded
+
+
+@dataclass(frozen=True)
+class CoverageState:
+    """What is known of the clusters of the map in force.
+
+    Attributes
+    ----------
+    map: without the partitions of other resolutions and seeds.
+    clusters: by number.
+    queries: number of a cluster → the queries about it, by id; clusters without any are absent.
+    gaps: by searches × documents.
+    regions: the measures over regions.
+    nowhere: queries that are about no entity.
+    unmatched: queries that were not matched yet.
+    """
+
+    map: CoverageMap
+    clusters: list[ClusterCoverage]
+    queries: dict[int, list[Query]]
+    gaps: list[CoverageGap]
+    regions: CoverageMeasures
+    nowhere: list[Query]
+    unmatched: list[Query]
+
+
+def read_state(cursor: Cursor) -> CoverageState:
+    """The state of the map in force.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force.
+    """
+    found = read_map(cursor, map_in_force(cursor), with_partitions=False)
+    everything = read_asked(cursor, found.map_id)
+    asked = everything.matched()
+    queries: dict[int, list[Query]] = {}
+    nowhere = []
+    cluster_of = found.cluster_of
+    for query in asked.queries:
+        held = clusters_at(asked.matches[query.normalised].entities, cluster_of)
+        for number in held:
+            queries.setdefault(number, []).append(query)
+        if not held:
+            nowhere.append(query)
+    counted = of_clusters(found, asked)
+    return CoverageState(
+        map=found,
+        clusters=counted,
+        queries=queries,
+        gaps=gaps_of(found, counted),
+        regions=measured(found, asked, found.regions),
+        nowhere=nowhere,
+        unmatched=everything.unmatched,
+    )
+
+
+def state_fingerprint(cursor: Cursor) -> str:
+    """A short text that changes whenever the state could: what changes a project is in its audit trail."""
+    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
+    matched = cursor.execute("SELECT count(*) FROM coverage_texts").fetchall()
+    return digest(str(events), str(matched))
+
 
 GAP, UNANSWERABLE = "gap", "unanswerable"
 PURPOSES = (GAP, UNANSWERABLE)

@@ -43,6 +43,7 @@ from curation.statistics.p_values import benjamini_hochberg, bonferroni, holm
 from curation.statistics.paired.differences import (
     detectable_difference,
     paired_effects,
+    paired_intervals,
     paired_moments,
     paired_t_p,
     queries_needed,
@@ -51,7 +52,6 @@ from curation.statistics.paired.differences import (
     wilcoxon_ps,
     wins_ties_losses,
 )
-from curation.statistics.paired.intervals import paired_intervals
 from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
 
 SIGNIFICANT = 0.05

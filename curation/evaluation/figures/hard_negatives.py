@@ -24,7 +24,7 @@ from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, rank
 from curation.scoring.metrics.scores import RunScores, mean_scores, score_rows
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
-from curation.statistics.paired.intervals import paired_intervals
+from curation.statistics.paired.differences import paired_intervals
 from curation.text import amount
 
 

@@ -35,7 +35,7 @@ from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
-from curation.statistics.paired.intervals import CARRIED_BY
+from curation.statistics.paired.differences import CARRIED_BY
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "every drawn query that could vary has the same value"

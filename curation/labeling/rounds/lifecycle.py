@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.guides.drafts import end_draft
 from curation.guides.guide import (
     Guide,
     current_guide,
@@ -24,6 +23,7 @@ from curation.guides.guide import (
     store_guide,
     unused_fields,
 )
+from curation.guides.versions import end_draft
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author

@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.relabeling.quarters import REVISIT, Quarter
-from curation.relabeling.staleness.calendar import GONE, SAME, JudgedPair, Pair
-from curation.statistics.pps import draw_proportional
+from curation.relabeling.staleness.calendar import GONE, REVISIT, SAME, JudgedPair, Pair, Quarter
+from curation.statistics.weights import draw_proportional
 from curation.text import digest
 
 RANDOM, DUE, STALE, CONTROL = "random", "due", "stale", "control"

@@ -5,6 +5,13 @@ A plan's id is the hash of the quarter, its settings and all that it chose: the 
 same plan. Nothing changes for annotators until it is opened.
 
 Measured pace: how long a judgment takes in this project, for the hours of a plan.
+
+Which queries leave the set because the traffic has left them, and which join it from new traffic.
+
+Queries that were never asked before are a frame apart from that of the sample: a query is in one of
+the two, and keeps the inclusion probability of the draw that took it. So both draws together are one
+probability sample, and its traffic is that of the new logs. A query that is not asked any more has no weight
+in an estimate for the traffic, so that its leaving biases none.
 """
 
 from __future__ import annotations
@@ -16,28 +23,86 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.forecast import FASTEST, FEWEST, annotators_work, pace
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
-from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
-from curation.relabeling.quarters import Quarter
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness.calendar import (
+    LEFT,
     NOT_PLANNED,
     OPEN,
     PLANNED,
+    NewQuery,
+    Quarter,
     QuarterWork,
     present_quarter,
     read_work,
 )
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
-from curation.sampling.designs import Stratum
+from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
+from curation.sampling.frame.frame import BANDS, band_of
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import amount, canonical_json, digest
+from curation.text import amount, canonical_json, digest, seeded
+
+RETIRE, ADD = "retire", "add"
+ASKED_AGAIN = "it was retired, and is asked again"
+
+
+class QueryChange(NamedTuple):
+    """A query that leaves or joins the set; stratum, traffic and probability are of those that are drawn."""
+
+    normalised: str
+    kind: str
+    reason: str
+    stratum: str | None = None
+    traffic: int | None = None
+    probability: float | None = None
+
+
+class NewDraw(NamedTuple):
+    """The queries drawn from new traffic, and the strata of the frame that they were drawn from."""
+
+    changes: tuple[QueryChange, ...]
+    strata: tuple[Stratum, ...]
+
+
+def retiring(trends: Sequence[tuple[str, str, int]]) -> list[QueryChange]:
+    """Queries to retire: (normalised text, trend, searches then) of each query of the set."""
+    return [
+        QueryChange(text, RETIRE, f"the traffic has left it: asked {then:,} times at sampling, 0 since")
+        for text, trend, then in sorted(trends)
+        if trend == LEFT
+    ]
+
+
+def draw_new(new: Sequence[NewQuery], number: int, seed: int, quarter: Quarter) -> NewDraw:
+    """Draw queries from new traffic, from each frequency band alike."""
+    ordered = seeded(new, seed, lambda query: ["new query", query.normalised])
+    number = min(number, len(ordered))
+    if not number:
+        return NewDraw((), ())
+    traffic = np.array([query.searches for query in ordered], np.int64)
+    names = tuple(f"{band}{BETWEEN}{quarter.name}" for band in BANDS)
+    drawing = draw_stratified(traffic, strata := Labels(band_of(traffic), names), number)
+    changes = tuple(
+        QueryChange(
+            ordered[row].normalised,
+            ADD,
+            "new in the traffic",
+            strata.name_of(row),
+            ordered[row].searches,
+            probability,
+        )
+        for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True)
+    )
+    return NewDraw(tuple(sorted(changes)), tuple(row for row in drawing.strata if row.population))
+
 
 NEWEST = 3
 """The pace is measured in so many of the newest rounds that have one."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from curation.door import SEALED, sealed_queries
 from curation.errors import NotFoundError
-from curation.relabeling.plan.query_changes import QueryChange
+from curation.relabeling.plan.plan import QueryChange
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 

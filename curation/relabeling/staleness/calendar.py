@@ -19,20 +19,23 @@ is of the logs that came after the last draw. Without such logs, traffic now is 
 Spellings are grouped as in sampling (`sampling.frame.spellings`), unless the current sample's were not. A
 group's searches count for its query, the most asked one where it has several; the others have those of their
 own text. A group without a query of the project that is in the last window alone is a new query.
+
+Quarters of the calendar: what plans, ages and due dates are counted in.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from curation.relabeling.quarters import REVISIT, Quarter
+from curation.errors import InputError
 from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.spellings import group_spellings
 from curation.sampling.stored_sample import read_current
@@ -42,6 +45,50 @@ from curation.sources.queries import active_queries
 from curation.statistics.intervals import share_difference, wilson
 from curation.store import Cursor, get_setting, utc_now
 from curation.store.documents import snapshot_versions
+
+REVISIT = 8
+"""Everything is judged again within so many quarters: two years."""
+
+_NAME = re.compile(r"(\d{4})-Q([1-4])")
+
+
+class Quarter(NamedTuple):
+    """A quarter of a year; quarters order and count like numbers."""
+
+    year: int
+    number: int
+
+    @classmethod
+    def of(cls, day: date) -> Self:
+        """The quarter that a day is in."""
+        return cls(day.year, (day.month - 1) // 3 + 1)
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """The quarter of a name such as 2026-Q4.
+
+        Raises
+        ------
+        InputError: it is not one.
+        """
+        found = _NAME.fullmatch(name)
+        if found is None:
+            raise InputError(f"{name!r} is no quarter; expected one such as 2026-Q4")
+        return cls(int(found[1]), int(found[2]))
+
+    @property
+    def name(self) -> str:
+        return f"{self.year:04d}-Q{self.number}"
+
+    def since(self, earlier: Quarter) -> int:
+        """How many quarters after another one; 0 where a clock stepped back over it."""
+        return max(0, 4 * (self.year - earlier.year) + self.number - earlier.number)
+
+    def before(self, quarters: int) -> Quarter:
+        """The quarter so many quarters earlier; a negative number is later."""
+        year, place = divmod(4 * self.year + self.number - 1 - quarters, 4)
+        return Quarter(year, place + 1)
+
 
 STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
 

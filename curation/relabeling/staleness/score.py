@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.relabeling.quarters import REVISIT, Quarter
-from curation.relabeling.staleness.calendar import CHANGED, GONE, UNKNOWN, JudgedPair
+from curation.relabeling.staleness.calendar import CHANGED, GONE, REVISIT, UNKNOWN, JudgedPair, Quarter
 from curation.settling.consensus import PairConsensus
 
 WEIGHTS: Mapping[str, float] = {

@@ -30,7 +30,6 @@ import numpy as np
 
 from curation.door import SEALED, sealed_queries
 from curation.guides.guide import current_guide
-from curation.relabeling.quarters import Quarter
 from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.calendar import (
     CHANGED,
@@ -38,6 +37,7 @@ from curation.relabeling.staleness.calendar import (
     JudgedPair,
     NewQuery,
     Pair,
+    Quarter,
     QuarterWork,
     QueryTraffic,
     RelabelingCalendar,

@@ -33,7 +33,7 @@ from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
 from curation.splits.refusals import edge_sentence
 from curation.splits.ties.parameters import rules_of
-from curation.splits.ties.reading import with_tie_data
+from curation.splits.ties.search import with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
 from curation.store.release_parts import PartSum, PartText, add_part, read_parts

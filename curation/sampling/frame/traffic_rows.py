@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 
 from curation.errors import RefusedError, refuse_problems
+from curation.sampling.designs import FIELD, TAG, names_after
 from curation.sampling.frame.limits import Limits, ReleasedQueries, release_ids
-from curation.sampling.strata import FIELD, TAG, names_after
 from curation.store import Cursor, get_setting
 
 

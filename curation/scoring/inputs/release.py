@@ -36,7 +36,7 @@ from curation.errors import InputError, RefusedError
 from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import refuse_not_in_file
 from curation.releases.verify import Opened, opened
-from curation.sampling.strata import BETWEEN
+from curation.sampling.designs import BETWEEN
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries

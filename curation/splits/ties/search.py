@@ -2,6 +2,8 @@
 
 Groups need no more than a spanning forest of the strongest edges: that is what `find_edges` keeps, with the
 number of all ties. `all_ties` lists every single one, which cutting needs.
+
+Keys, times and embeddings of the queries, read or computed only as far as the rules ask for them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges
 from curation.splits.ties.kind import TieSearch
 from curation.splits.ties.kinds import KINDS
+from curation.splits.ties.paraphrase import query_vectors
+from curation.splits.ties.same_key import read_keys
+from curation.splits.ties.same_time import read_times
+from curation.store import Store
 
 
 class Ties(NamedTuple):
@@ -100,3 +106,31 @@ def _check_cut(inputs: SplitInputs, rules: Rules) -> None:
     ]
     if unknown:
         raise InputError(unknown)
+
+
+def with_tie_data(
+    store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
+) -> SplitInputs:
+    """The inputs with the keys, times (also where `dated`) and embeddings that the rules ask for.
+
+    Raises
+    ------
+    InputError: no query or relevant document has a key, or no query a time, that is asked for.
+    RefusedError: embeddings are missing and the model is not available.
+    """
+    if rules.keys or rules.time_block is not None or dated:
+        with store.reading() as cursor:
+            keys = read_keys(cursor, inputs, rules.keys)
+            times = read_times(cursor, inputs) if rules.time_block is not None or dated else {}
+        if rules.time_block is not None and not times:
+            raise InputError(
+                "Queries cannot be tied by time: the traffic has no time of any of these.",
+                command="`goldset import traffic --time-field` imports times.",
+            )
+        inputs = replace(
+            inputs, keys={name: frozenset(found) for name, found in sorted(keys.items())}, times=times
+        )
+    if rules.paraphrase is None:
+        return inputs
+    vectors = query_vectors(store, inputs.queries, rules.model, progress, rules.numbers)
+    return replace(inputs, vectors=vectors)

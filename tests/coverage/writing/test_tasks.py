@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from curation.coverage.report import find_coverage, find_gaps
 from curation.coverage.writing.queue import WritingTask, check_written, pass_task, write_task, writing_queue
-from curation.coverage.writing.state import read_state
 from curation.coverage.writing.tasks import (
     ORIGIN,
     UNANSWERABLE,
     batches,
     coverage_queries,
     open_tasks,
+    read_state,
     share_out,
     tasks_of_clusters,
 )

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from curation.coverage.writing.state import CoverageState, read_state
+from curation.coverage.writing.tasks import CoverageState, read_state
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,

@@ -22,8 +22,7 @@ from curation.relabeling.plan.choice import (
 )
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import show_plan
-from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.calendar import JudgedPair
+from curation.relabeling.staleness.calendar import JudgedPair, Quarter
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import PairConsensus
 from curation.sources.judgments import ImportedJudgment

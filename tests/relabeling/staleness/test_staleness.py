@@ -10,8 +10,7 @@ import pytest
 
 from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
-from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.calendar import read_traffic, share_of, traffic_of, trend_of
+from curation.relabeling.staleness.calendar import Quarter, read_traffic, share_of, traffic_of, trend_of
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
 from curation.relabeling.staleness.text_changes import text_change, words_kept

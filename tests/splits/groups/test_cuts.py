@@ -15,13 +15,13 @@ from curation.splits.groups import cuts
 from curation.splits.groups.cuts import (
     StillTied,
     WeakLink,
+    cuts_by_id,
     further_ties,
     still_tied,
     ties_within,
     weakest_links,
 )
 from curation.splits.groups.groups import leakage_groups
-from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge

@@ -69,7 +69,9 @@ PLACES = "berlin bern paris parma rome roma oslo osaka lima linz turin turku".sp
 
 
 def test_thresholds_that_are_none_are_refused_together() -> None:
-    with pytest.raises(InputError, match=r"2: expected(.|\n)*0\.01: expected"):
+    with pytest.raises(
+        InputError, match=r"2 is out of range; expected(.|\n)*0\.01 is out of range; expected"
+    ):
         sweep(SplitInputs({"a": "x"}, {}, {}), Rules(), (2, 0.01))
     with pytest.raises(InputError, match="no threshold"):
         sweep(SplitInputs({"a": "x"}, {}, {}), Rules(), ())

@@ -10,11 +10,11 @@ from curation.statistics.arrays import Floats
 from curation.statistics.paired.differences import (
     PairedMoments,
     paired_effects,
+    paired_intervals,
     paired_moments,
     paired_t_p,
     wins_ties_losses,
 )
-from curation.statistics.paired.intervals import paired_intervals
 
 # C. Darwin (1876), as R. A. Fisher (1935), The Design of Experiments, Table 3 has them: how much taller
 # crossed plants were than self-fertilised ones of the same pot, in eighths of an inch.
