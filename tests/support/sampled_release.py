@@ -16,7 +16,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.text import digest
-from tests.support.gold_project import PARTS, write_corpus
+from tests.support.gold_project import PARTS, add_pool, write_corpus
 from tests.support.once import once_a_run
 from tests.support.projects import new_project, rows_of
 
@@ -57,6 +57,8 @@ def _sampled_release() -> bytes:
             for who in ("ada", "ben")
         ]
         add_judgments(store, given, "given.csv")
+        ranks = {(query, documents_of(text)[rank]): rank for query, text in texts.items() for rank in (1, 2)}
+        add_pool(store, ranks)
         answers = (f"{text},“{text}” is so" for text in sorted(texts.values())[::2])
         (folder / "answers.csv").write_text("\n".join(["query,answer", *answers]))
         import_answers(store, folder / "answers.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,12 +14,11 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from curation.files.fields import JudgmentFields
-from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
 from curation.sources.judgments import read_judgments
 from curation.sources.reference_answers import import_answers
 from curation.store import Rehearsal, Store
-from tests.support.gold_project import Qrels, awkward, export, pooled_project
+from tests.support.gold_project import Qrels, awkward, export
 from tests.support.sampled_release import sampled_release
 
 
@@ -29,18 +29,24 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store.close()
 
 
-def graded(store: Store, part: str = "dev") -> Qrels:
-    release = opened(store, "v1")
-    inside = {row["query_id"] for row in release.rows("queries") if row["part"] == part}
+@cache
+def rows(store: Store, part: str) -> list[dict[str, Any]]:
+    """The rows of a part of the release."""
+    return opened(store, "v1").rows(part)
+
+
+def graded(store: Store) -> Qrels:
+    """The grades of the part dev."""
+    inside = {row["query_id"] for row in rows(store, "queries") if row["part"] == "dev"}
     found: Qrels = {}
-    for row in release.rows("qrels"):
+    for row in rows(store, "qrels"):
         if row["query_id"] in inside:
             found.setdefault(row["query_id"], {})[row["document_id"]] = row["grade"]
     return found
 
 
 def texts(store: Store) -> dict[str, str]:
-    return {row["query_id"]: row["text"] for row in opened(store, "v1").rows("queries")}
+    return {row["query_id"]: row["text"] for row in rows(store, "queries")}
 
 
 def exported(store: Store, folder: Path, format: str, name: str) -> Any:
@@ -69,31 +75,30 @@ def test_a_body_of_rank_eval_has_rated_documents_and_a_template_for_its_queries(
 def test_ratings_are_of_the_texts_of_queries(gold: Store, tmp_path: Path) -> None:
     export(gold, "v1", "ratings", tmp_path / "out")
     with (tmp_path / "out" / "dev.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
+        header, *lines = csv.reader(file)
     assert header == ["query", "docid", "rating"]
     expected = {
         (texts(gold)[query], document, str(grade))
         for query, grades in graded(gold).items()
         for document, grade in grades.items()
     }
-    assert {tuple(row) for row in rows} == expected
-    assert len(rows) == len(expected)
+    assert {tuple(line) for line in lines} == expected
+    assert len(lines) == len(expected)
 
 
-def test_scikit_learn_reads_the_lines_of_letor_with_what_the_pool_knows(tmp_path: Path) -> None:
-    store = pooled_project(tmp_path)
-    freeze(store, "v1")
-    export(store, "v1", "letor", tmp_path / "out")
+def test_scikit_learn_reads_the_lines_of_letor_with_what_the_pool_knows(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "letor", tmp_path / "out")
     features, grades, queries = load_svmlight_file(tmp_path / "out" / "dev.txt", query_id=True)
     names = (tmp_path / "out" / "features.tsv").read_text().splitlines()
     assert names == ["feature\tname", "1\t1 / rank of bm25", "2\tscore of bm25"]
-    expected = [grade for by_query in graded(store).values() for grade in by_query.values()]
-    assert grades.tolist() == expected
-    assert len(set(queries.tolist())) == len(graded(store))
-    assert {tuple(row) for row in features.toarray().tolist()} == {(0.5, 1.5), (1.0, 1.5)}
-    first = (tmp_path / "out" / "dev.txt").read_text().splitlines()[0]
-    (query, pairs) = next(iter(graded(store).items()))
-    assert first.endswith(f" # {next(iter(pairs))} {texts(store)[query]}")
+    expected = graded(gold)
+    assert grades.tolist() == [grade for by_query in expected.values() for grade in by_query.values()]
+    assert len(set(queries.tolist())) == len(expected)
+    first, second, third, *_ = features.toarray().tolist()
+    assert (first, second, third) == ([0, 0], [1, 1.5], [0.5, 1.5])
+    line = (tmp_path / "out" / "dev.txt").read_text().splitlines()[0]
+    query, pairs = next(iter(expected.items()))
+    assert line.endswith(f" # {next(iter(pairs))} {texts(gold)[query]}")
 
 
 def test_ids_with_spaces_stay_one_word_in_the_lines_of_letor(tmp_path: Path) -> None:
@@ -131,7 +136,7 @@ def relevant(store: Store) -> dict[str, list[str]]:
 
 
 def answers(store: Store) -> dict[str, str]:
-    return {row["query_id"]: row["answers"][0] for row in opened(store, "v1").rows("answers")}
+    return {row["query_id"]: row["answers"][0] for row in rows(store, "answers")}
 
 
 def document_text(name: str) -> str:
