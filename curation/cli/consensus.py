@@ -9,9 +9,8 @@ import typer
 
 from curation.cli.goldset import By, Json, SealReason, app, project_store
 from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, say, say_withheld, table
+from curation.cli.output import emit, say_withheld, table
 from curation.store import COMMAND_LINE
-from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.door import Door
@@ -134,27 +133,15 @@ def _show_consensus(
     counts: ConsensusCounts, found: AnnotatorErrors | None, listed: Sequence[Mapping[str, Any]]
 ) -> None:
     from curation.door import SEALED
+    from curation.reports.terminal import show_sections
+    from curation.settling.consensus import error_section
 
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
     if found is not None:
-        _show_errors(found)
+        show_sections([error_section(found)])
     if listed:
         _show_pairs(listed)
         say_withheld(sum(pair["settled_by"] == SEALED for pair in listed))
-
-
-def _show_errors(found: AnnotatorErrors) -> None:
-    scale = [f"says {value}" for value in found.values]
-    rows = []
-    for one in found.annotators:
-        first: tuple[object, ...] = (one.annotator, one.grades, one.right, one.bias)
-        for value, given in zip(found.values, one.matrix, strict=True):
-            rows.append((*first, value, *given))
-            first = ("", None, None, None)
-    columns = ["annotator", "grades", "right", "bias", "where true is", *scale]
-    table("Annotators' errors, estimated by Dawid-Skene", columns, rows)
-    if not found.converged:
-        say(f"EM did not converge in {amount(found.iterations, 'step')}: read these with care.")

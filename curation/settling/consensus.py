@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 
 from curation.guides.guide import current_guide
 from curation.pooling.relevance import Relevance
+from curation.reports.page import NumberCell, Section, ShareCell, Table
 from curation.settling.dawid_skene import Estimate, estimate
 from curation.settling.votes import (
     MAJORITY,
@@ -45,6 +46,7 @@ from curation.settling.votes import (
 )
 from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor, Store
+from curation.text import amount
 
 BATCH = 10_000
 HOWS = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
@@ -299,6 +301,21 @@ class AnnotatorErrors:
     iterations: int
     converged: bool
     annotators: tuple[AnnotatorConfusion, ...]
+
+
+def error_section(found: AnnotatorErrors) -> Section:
+    """What each annotator is estimated to say where a grade is true."""
+    rows: list[tuple[object, ...]] = []
+    for one in found.annotators:
+        first: tuple[object, ...] = (one.annotator, one.grades, ShareCell(one.right), NumberCell(one.bias, 2))
+        for value, given in zip(found.values, one.matrix, strict=True):
+            rows.append((*first, value, *given))
+            first = ("", "", "", "")
+    scale = (f"Says {value}" for value in found.values)
+    columns = ("Annotator", "Grades", "Right", "Bias in grades", "Where true is", *scale)
+    table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
+    late = f"The estimate did not settle in {amount(found.iterations, 'step')}: read it with care."
+    return Section("", "", tables=(table,), remark="" if found.converged else late)
 
 
 def errors(votes: Votes, ordinal: bool = False) -> AnnotatorErrors | None:

@@ -10,8 +10,14 @@ from app import ui
 from app.page import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.agreement.report.report import read_fingerprint
-from curation.reports.page import NumberCell, ShareCell
-from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, RuleEffect, errors, rule_effect
+from curation.settling.consensus import (
+    AnnotatorErrors,
+    ConsensusCounts,
+    RuleEffect,
+    error_section,
+    errors,
+    rule_effect,
+)
 from curation.settling.votes import (
     DAWID_SKENE,
     MAJORITY,
@@ -133,17 +139,7 @@ def _errors(found: AnnotatorErrors | None) -> None:
     if found is None:
         return
     with st.expander("How often people are estimated to give the true grade"):
-        rows = [
-            (one.annotator, one.grades, ShareCell(one.right), NumberCell(one.bias, 2))
-            for one in found.annotators
-        ]
-        ui.table(
-            "Annotators' errors, estimated by this rule",
-            ["Annotator", "Grades", "Right", "Bias in grades"],
-            rows,
-        )
-        if not found.converged:
-            ui.quiet(f"The estimate did not settle in {amount(found.iterations, 'step')}: read it with care.")
+        ui.section(error_section(found))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
