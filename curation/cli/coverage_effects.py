@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, Json, Seed, release_store
+from curation.cli.goldset import Json, ReleaseName, Seed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount, p_cell
 
@@ -19,7 +19,7 @@ THIRDS = ("low", "middle", "high")
 
 
 def coverage_effects_command(
-    name: AnyRelease,
+    name: ReleaseName,
     run: Annotated[
         list[str] | None,
         typer.Option(help="A run file, or NAME=FILE. Repeatable.", show_default="none"),
@@ -54,7 +54,7 @@ def coverage_effects_command(
 
     with progress_bar() as progress:
         found = coverage_effects(
-            *(release_store(), name, named_runs(run or []), part),
+            *(project_store(), name, named_runs(run or []), part),
             seed=seed,
             model=model or DEFAULT_MODEL,
             progress=progress,

@@ -173,6 +173,7 @@ def evaluate(
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
     from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
     from curation.files.fields import RunFields
+    from curation.releases.stored import is_file
     from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
@@ -187,7 +188,8 @@ def evaluate(
         answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
     )
     subtopics = request.of_runs.subtopics
-    read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
+    read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
+    read += [] if subtopics is None else [subtopics]
     refuse_no_files(
         report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
     )

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import CurationError, InputError, refuse_problems
+from curation.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
     AnswerOptions,
@@ -135,6 +135,11 @@ def prepared(
     if questions.to_pool is not None:
         check_pooling(store, questions.to_pool, author)
     release = opened(store, request.release)
+    if release.file is not None and (questions.judge is not None or questions.to_pool is not None):
+        raise RefusedError(
+            f"{release.file.path} is a packed release: judges' grades and candidates are in its project alone. "
+            "Evaluate the project's own release."
+        )
     ladder = is_by_ladder(store, release, request, author)
     refuse_unfitting(
         runs=bool(request.runs),

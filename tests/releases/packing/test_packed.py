@@ -28,6 +28,7 @@ from curation.store import Store
 from curation.text import plain
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
 from tests.support.gold_project import frozen_project
+from tests.support.sampled_release import sampled_release
 
 
 class Project(NamedTuple):
@@ -61,17 +62,20 @@ def test_the_same_release_gives_the_same_bytes(project: Project, tmp_path: Path)
 
 
 def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_projects(
-    project: Project, nowhere: Store, tmp_path: Path
+    tmp_path: Path, nowhere: Store
 ) -> None:
-    there = tmp_path / "only-read"
+    store, there = sampled_release(tmp_path), tmp_path / "only-read"
     there.mkdir()
-    for path in (project.packed, project.run):
-        shutil.copy(path, there)
+    shutil.move(tmp_path / "near.trec", there)
+    pack_release(store, "v1", there / "v1.goldset")
     there.chmod(0o500)
-    runs = named_runs([f"system={there / project.run.name}"])
-    found = evaluate_runs(nowhere, str(there / project.packed.name), runs)
-    assert plain(found) == plain(evaluate_runs(project.store, "v1", runs))
-    assert [path.name for path in sorted(there.iterdir())] == ["run.trec", "v1.goldset"]
+    runs = named_runs([str(there / "near.trec")])
+    expected = evaluate_runs(store, "v1", runs)
+    store.close()
+    found = evaluate_runs(nowhere, str(there / "v1.goldset"), runs)
+    assert plain(found) == plain(expected)
+    assert found.runs[0].traffic
+    assert [path.name for path in sorted(there.iterdir())] == ["near.trec", "v1.goldset"]
     there.chmod(0o700)
 
 
