@@ -137,8 +137,8 @@ def prepared(
     release = opened(store, request.release)
     if release.file is not None and (questions.judge is not None or questions.to_pool is not None):
         raise RefusedError(
-            f"{release.file.path} is a packed release: judges' grades and candidates are in its project alone. "
-            "Evaluate the project's own release."
+            f"{release.file.path} is a packed release: judges' grades and candidates are in its project "
+            "alone. Evaluate the project's own release."
         )
     ladder = is_by_ladder(store, release, request, author)
     refuse_unfitting(

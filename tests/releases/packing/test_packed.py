@@ -19,7 +19,7 @@ from curation.errors import CurationError, InputError, NotFoundError, RefusedErr
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
-from curation.releases.export.zipped import pack_release
+from curation.releases.export.zipped import export_zip, pack_release
 from curation.releases.packing.manifest import manifest_text
 from curation.releases.verify import opened, verify
 from curation.scoring.baselines import write_baselines
@@ -59,6 +59,12 @@ def test_the_same_release_gives_the_same_bytes(project: Project, tmp_path: Path)
     other = evaluated_project(tmp_path)
     assert pack_release(other, "v1", tmp_path / "o.goldset").sha256 == again.sha256
     other.close()
+
+
+def test_the_full_export_of_the_page_is_the_packed_release(project: Project, tmp_path: Path) -> None:
+    export_zip(project.store, "v1", "full", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["v1.goldset"]
+    assert (tmp_path / "v1.goldset").read_bytes() == project.packed.read_bytes()
 
 
 def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_projects(
