@@ -178,8 +178,8 @@ def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> Door:
 def write_opening(cursor: Cursor, opening: Opening) -> None:
     """Append an opening to the log, and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
-    told = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
-    detail = {"name": opening.name, "release": opening.release_id, **told}
+    what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
+    detail = {"name": opening.name, "release": opening.release_id, **what}
     record_event(cursor, "open seal", detail, opening.opened_by)
 
 

@@ -67,8 +67,8 @@ class _Text(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
         record.message = printable(" ".join(record.message.splitlines()))
-        told = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
-        return f"{super().formatMessage(record)}{f' [{told}]' if told else ''}"
+        context = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
+        return f"{super().formatMessage(record)}{f' [{context}]' if context else ''}"
 
     def format(self, record: logging.LogRecord) -> str:
         return _visible(super().format(record))

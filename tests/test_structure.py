@@ -72,6 +72,18 @@ def test_each_test_that_is_listed_as_slow_is_there() -> None:
     assert slow_tests() <= there, "make slow writes the list"
 
 
+def test_no_name_is_a_word_that_says_nothing_of_what_it_holds() -> None:
+    empty = {"told", "beside", "loner", "deed", "whoever", "stands", "mended"}
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        for name in (getattr(node, field, None) for field in ("id", "arg", "name", "attr"))
+        if isinstance(name, str) and name.strip("_").lower() in empty
+    }
+    assert found == set(), "use the term of the field: sentences, others, parameters"
+
+
 def test_curation_never_imports_streamlit() -> None:
     curation = [path for path in MODULES if path.is_relative_to(ROOT / "curation")]
     assert [str(path) for path in curation if "streamlit" in imported(path)] == []

@@ -49,7 +49,6 @@ def test_no_module_writes_a_count_before_a_plural_of_its_own() -> None:
         for found in written.finditer(path.read_text(encoding="utf-8"))
     }
     assert own == {
-        "app/views/guide/page.py: {len(rows):,} rounds",
         "curation/evaluation/submission.py: {found.depth:,} documents",
         "curation/releases/coverage.py: {found.least_documents:,} documents",
     }

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 
-def _beside(
+def _in_new_tab(
     renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
 ) -> str:
     tokens[place].attrs |= {"target": "_blank", "rel": "noopener noreferrer nofollow"}
@@ -18,7 +18,7 @@ def _beside(
 
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-_markdown.add_render_rule("link_open", _beside)
+_markdown.add_render_rule("link_open", _in_new_tab)
 
 
 def html_of(text: str) -> str:

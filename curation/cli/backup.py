@@ -53,8 +53,8 @@ def backup(
 
     if rehearse:
         tried = rehearse_restore(project_store(), Path(file))
-        told = f"{tried.backup} can be restored: {amount(sum(tried.rows.values()), 'row')}, all in order."
-        emit(as_json, {"backup": tried.backup, "taken_at": tried.taken_at, "rows": tried.rows}, told)
+        sentence = f"{tried.backup} can be restored: {amount(sum(tried.rows.values()), 'row')}, all in order."
+        emit(as_json, {"backup": tried.backup, "taken_at": tried.taken_at, "rows": tried.rows}, sentence)
         return
     if file.endswith("/"):
         make_folder(Path(file))

@@ -57,18 +57,18 @@ def model_extractor(
 
     name = model_name()
     work, cut = plan_documents(store, name, prices_set())
-    told = f"{name}: {work_sentence(work)}"
+    sentence = f"{name}: {work_sentence(work)}"
     if cut:
-        told += (
+        sentence += (
             f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, without {cut:,} others."
         )
     if work.calls and not send:
-        emit(as_json, {"model": name, "would_send": work, "cut": cut}, f"{told} {NOT_SENT}")
+        emit(as_json, {"model": name, "would_send": work, "cut": cut}, f"{sentence} {NOT_SENT}")
         return None
     spent = None
     if work.calls:
         asking = Asking(find_endpoint(), most_calls, parallel)
-        note(told)
+        note(sentence)
         with progress_bar() as progress:
             spent = ask_about_documents(store, asking, progress)
         note(*spending_sentences(spent))

@@ -83,12 +83,12 @@ def _repair(target: Path, backups: list[Path], as_json: bool) -> None:
 def _show_repaired(repaired: Repaired) -> None:
     rows = amount(sum(repaired.rows.values()), "row")
     say(f"Wrote {repaired.path}: {rows}. {repaired.project} is as it was.")
-    for blocks, told in (
+    for blocks, sentence in (
         (repaired.taken, "were taken from backups that have them with the same sums"),
         (repaired.damaged, "are damaged: all rows that can be read are in a new file, with new indexes"),
     ):
         if blocks:
-            say(f"Blocks {', '.join(map(str, blocks))} {told}.")
+            say(f"Blocks {', '.join(map(str, blocks))} {sentence}.")
     lost = [f"{amount(count, 'row')} of {table}" for table, count in repaired.lost.items()]
     lost += [f"{amount(repaired.log_lost, 'byte')} of the log"] if repaired.log_lost else []
     say(f"LOST: {', '.join(lost)}. A backup may have that." if lost else "Nothing was lost.")

@@ -303,9 +303,9 @@ class Jobs:
     def _launch(self, job: Job) -> _Running | None:
         process, self._ready = self._ready, None
         try:
-            if process is None or not _told(process, job.job_id):
+            if process is None or not _send_id(process, job.job_id):
                 process = self._process()
-                _told(process, job.job_id)
+                _send_id(process, job.job_id)
         except OSError as error:
             end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
             return None
@@ -318,7 +318,7 @@ class Jobs:
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
 
 
-def _told(process: subprocess.Popen[bytes], job_id: str) -> bool:
+def _send_id(process: subprocess.Popen[bytes], job_id: str) -> bool:
     """Whether a process that waits for a job took this one; if not, it is gone."""
     assert process.stdin is not None
     with suppress(BrokenPipeError):

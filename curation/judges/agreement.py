@@ -39,7 +39,7 @@ from curation.errors import RefusedError
 from curation.guides.guide import current_guide
 from curation.judges.stored import JudgeJudgment, judgments_of, require_judge
 from curation.releases.seal import open_sealed
-from curation.releases.stored import Table
+from curation.releases.stored import NOT_COUNTED, Table
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import parts_of, scale_of
 from curation.settling.consensus import consensus
@@ -350,7 +350,6 @@ def _nothing(judge: str, coverage: JudgeCoverage) -> str:
 
 PairKey = tuple[str, str]
 TWICE = "people's grade of a pair that the same annotator graded differently in two rounds"
-_NOT_COUNTED = ("pilot", "practice")
 
 
 @dataclass(frozen=True)
@@ -470,7 +469,7 @@ def _judgments(release: Opened, pairs: Mapping[PairKey, int | None]) -> tuple[Gr
     for row in release.rows("judgments"):
         counts = row["kind"] == "grade" and not row["duplicate"] and "version" not in row
         pair = (row["query_id"], row["document_id"])
-        if counts and pair in pairs and rounds[row["round"]] not in _NOT_COUNTED:
+        if counts and pair in pairs and rounds[row["round"]] not in NOT_COUNTED:
             said[*pair, row["annotator"]].add(row["grade"])
     rows = [(*key, next(iter(grades))) for key, grades in sorted(said.items()) if len(grades) == 1]
     twice = Counter({TWICE: len(said) - len(rows)})

@@ -96,10 +96,10 @@ class LadderLooks:
         found = []
         for answer, look in zip(self.answers, self.looks, strict=True):
             if answer.improved:
-                told = f"{self.measure} {answer.best:.3f}, better than before by more than noise."
+                sentence = f"{self.measure} {answer.best:.3f}, better than before by more than noise."
             else:
-                told = f"no improvement beyond noise; the best shown is still {answer.best:.3f}."
-            found += [f"{answer.system}: {told}", look.sentence]
+                sentence = f"no improvement beyond noise; the best shown is still {answer.best:.3f}."
+            found += [f"{answer.system}: {sentence}", look.sentence]
         parts = ", ".join(self.parts)
         return [
             *found,

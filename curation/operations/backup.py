@@ -111,9 +111,9 @@ def _copy(project: Path, new: Path) -> None:
     with project.open("rb") as file, new.open("wb") as out:
         lock(file, fcntl.LOCK_SH)
         shutil.copyfileobj(file, out)
-        for beside in (log_of, kept_blocks):
-            if beside(project).exists():
-                shutil.copyfile(beside(project), beside(new))
+        for companion in (log_of, kept_blocks):
+            if companion(project).exists():
+                shutil.copyfile(companion(project), companion(new))
 
 
 def _repair(new: Path, project: Path, target: Path, backups: Sequence[Path]) -> Repaired:
@@ -335,12 +335,12 @@ def _exists(target: Path) -> RefusedError:
 
 def _put_in_place(new: Path, taken: Backup) -> None:
     sums = {name: value for name, value in asdict(taken).items() if name != "path"} | {"form": FORM}
-    beside = sums_path(new)
-    beside.touch(OWNER_ONLY)
-    beside.write_text(
+    companion = sums_path(new)
+    companion.touch(OWNER_ONLY)
+    companion.write_text(
         f"{canonical_json(sums | {'taken_at': taken.taken_at.isoformat()})}\n", encoding="utf-8"
     )
-    for one, place in ((beside, sums_path(taken.path)), (new, taken.path)):
+    for one, place in ((companion, sums_path(taken.path)), (new, taken.path)):
         sync(one)
         os.link(one, place)  # unlike a rename, it never replaces a file made meanwhile
     sync(taken.path.parent)

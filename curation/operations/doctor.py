@@ -71,11 +71,11 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         size, free = project.stat().st_size, shutil.disk_usage(project.parent).free
         level: Level = "problem" if free < size else "note" if free < 3 * size else "fine"
-        told = f"The file has {megabytes(size)}; {megabytes(free)} are free on its disk"
+        sentence = f"The file has {megabytes(size)}; {megabytes(free)} are free on its disk"
         needed = (
             "" if level == "fine" else ". A backup next to it, an export or a migration needs as much again"
         )
-        yield DoctorFinding(level, "disk", f"{told}{needed}.")
+        yield DoctorFinding(level, "disk", f"{sentence}{needed}.")
 
 
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:

@@ -57,22 +57,22 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
     damage = damage_of_blocks(store.damaged_blocks)
     if damage:
         yield DoctorFinding("problem", "file", damage, "goldset doctor --repair NEW")
-    told = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
+    sentence = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
-        "fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators."
+        "fine", "file", f"{sentence}; {rows.get('judgment_events', 0):,} are answers of annotators."
     )
 
 
 def _versions(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [newest] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
-    told = f"goldset {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest[0]}"
-    yield DoctorFinding("fine", "versions", f"{told}.")
+    sentence = f"goldset {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest[0]}"
+    yield DoctorFinding("fine", "versions", f"{sentence}.")
     for kept in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
-        told = (
+        sentence = (
             f"{kept.name} ({megabytes(kept.stat().st_size)}) was kept when the project was changed as a whole"
         )
-        yield DoctorFinding("note", "versions", f"{told}. Remove it once you need no way back.")
+        yield DoctorFinding("note", "versions", f"{sentence}. Remove it once you need no way back.")
 
 
 def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
@@ -85,8 +85,8 @@ def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
             yield DoctorFinding("problem", "releases", f"{name}: {error.found}")
             continue
         if not found.intact:
-            told = f"The release {name} is not as it was frozen: {found.problems[0]}"
-            yield DoctorFinding("problem", "releases", f"{told}.", f"goldset verify {name}")
+            sentence = f"The release {name} is not as it was frozen: {found.problems[0]}"
+            yield DoctorFinding("problem", "releases", f"{sentence}.", f"goldset verify {name}")
     if names:
         yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
 
@@ -119,25 +119,27 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         [(last, restored, drilled, detail)] = cursor.execute(_BACKUPS).fetchall()
     take = "goldset backup FOLDER"
     if restored is not None and (last is None or last < restored):  # a backup does not know of itself
-        told = f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
-        yield DoctorFinding("note", "backup", told, take)
+        sentence = (
+            f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
+        )
+        yield DoctorFinding("note", "backup", sentence, take)
     elif last is None:
         yield DoctorFinding("note", "backup", "No backup was ever taken with goldset.", take)
     else:
         old = utc_now() - last > OLDEST_BACKUP
-        told = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC"
-        told += f", more than {OLDEST_BACKUP.days} days ago." if old else "."
-        yield DoctorFinding("note" if old else "fine", "backup", told, take if old else "")
+        sentence = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC"
+        sentence += f", more than {OLDEST_BACKUP.days} days ago." if old else "."
+        yield DoctorFinding("note" if old else "fine", "backup", sentence, take if old else "")
     if drilled is None:
-        told = "No restore drill was ever made."
-        yield DoctorFinding("note", "restore drill", told, "goldset backup FOLDER --rehearse")
+        sentence = "No restore drill was ever made."
+        yield DoctorFinding("note", "restore drill", sentence, "goldset backup FOLDER --rehearse")
         return
     old, found = utc_now() - drilled > OLDEST_DRILL, json.loads(detail)
-    told = f"The last restore drill was on {drilled:%Y-%m-%d %H:%M} UTC, with {found['backup']}"
+    sentence = f"The last restore drill was on {drilled:%Y-%m-%d %H:%M} UTC, with {found['backup']}"
     if found["problem"]:
-        yield DoctorFinding("problem", "restore drill", f"{told}, and failed: {found['problem']}", take)
+        yield DoctorFinding("problem", "restore drill", f"{sentence}, and failed: {found['problem']}", take)
     else:
-        yield DoctorFinding("note" if old else "fine", "restore drill", f"{told}. All was in order.")
+        yield DoctorFinding("note" if old else "fine", "restore drill", f"{sentence}. All was in order.")
 
 
 _BACKUPS = """
@@ -153,8 +155,10 @@ def _clock(store: Store) -> Iterator[DoctorFinding]:
         key = get_setting(cursor, "cookie_key")
     last: datetime | None = row[0]
     if last is not None and last - utc_now() > MINUTES_AHEAD:
-        told = f"The last event of the audit trail is of {last:%Y-%m-%d %H:%M} UTC, which is in the future"
-        yield DoctorFinding("problem", "clock", f"{told}. Set this machine's clock.")
+        sentence = (
+            f"The last event of the audit trail is of {last:%Y-%m-%d %H:%M} UTC, which is in the future"
+        )
+        yield DoctorFinding("problem", "clock", f"{sentence}. Set this machine's clock.")
     if key is None:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 

@@ -91,8 +91,8 @@ class Contributions:
     @property
     def withheld(self) -> str:
         """The sentence for pairs of sealed queries; '' where there are none."""
-        told = withheld(self.sealed, "judged pair")
-        return told and f"{told} None counts as relevant here."
+        sentence = withheld(self.sealed, "judged pair")
+        return sentence and f"{sentence} None counts as relevant here."
 
 
 class _StoredPool(NamedTuple):

@@ -26,7 +26,7 @@ from curation.text import canonical_json
 
 FORMAT = 2
 """The form of a release's content."""
-BESIDE = ("pilot", "practice")
+NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 SUFFIX = ".goldset"
 """What the names of packed releases end with."""

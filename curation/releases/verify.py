@@ -273,7 +273,7 @@ def _difference(part: str, text: PartText, expected: PartSum) -> str:
     )
     for number, (line, own, known) in enumerate(zip(lines, found, sums, strict=False), 1):
         if own != known:
-            return f"line {number:,} is the first that differs{count}: {_told(part, line)}"
+            return f"line {number:,} is the first that differs{count}: {_described(part, line)}"
     return f"its end differs{count}"
 
 
@@ -281,7 +281,7 @@ def _line_sums(sums: PartSum) -> list[str]:
     return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 
-def _told(part: str, line: str) -> str:
+def _described(part: str, line: str) -> str:
     if part in OPENLY:
         return line if len(line) <= 200 else f"{line[:200]}…"
     try:

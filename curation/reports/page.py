@@ -295,7 +295,7 @@ def intervals(
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
     return in_two_sizes(
         "intervals.svg",
-        _labelled(_beside(marks, start), ticks, references),
+        _labelled(_label_column(marks, start), ticks, references),
         _labelled(_below(marks, start), ticks, references),
         title=title,
         ticks=[*ticks, *references],
@@ -316,7 +316,7 @@ def _labelled(
     return {**places, "labels": labels}
 
 
-def _beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
+def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
     """Intervals next to their names and figures."""
     rows = []
     for number, mark in enumerate(marks):

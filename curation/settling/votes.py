@@ -25,7 +25,7 @@ from curation.text import canonical_json
 
 MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
 RULES = (MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL)
-TOLD = {
+MEANING = {
     MAJORITY: "A pair has the grade that more than half of the votes name.",
     MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
     DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "

@@ -87,8 +87,8 @@ def _names(normal: str) -> list[_Name]:
 
 
 def _is_separate(normal: str, word: re.Match[str]) -> bool:
-    beside = (normal[max(0, word.start() - 1) : word.start()], normal[word.end() : word.end() + 1])
-    return "-" not in beside and "'" not in beside
+    around = (normal[max(0, word.start() - 1) : word.start()], normal[word.end() : word.end() + 1])
+    return "-" not in around and "'" not in around
 
 
 def _is_meant(words: list[re.Match[str]], place: int) -> bool:

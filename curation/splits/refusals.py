@@ -158,8 +158,8 @@ def _weakest_lines(links: Sequence[WeakLink] | None, queries: Mapping[str, str])
         return ["The group has too many ties to look for the weakest among them."]
     if not links:
         return [f"No {LINKS_SHOWN} ties or fewer hold the group together."]
-    told = "The group's weakest links; cut together they split it:"
-    return [told, *(link_line(link, queries) for link in links)]
+    heading = "The group's weakest links; cut together they split it:"
+    return [heading, *(link_line(link, queries) for link in links)]
 
 
 def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:

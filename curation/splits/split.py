@@ -172,8 +172,8 @@ def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: C
     levels = [(name, sorted(found)) for name, found in sorted(graded.levels.items())]
     keys = [(name, sorted(found)) for name, found in sorted(inputs.keys.items())]
     times = [(name, time.isoformat()) for name, time in sorted(inputs.times.items())]
-    beside = [sorted(carried.parts.items()), keys, times]
-    return digest("split", parameters, queries, levels, relevant, texts, beside)
+    carried_inputs = [sorted(carried.parts.items()), keys, times]
+    return digest("split", parameters, queries, levels, relevant, texts, carried_inputs)
 
 
 def store_split(
@@ -468,7 +468,7 @@ def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[s
         "largest_group": request.options.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
-    found |= ties.told
+    found |= ties.further
     if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
         found["words"] = CUT  # said only where the documents of older splits were compared otherwise
     if request.options.by_time:

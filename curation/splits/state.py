@@ -84,5 +84,5 @@ def _request(parameters: Mapping[str, Any], report: Mapping[str, Any], usual: in
 def _in_order(parameters: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
     """The parts in the order in which they were given, which the shares of the certificate have."""
     shares = report.get("certificate", {}).get("shares", ())
-    told = [share["part"] for share in shares if share["dimension"] == ALL]
-    return told if set(told) == set(parameters["parts"]) else list(parameters["parts"])
+    recorded = [share["part"] for share in shares if share["dimension"] == ALL]
+    return recorded if set(recorded) == set(parameters["parts"]) else list(parameters["parts"])

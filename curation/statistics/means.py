@@ -12,8 +12,9 @@ studentised bootstrap hold the truth too seldom. So it is Wilson's score interva
   and B. A. Coull (1998), The American Statistician 52, add successes and failures.
 
 That is enough where the most common figure is 0 or the highest one. Where it is between, and fewer than
-`BESIDE` queries have another one, these say little of how many more there are: the interval then reaches as
-far as if as many had the worst or the best figure as Clopper and Pearson's (1934) bound of a share allows.
+`FEW_OTHERS` queries have another one, these say little of how many more there are: the interval then
+reaches as far as if as many had the worst or the best figure as Clopper and Pearson's (1934) bound of a share
+allows.
 
 The interval needs no draws, so the same figures have the same interval wherever they are shown, and it ends
 where figures end. `benchmarks.coverage_means` has what it holds on real topics.
@@ -29,7 +30,7 @@ from curation.statistics.arrays import Floats, Ints
 UNSEEN = 1 / 8
 """How many queries are added at either end of the range."""
 
-BESIDE = 4
+FEW_OTHERS = 4
 """With fewer queries than this besides the most common figure, a sample easily misses such ones."""
 
 EQUAL_WITHIN = 9
@@ -84,9 +85,9 @@ def with_unseen(
     ends: Floats, mean: Floats, values: Floats, n: Floats | Ints, highest: Floats | float
 ) -> Floats:
     """The intervals, wider where few of `values`, shape (Q, P), differ from the most common figure."""
-    common, beside = most_common(values)
-    few = (beside < np.minimum(BESIDE, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
-    more = betaincinv(beside + 1.0, np.where(few, n - beside, 1.0), 0.975) - beside / np.maximum(n, 1)
+    common, others = most_common(values)
+    few = (others < np.minimum(FEW_OTHERS, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
+    more = betaincinv(others + 1.0, np.where(few, n - others, 1.0), 0.975) - others / np.maximum(n, 1)
     low, high = (
         np.minimum(ends[0], mean - more * common),
         np.maximum(ends[1], mean + more * (highest - common)),
@@ -96,12 +97,12 @@ def with_unseen(
 
 def most_common(values: Floats) -> tuple[Floats, Ints]:
     """The most common figure of each column and how many queries have another, (P,); NaN is no query."""
-    common, beside = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
+    common, others = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for place, column in enumerate(np.round(values, EQUAL_WITHIN).T):
         found, times = np.unique(column[~np.isnan(column)], return_counts=True)
         if len(found):
-            common[place], beside[place] = found[times.argmax()], times.sum() - times.max()
-    return common, beside
+            common[place], others[place] = found[times.argmax()], times.sum() - times.max()
+    return common, others
 
 
 def ratio(over: Floats, under: Floats | Ints) -> Floats:

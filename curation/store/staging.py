@@ -29,7 +29,7 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
     private: only the user who writes it can look into it.
     """
     clear_leftovers(out.parent)
-    new = _beside(out, "new")
+    new = _staged(out, "new")
     unheld = new.with_name(f"{new.name}-")  # no name of a left-over: nobody removes it before it is held
     unheld.mkdir(0o700 if private else 0o777, parents=True)
     with _held(unheld):
@@ -51,7 +51,7 @@ def replace_folder(new: Path, out: Path) -> None:
 
     Others may do the same at the same time: one of them is there in the end, and nothing of those before.
     """
-    old = _beside(out, "old")
+    old = _staged(out, "old")
     with _held(out):
         with suppress(FileNotFoundError):  # there is none, or somebody else moves it away just now
             out.rename(old)
@@ -129,7 +129,7 @@ def is_held(folder: Path) -> bool:
     return True
 
 
-def _beside(out: Path, kind: str) -> Path:
+def _staged(out: Path, kind: str) -> Path:
     return out.parent / f".{out.name}.{kind}-{secrets.token_hex(8)}"
 
 

@@ -108,8 +108,8 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
         left_out = [
             f"Left out: {amount(count, 'query', 'queries')}: {why}." for why, count in here.left_out.items()
         ]
-        told = [f"Opened: {amount(here.assignments, 'answer')} to write.", *left_out]
-        ui.sentences("\n".join([*told, withheld(here.sealed, "query", "queries")]))
+        sentences = [f"Opened: {amount(here.assignments, 'answer')} to write.", *left_out]
+        ui.sentences("\n".join([*sentences, withheld(here.sealed, "query", "queries")]))
     status = answer_task_status(store, name)
     ui.quiet(_state(status))
     ui.tables(*status_tables(status))

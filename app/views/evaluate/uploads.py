@@ -139,14 +139,14 @@ def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> N
     """Write files of times next to the run files that they are named as."""
     sent = {file_name(one.name): one for one in times}
     for _, run in runs:
-        beside = seconds_path(Path(run))
-        if beside is not None and beside.name in sent:
-            beside.write_bytes(sent[beside.name].getvalue())
+        times_file = seconds_path(Path(run))
+        if times_file is not None and times_file.name in sent:
+            times_file.write_bytes(sent[times_file.name].getvalue())
 
 
 def _times_name(run: str) -> str | None:
-    beside = seconds_path(Path(file_name(run)))
-    return None if beside is None else beside.name
+    times_file = seconds_path(Path(file_name(run)))
+    return None if times_file is None else times_file.name
 
 
 def system_name(sent: str) -> str:

@@ -33,11 +33,11 @@ def show(editor: GuideEditor, form: GuideFields) -> None:
         format_func=lambda place: "Title and text" if place == WHOLE else _named(form.grades[place]),
         label_visibility="collapsed",
     )
-    told = _told(editor.source)
+    problems = _problems(editor.source)
     if part is None or part == WHOLE:
-        _whole(_Form(editor, told, ()), form)
+        _whole(_Form(editor, problems, ()), form)
     else:
-        _grade(_Form(editor, told, ("scale", part)), form, part)
+        _grade(_Form(editor, problems, ("scale", part)), form, part)
 
 
 def sentence(problem: GuideProblem) -> str:
@@ -49,9 +49,9 @@ class _Form:
     """The fields of one part: their keys, what is wrong at each, and how they tell of changes."""
 
     def __init__(
-        self, editor: GuideEditor, told: dict[tuple[int | str, ...], str], here: tuple[int | str, ...]
+        self, editor: GuideEditor, problems: dict[tuple[int | str, ...], str], here: tuple[int | str, ...]
     ) -> None:
-        self.editor, self._told, self._here = editor, told, here
+        self.editor, self._problems, self._here = editor, problems, here
 
     def field(
         self, draw: Callable[..., object], label: str, held: object, change: Callable[[Any], Change],
@@ -69,7 +69,7 @@ class _Form:
             self.problem(*place)
 
     def problem(self, *place: int | str) -> None:
-        said = self._told.get((*self._here, *place))
+        said = self._problems.get((*self._here, *place))
         if said:
             st.html(f'<p class="gs-problem" role="alert">{escape(said)}</p>')
 
@@ -82,7 +82,7 @@ class _Form:
         return " ".join(map(str, ("guide", self.editor.generation, *self._here, *place)))
 
 
-def _told(source: str) -> dict[tuple[int | str, ...], str]:
+def _problems(source: str) -> dict[tuple[int | str, ...], str]:
     return {one.location: sentence(one) for one in guide_problems(source)}
 
 

@@ -130,7 +130,9 @@ def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
     if asked:
         act(
             acts,
-            lambda: _told(change_role(store, chosen.name, role, acts.by), f"{chosen.name} is {role} now."),
+            lambda: _described(
+                change_role(store, chosen.name, role, acts.by), f"{chosen.name} is {role} now."
+            ),
         )
 
 
@@ -209,7 +211,7 @@ def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> N
         st.error("Tick the box first.", icon=":material/error:")
     elif asked:
         said = f"{chosen.name} is deactivated. Their judgments remain and count."
-        act(acts, lambda: _told(deactivate_annotator(store, chosen.name, acts.by), said))
+        act(acts, lambda: _described(deactivate_annotator(store, chosen.name, acts.by), said))
 
 
 def _activate(store: Store, acts: Acts, chosen: Account) -> None:
@@ -223,7 +225,7 @@ def _activate(store: Store, acts: Acts, chosen: Account) -> None:
     act(acts, action)
 
 
-def _told(changed: AccountChange, sentence: str) -> str:
+def _described(changed: AccountChange, sentence: str) -> str:
     returned: Sequence[str] = [one.sentence for one in changed.returned]
     return "\n".join([sentence, *returned])
 

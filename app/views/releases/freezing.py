@@ -78,7 +78,7 @@ def _against(found: Readiness, certificate: Certificate) -> None:
         "\n".join(f"{check.sentence[0].upper()}{check.sentence[1:]}." for check in found.gate.checks)
     )
     ui.heading("Certificate of the split")
-    preview.told(certificate)
+    preview.show_certificate(certificate)
     ui.quiet("The freeze checks the split again with the labels of then.")
 
 

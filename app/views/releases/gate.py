@@ -72,12 +72,12 @@ def _name(check: GateCheck) -> str:
 def _check(check: GateCheck) -> None:
     known = check.value is not None and check.state in ("met", "missed")
     ui.heading(_name(check))
-    ui.verdict(decimal(check.value) if known else "–", STATES[check.state], _told(check))
+    ui.verdict(decimal(check.value) if known else "–", STATES[check.state], _sentence(check))
     if known:
-        measure(_told(check), check.value, check.low, check.high, check.wanted)
+        measure(_sentence(check), check.value, check.low, check.high, check.wanted)
 
 
-def _told(check: GateCheck) -> str:
+def _sentence(check: GateCheck) -> str:
     text = check.sentence.partition(": ")[2].partition(": ")[2]
     return f"{text[:1].upper()}{text[1:]}."
 

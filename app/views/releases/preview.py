@@ -29,7 +29,7 @@ def show(found: SplitPreview) -> None:
     ui.heading("Parts of this split")
     _parts(found)
     ui.sentences("\n".join(_changes(found)))
-    told(found.certificate)
+    show_certificate(found.certificate)
 
 
 def details(found: SplitPreview) -> None:
@@ -40,7 +40,7 @@ def details(found: SplitPreview) -> None:
     tables(found.certificate)
 
 
-def told(found: Certificate) -> None:
+def show_certificate(found: Certificate) -> None:
     """What a search across the parts found, in sentences."""
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(found)))
 

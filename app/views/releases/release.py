@@ -171,7 +171,7 @@ def _certificate(store: Store, release: ReleaseRow) -> None:
         ui.quiet(error.found)
         return
     ui.heading("Certificate of the split")
-    preview.told(certificate)
+    preview.show_certificate(certificate)
     page = certificate_page(certificate, release.name)
     st.download_button(
         "Download this certificate", page, "certificate.html", "text/html", icon=":material/download:"

@@ -21,10 +21,10 @@ from curation.settling.consensus import (
 from curation.settling.votes import (
     DAWID_SKENE,
     MAJORITY,
+    MEANING,
     MEDIAN,
     ORDINAL,
     RULES,
-    TOLD,
     ConsensusRule,
     Votes,
     read_rule,
@@ -54,7 +54,7 @@ def show(context: PageContext) -> None:
     if not now.counts.pairs:
         st.info("Nothing is judged yet, so there is nothing to settle.", icon=":material/info:")
     ui.heading(f"In force: {NAMES[rule.name]}")
-    ui.sentences(f"{TOLD[rule.name]} A reviewer's decision comes before any rule.")
+    ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
     rows = [_row("In force", now.counts)]
     effect = now if wanted == rule else _effect(store, state, wanted)
@@ -115,7 +115,7 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ef
     form = context.acts.form(FORM)
     if wanted != rule:
         if wanted.name != rule.name:
-            ui.sentences(TOLD[wanted.name])
+            ui.sentences(MEANING[wanted.name])
         settled, opened, regraded = (amount(number, "pair") for number in effect[1:])
         ui.sentences(
             f"Compared with the rule in force, {settled} would get a grade, {opened} would lose it, and "

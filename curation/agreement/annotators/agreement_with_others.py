@@ -102,7 +102,7 @@ class _GradeRows(NamedTuple):
     own: Sequence[slice]
 
 
-class _Beside(NamedTuple):
+class _Shared(NamedTuple):
     """One person's grades against the others', in parallel, where there are others: sums of their grades."""
 
     grade: Floats
@@ -151,8 +151,8 @@ def agreement_with_others(
     totals = _Totals(rows, inside)
     found = {}
     for person, name in enumerate(grades.names):
-        beside = totals.beside(person)
-        found[name] = _agreement(name, beside, totals.others(person, beside), seed)
+        shared = totals.shared(person)
+        found[name] = _agreement(name, shared, totals.others(person, shared), seed)
     return found
 
 
@@ -179,19 +179,19 @@ class _Totals:
         self.pairs = _two_others(self.sums)
         self.whole = self.pairs.sum(axis=1)
 
-    def beside(self, person: int) -> _Beside:
+    def shared(self, person: int) -> _Shared:
         """The person's grades, where somebody else inside graded the pair, too."""
         own = self.rows.own[person]
         grade, others = self.rows.grade[own], self._without(person)
         there = others[0] > 0
         number, first, second = others[:, there]
         query = self.rows.query[own][there]
-        return _Beside(grade[there], query, number, first / number, second / number)
+        return _Shared(grade[there], query, number, first / number, second / number)
 
-    def others(self, person: int, beside: _Beside) -> _Others | None:
+    def others(self, person: int, shared: _Shared) -> _Others | None:
         """The others on the person's pairs; where too few have two others, on all pairs."""
         near = _two_others(
-            np.stack([beside.number, *(beside.number * x for x in (beside.mean, beside.square))])
+            np.stack([shared.number, *(shared.number * x for x in (shared.mean, shared.square))])
         )
         sums = near.sum(axis=1)
         if sums[0] < MINIMUM_GRADES:
@@ -225,10 +225,10 @@ def _two_others(sums: Floats) -> Floats:
     return np.stack([np.where(two, column, 0.0) for column in columns])
 
 
-def _compared(beside: _Beside, others: _Others | None) -> tuple[float, float | None] | None:
+def _compared(shared: _Shared, others: _Others | None) -> tuple[float, float | None] | None:
     """Kappa and its p (None where the others agree with nobody either); None where grades do not vary."""
-    off, own, mean = beside.off, beside.grade.mean(), beside.mean.mean()
-    chance = float((beside.grade**2).mean() - 2 * own * mean + beside.square.mean())
+    off, own, mean = shared.off, shared.grade.mean(), shared.mean.mean()
+    chance = float((shared.grade**2).mean() - 2 * own * mean + shared.square.mean())
     if chance <= _NOTHING:
         return None
     distance = float(off.mean())
@@ -236,9 +236,9 @@ def _compared(beside: _Beside, others: _Others | None) -> tuple[float, float | N
     if others is None or others.kappa <= 0:
         return kappa, None
     # What each pair adds to distance less its share of chance, to first order in the two means.
-    by_pair = beside.grade**2 + beside.square - 2 * (own * beside.mean + beside.grade * mean - own * mean)
+    by_pair = shared.grade**2 + shared.square - 2 * (own * shared.mean + shared.grade * mean - own * mean)
     excess = off - (1 - SHARE_OF_OTHERS * others.kappa) * by_pair
-    return kappa, max(_above(excess, beside.query), _above(off - others.distance, beside.query))
+    return kappa, max(_above(excess, shared.query), _above(off - others.distance, shared.query))
 
 
 def _above(values: Floats, query: Ints) -> float:
@@ -253,15 +253,15 @@ def _mean_p(values: Floats, query: Ints) -> float:
     return mean_p(float(values.mean()), off.astype(np.float64))
 
 
-def _enough(beside: _Beside) -> bool:
-    return len(beside.grade) >= MINIMUM_GRADES and len(np.unique(beside.query)) >= MINIMUM_QUERIES
+def _enough(shared: _Shared) -> bool:
+    return len(shared.grade) >= MINIMUM_GRADES and len(np.unique(shared.query)) >= MINIMUM_QUERIES
 
 
 def _standing_out(rows: _GradeRows, inside: Mask) -> tuple[str, list[int]] | None:
     """Who is to be left out next, the worst first, and why; None where nobody is conspicuous."""
     totals = _Totals(rows, inside)
     people = np.flatnonzero(inside).tolist()
-    everyone = {person: totals.beside(person) for person in people}
+    everyone = {person: totals.shared(person) for person in people}
     besides = {person: one for person, one in everyone.items() if _enough(one)}
     others = {person: totals.others(person, one) for person, one in besides.items()}
     theirs = {person: found.kappa if found is not None else np.inf for person, found in others.items()}
@@ -306,20 +306,20 @@ def _one_grade_ps(rows: _GradeRows, inside: Mask, people: Collection[int]) -> It
         yield person, one_grade_p(value[own][shared], others[shared])
 
 
-def _agreement(name: str, beside: _Beside, others: _Others | None, seed: int) -> OthersAgreement:
-    pairs, queries = len(beside.grade), len(np.unique(beside.query))
+def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) -> OthersAgreement:
+    pairs, queries = len(shared.grade), len(np.unique(shared.query))
     few = OthersAgreement(name, pairs, queries)
-    if not _enough(beside):
+    if not _enough(shared):
         needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         return few._replace(
             undefined=f"others graded {amount(pairs, 'pair')} of {amount(queries, 'query', 'queries')}; "
             f"{needed}"
         )
-    compared = _compared(beside, others)
+    compared = _compared(shared, others)
     if compared is None:
         return few._replace(undefined=NO_VARIATION)
     kappa, p = compared
-    low, high = _interval(beside, seed)
+    low, high = _interval(shared, seed)
     found = few._replace(kappa=_plain(kappa), low=_plain(low), high=_plain(high), p=p)
     if others is None:
         return found._replace(undefined=NOBODY_ELSE)
@@ -332,9 +332,9 @@ def _plain(value: float | None) -> float | None:
     return None if value is None else round(value, 9) + 0.0
 
 
-def _interval(beside: _Beside, seed: int) -> tuple[float | None, float | None]:
-    _, place = np.unique(beside.query, return_inverse=True)
-    columns = (beside.off, beside.grade, beside.mean, beside.grade**2 + beside.square, np.ones(len(place)))
+def _interval(shared: _Shared, seed: int) -> tuple[float | None, float | None]:
+    _, place = np.unique(shared.query, return_inverse=True)
+    columns = (shared.off, shared.grade, shared.mean, shared.grade**2 + shared.square, np.ones(len(place)))
     sums = np.stack([np.bincount(place, column) for column in columns], axis=1).astype(np.float64)
     drawn = [_kappas(block) for block in resampled(sums, seed)]
     return percentile_interval(np.concatenate(drawn), len(sums)) or (None, None)

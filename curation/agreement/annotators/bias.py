@@ -89,7 +89,7 @@ def read_comparable(cursor: Cursor, round_id: str | None = None) -> Comparable:
 
 def differences_of(given: Comparable, left_out: Collection[str] = ()) -> list[Differences]:
     """Everybody's wanted grades and those of the others who are not left out, by name."""
-    off, right = _beside(given, ~np.isin(given.annotator, list(left_out)))
+    off, right = _against_others(given, ~np.isin(given.annotator, list(left_out)))
     columns = (given.query, given.at, off, right, given.seconds, given.length)
     return [
         Differences(str(name), *(column[(given.annotator == name) & given.wanted] for column in columns))
@@ -97,7 +97,7 @@ def differences_of(given: Comparable, left_out: Collection[str] = ()) -> list[Di
     ]
 
 
-def _beside(given: Comparable, counted: NDArray[np.bool_]) -> tuple[Floats, Ints]:
+def _against_others(given: Comparable, counted: NDArray[np.bool_]) -> tuple[Floats, Ints]:
     """Own less reference, and right or wrong."""
     pair, grade, decided, decision = given.pair, given.grade, given.decided, given.decision
     # `others[i, g]`: how many others gave grade g to the pair of row i.

@@ -319,8 +319,8 @@ def read_mentions(answer: str) -> list[Mention]:
             raise MalformedAnswerError("an entity without a name")
         name, description = entity_name(item["name"]), item.get("description")
         if name and name.count(" ") < LONGEST_NAME and name not in found and len(found) < MOST:
-            told = shortened(" ".join(description.split())) if isinstance(description, str) else ""
-            found[name] = Mention(name, told, 1 / (1 + len(found)))
+            short = shortened(" ".join(description.split())) if isinstance(description, str) else ""
+            found[name] = Mention(name, short, 1 / (1 + len(found)))
     return list(found.values())
 
 

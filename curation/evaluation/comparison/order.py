@@ -35,7 +35,7 @@ import numpy as np
 from curation.door import sealed_parts
 from curation.errors import InputError
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
-from curation.releases.stored import BESIDE
+from curation.releases.stored import NOT_COUNTED
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.metrics.measures import Measure
@@ -425,7 +425,7 @@ def released_noise(store: Store, release: EvaluatedRelease) -> GradeNoise:
     found = opened(store, release.frozen or release.name)
     sealed = sealed_parts(found.header)
     hidden = {row["query_id"] for row in found.rows("queries") if row["part"] in sealed}
-    practice = {row["round"] for row in found.rows("rounds") if row["kind"] in BESIDE}
+    practice = {row["round"] for row in found.rows("rounds") if row["kind"] in NOT_COUNTED}
     judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for row in found.rows("judgments"):
         counts = not row["duplicate"] and row["round"] not in practice and "version" not in row

@@ -313,8 +313,8 @@ def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) 
         return list(first), ""
     shown = [value for value in first if any(one[value].figures for one in kinds)]
     reasons = Counter(first[value].left_out for value in first if value not in set(shown))
-    told = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
-    return shown, f"Not listed: {told}." if told else ""
+    listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
+    return shown, f"Not listed: {listed}." if listed else ""
 
 
 def other_means(

@@ -25,28 +25,28 @@ def drift_findings(report: DriftReport) -> list[str]:
     """What a reader wants to know first."""
     if not report.pairs:
         return ["No pair has both an old and a new grade yet.", *_orders_told(report)]
-    told = [
+    sentences = [
         f"{report.changed:,} of {amount(report.pairs, 'pair')} have another grade. The same grade: "
-        f"{_told(report.overall.same, share=True)}; kappa {_told(report.overall.kappa)}, quadratic kappa "
-        f"{_told(report.overall.quadratic)}."
+        f"{_figure_text(report.overall.same, share=True)}; kappa {_figure_text(report.overall.kappa)}, "
+        f"quadratic kappa {_figure_text(report.overall.quadratic)}."
     ]
     if report.wrong is not None:
-        told.append(_wrong_told(report))
+        sentences.append(_wrong_told(report))
     for row in report.causes:
         if row.p is not None and row.p < 0.05 and row.difference is not None:
             more = "more" if row.difference > 0 else "less"
-            told.append(
+            sentences.append(
                 f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
                 f"{percent(abs(row.difference), 1)} of the pairs ({percent(row.from_, 1)} to "
                 f"{percent(row.to, 1)}, p {p_text(row.p)})."
             )
-    told += _orders_told(report)
+    sentences += _orders_told(report)
     if report.sealed:
-        told.append(
+        sentences.append(
             f"{report.sealed:,} of the pairs are of parts that a release seals: the figures count them, the "
             "list of pairs does not name them."
         )
-    return told
+    return sentences
 
 
 def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
@@ -137,8 +137,8 @@ def _rows(what: str, rows: Sequence[DriftRow]) -> Table:
             row.name,
             row.pairs,
             row.queries,
-            _told(row.same, share=True),
-            *(_told(one) for one in (row.kappa, row.quadratic, row.shift)),
+            _figure_text(row.same, share=True),
+            *(_figure_text(one) for one in (row.kappa, row.quadratic, row.shift)),
         )
         for row in rows
     )
@@ -187,7 +187,7 @@ def _regraded(report: DriftReport, limit: int) -> Table:
     return Table(f"{amount(len(changed), 'pair')}{shown}", columns, rows)
 
 
-def _told(figure: DriftFigure, share: bool = False) -> str:
+def _figure_text(figure: DriftFigure, share: bool = False) -> str:
     if figure.value is None:
         return figure.why or "unknown"
     form = partial(percent, places=1) if share else "{:.3f}".format

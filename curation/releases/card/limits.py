@@ -36,23 +36,23 @@ def _of_labels(release: Opened) -> Lines:
     hows = Counter(row["how"] for row in release.walk("qrels"))
     total = hows.total()
     rounds = {row["kind"] for row in release.rows("rounds")}
-    told = _of_relevance(release)
+    sentences = _of_relevance(release)
     if hows["single"]:
-        told.append(
+        sentences.append(
             f"{hows['single']:,} of {total:,} grades ({percent(hows['single'], total)}) rest on a single "
             "judgment; nothing is known about how far another person would agree with them."
         )
     for level in ("ordinal", "raw"):
         found = figures["between"][level]
         if found["undefined"]:
-            told.append(f"Agreement ({level}) is undefined: {found['undefined']}.")
+            sentences.append(f"Agreement ({level}) is undefined: {found['undefined']}.")
         elif found["too_few"]:
-            told.append(f"Agreement ({level}) rests on {found['units']:,} pairs: too few for a figure.")
+            sentences.append(f"Agreement ({level}) rests on {found['units']:,} pairs: too few for a figure.")
     if not sum(row["n"] for row in figures["within"]):
-        told.append("No annotator's consistency is known: no blind duplicate was graded twice.")
+        sentences.append("No annotator's consistency is known: no blind duplicate was graded twice.")
     if rounds == {"imported"}:
-        told.append("All judgments were imported: how they were collected is their source's to say.")
-    return told
+        sentences.append("All judgments were imported: how they were collected is their source's to say.")
+    return sentences
 
 
 def _of_relevance(release: Opened) -> Lines:
@@ -66,9 +66,9 @@ def _of_relevance(release: Opened) -> Lines:
         return [
             f"No query has a relevant document (grade {grade} or more): no system can be measured with it."
         ]
-    told = f"{lacking:,} of {len(queries):,} queries ({percent(lacking, len(queries))})"
+    share = f"{lacking:,} of {len(queries):,} queries ({percent(lacking, len(queries))})"
     return [
-        f"{told} have no relevant document (of grade {grade} or more): "
+        f"{share} have no relevant document (of grade {grade} or more): "
         "measures are 0 or undefined for them, whatever a system returns."
     ]
 
@@ -77,39 +77,39 @@ def _of_pools(release: Opened) -> Lines:
     codes = PairCodes()
     pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
     open_pairs = len(pairs) - number_in(pairs, judged)
-    told = [
+    sentences = [
         "Documents without a grade are not known to be irrelevant. Measures that count them as such "
         "disfavour systems that did not take part in the pools."
     ]
     if any(True for _ in release.walk("pool_sample")):
-        told.insert(
+        sentences.insert(
             0,
             "Only a random sample of the pool was judged. Measures that count the rest as not relevant say "
             "nothing of the whole pool; those that are inferred from the sample do.",
         )
     if open_pairs:
         share = percent(open_pairs, len(pairs))
-        told.insert(0, f"{open_pairs:,} of {len(pairs):,} candidate pairs ({share}) have no grade.")
-    return told
+        sentences.insert(0, f"{open_pairs:,} of {len(pairs):,} candidate pairs ({share}) have no grade.")
+    return sentences
 
 
 def _of_freeze(release: Opened) -> Lines:
     header = release.header
-    told = []
+    sentences = []
     if header.get("changed"):
-        told.append(
+        sentences.append(
             f"{header['changed']:,} grades were given on another version of their document than is here."
         )
     if sharing := header.get("sharing"):
-        told.append(
+        sentences.append(
             f"{sharing['grades']:,} grades were given to further documents by the rule {sharing['rule']!r}, "
             f"not by people; {sharing['conflicts']:,} texts have different grades under different ids."
         )
     if header.get("override"):
-        told.append("It was frozen although its agreement is not what the project demands.")
+        sentences.append("It was frozen although its agreement is not what the project demands.")
     sources = Counter(row["source"] for row in release.rows("queries"))
     if sources["synthetic"]:
-        told.append(synthetic_sentence(sources["synthetic"], sources.total()))
+        sentences.append(synthetic_sentence(sources["synthetic"], sources.total()))
     if not release.rows("sampling"):
-        told.append("The queries are no sample: figures over them estimate nothing about any traffic.")
-    return told
+        sentences.append("The queries are no sample: figures over them estimate nothing about any traffic.")
+    return sentences

@@ -127,7 +127,7 @@ def setting_changes(before: ComparedRelease, after: ComparedRelease) -> tuple[Se
 def _made_with(side: ComparedRelease) -> dict[str, str]:
     release = side.release
     consensus = side.agreement.get("consensus", {})
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
         "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
         "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
@@ -139,7 +139,7 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
         VERSIONS: json.loads(release.row.manifest).get("versions", {}),
         "form of the content": side.summary.format,
     }
-    return dict(_flat("", told))
+    return dict(_flat("", values))
 
 
 def _answers(release: Opened) -> dict[str, object]:

@@ -29,7 +29,7 @@ def findings(diff: Diff) -> list[str]:
     if diff.same:
         return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
     old, new = diff.old, diff.new
-    told = [
+    sentences = [
         f"{_arrow(sum(old.queries.values()), sum(new.queries.values()))} queries, "
         f"{_arrow(sum(old.grades.values()), sum(new.grades.values()))} grades, "
         f"{_arrow(old.documents, new.documents)} documents in the corpus.",
@@ -38,20 +38,22 @@ def findings(diff: Diff) -> list[str]:
         _grades_told(diff),
     ]
     if diff.sealed:
-        told.append(
+        sentences.append(
             f"{diff.sealed:,} of these grades are in a sealed part. They are named only to who gives a "
             "reason, and that is logged."
         )
     if diff.not_compared:
         count = amount(diff.not_compared, "query", "queries")
-        told.append(f"Not compared: the grades of {count}, because a packed release lacks sealed grades.")
+        sentences.append(
+            f"Not compared: the grades of {count}, because a packed release lacks sealed grades."
+        )
     documents = diff.documents
-    told.append(
+    sentences.append(
         f"Documents: {len(documents.gone):,} gone, {len(documents.new):,} new, {len(documents.changed):,} "
         f"with another text, {documents.kept:,} as before."
     )
-    told += [_figure_told(row.name, row.before, row.after) for row in diff.agreement[:1]]
-    return told
+    sentences += [_figure_told(row.name, row.before, row.after) for row in diff.agreement[:1]]
+    return sentences
 
 
 def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:

@@ -57,11 +57,11 @@ def pseudonyms(
 def _refined(colours: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
     """Colours that also distinguish by the colours of neighbours, until nothing changes."""
     while True:
-        beside: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
+        neighbours: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
         for (annotator, round_id), judgments in judged.items():
-            beside["a", annotator].append((judgments, colours["r", round_id]))
-            beside["r", round_id].append((judgments, colours["a", annotator]))
-        finer = {node: digest(colour, sorted(beside[node])) for node, colour in colours.items()}
+            neighbours["a", annotator].append((judgments, colours["r", round_id]))
+            neighbours["r", round_id].append((judgments, colours["a", annotator]))
+        finer = {node: digest(colour, sorted(neighbours[node])) for node, colour in colours.items()}
         if len(set(finer.values())) == len(set(colours.values())):
             return colours
         colours = finer

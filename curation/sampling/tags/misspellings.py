@@ -42,15 +42,15 @@ class Spelling:
         for word in frequent[:MOST]:
             for form in _forms(word):
                 self._by_form.setdefault(form, []).append(word)
-        self._told: dict[str, str | None] = {}
+        self._corrected: dict[str, str | None] = {}
 
     def meant(self, word: str) -> str | None:
         """The frequent word that a misspelled one seems to mean, the most frequent first; else None."""
         if word in self._known:
             return None
-        if word not in self._told:
-            self._told[word] = self._nearest(word)
-        return self._told[word]
+        if word not in self._corrected:
+            self._corrected[word] = self._nearest(word)
+        return self._corrected[word]
 
     def _nearest(self, word: str) -> str | None:
         if not _is_plain(word) or stem(word) in self._stems:

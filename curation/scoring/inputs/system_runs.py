@@ -112,11 +112,11 @@ def seconds_path(path: Path) -> Path | None:
 def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:
     """Whether the sum next to it is another than the run file's; a packed file has one of its own."""
     file = described.get("file")
-    told = file.get("sha256") if isinstance(file, dict) else None
-    if told is None or path.suffix.lower() == ".gz":
+    recorded = file.get("sha256") if isinstance(file, dict) else None
+    if recorded is None or path.suffix.lower() == ".gz":
         return False
     with path.open("rb") as content:
-        return bool(hashlib.file_digest(content, "sha256").hexdigest() != told)
+        return bool(hashlib.file_digest(content, "sha256").hexdigest() != recorded)
 
 
 def _is_time(value: Any) -> TypeGuard[float]:

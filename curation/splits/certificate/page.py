@@ -31,24 +31,24 @@ def certificate_page(certificate: Certificate, name: str | None = None) -> str:
 
 def findings(certificate: Certificate) -> list[str]:
     """What a reader wants to know first, in sentences."""
-    told = [_verdict(certificate)]
-    told += [_closest(check) for check in certificate.checks if check.highest is not None]
+    sentences = [_verdict(certificate)]
+    sentences += [_closest(check) for check in certificate.checks if check.highest is not None]
     if "minhash" in certificate.parameters:
         missed = amount(certificate.missed, "tie") if certificate.missed else "no tie"
-        told.append(
+        sentences.append(
             f"MinHash proposed the similar texts; the exhaustive check found {missed} that it missed."
         )
     if "not_read" in certificate.parameters:
-        told.append(
+        sentences.append(
             f"{certificate.parameters['not_read']:,} queries were not compared by paraphrase: the model "
             f"{certificate.parameters['model']} cannot read their language."
         )
-    told.append(
+    sentences.append(
         f"{amount(certificate.queries, 'query forms', 'queries form')} "
         f"{amount(certificate.groups, 'leakage group')}, the largest of "
         f"{certificate.largest:,}; groups are whole in their parts."
     )
-    return [*told, _parts_told(certificate)]
+    return [*sentences, _parts_told(certificate)]
 
 
 def _parts_told(certificate: Certificate) -> str:
@@ -144,9 +144,9 @@ def _checks(certificate: Certificate) -> Section:
 
 def _pairs(certificate: Certificate) -> Section:
     rows = [
-        (f"{check.kind}{told}", pair.similarity, *_texts(pair))
+        (f"{check.kind}{remark}", pair.similarity, *_texts(pair))
         for check in certificate.checks
-        for told, pair in (("", check.highest), (", other numbers", check.told_apart))
+        for remark, pair in (("", check.highest), (", other numbers", check.told_apart))
         if pair is not None
     ]
     columns = ("kind of tie", "similarity", "in one part", "in another")
@@ -205,17 +205,17 @@ def _parameters(certificate: Certificate) -> Table:
             " ~ ".join(f"{isolated(certificate.texts.get(name, ''))} ({isolated(name)})" for name in pair)
             for pair in shown["cut"]
         )
-    rows = tuple((name.replace("_", " "), _told(value)) for name, value in sorted(shown.items()))
+    rows = tuple((name.replace("_", " "), _value_text(value)) for name, value in sorted(shown.items()))
     return Table("Parameters", ("name", "value"), rows, True)
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value == [] or value == {}:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {_told(item)}" for name, item in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {_value_text(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(_told, value))
+        return ", ".join(map(_value_text, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -30,14 +30,14 @@ class FoundTies(NamedTuple):
     ties: number of all ties.
     method: how they were searched.
     left_out: reason, written to be read after its number → number of queries.
-    told: further parameters of a stored split, where the search found what older goldsets did not.
+    further: more parameters of a stored split, where the search found what older goldsets did not.
     """
 
     edges: list[Edge]
     ties: int
     method: str
     left_out: Mapping[str, int] = {}
-    told: Mapping[str, Any] = {}
+    further: Mapping[str, Any] = {}
 
 
 def _nothing(rules: Rules) -> dict[str, Any]:

@@ -37,8 +37,8 @@ def find(search: TieSearch) -> FoundTies:
             continue
         for one, other in search.pairs_between(left, right):
             edges.append(edge_between((one, ids[a]), (other, ids[b]), similarity))
-    told = {"document_containment": CONTAINED, "contained_shingles": LEAST_SHINGLES} if held.pairs else {}
-    return FoundTies(edges, found.pairs + held.pairs, found.method, {}, told)
+    further = {"document_containment": CONTAINED, "contained_shingles": LEAST_SHINGLES} if held.pairs else {}
+    return FoundTies(edges, found.pairs + held.pairs, found.method, {}, further)
 
 
 def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) -> Collected:

@@ -44,8 +44,8 @@ def find(search: TieSearch) -> FoundTies:
     unread = int((~vectors.any(axis=1)).sum())
     if not unread:
         return ties
-    told = {"not_read": unread}
-    return ties._replace(left_out={unread_reason(search.rules.model): unread}, told=told)
+    further = {"not_read": unread}
+    return ties._replace(left_out={unread_reason(search.rules.model): unread}, further=further)
 
 
 def unread_reason(model: str) -> str:

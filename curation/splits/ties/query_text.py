@@ -33,8 +33,8 @@ def find(search: TieSearch) -> FoundTies:
     )
     written = search.of_similar_queries(found.links, LABEL, found.pairs, found.method)
     reworded = _reworded(search, texts)
-    told = {"query_rewording": NAME} if reworded.edges else {}
-    return FoundTies(written.edges + reworded.edges, written.ties + reworded.ties, found.method, {}, told)
+    further = {"query_rewording": NAME} if reworded.edges else {}
+    return FoundTies(written.edges + reworded.edges, written.ties + reworded.ties, found.method, {}, further)
 
 
 def _reworded(search: TieSearch, texts: Sequence[str]) -> FoundTies:

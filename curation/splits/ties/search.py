@@ -37,7 +37,7 @@ class Ties(NamedTuple):
         documents only the edge is left out, the pair of documents is counted).
     methods: label → how the kind was searched.
     left_out: reason, written to be read after its number → number of queries.
-    told: further parameters of a stored split, see `FoundTies`.
+    further: more parameters of a stored split, see `FoundTies`.
     """
 
     edges: list[Edge]
@@ -45,7 +45,7 @@ class Ties(NamedTuple):
     cut: list[Edge]
     methods: dict[str, str]
     left_out: dict[str, int]
-    told: dict[str, Any]
+    further: dict[str, Any]
 
 
 def find_edges(
@@ -75,7 +75,7 @@ def find_edges(
         cut=[edge for pair in sorted(cut) for edge in all_ties(within(inputs, pair), uncut)],
         methods={label: ties.method for label, ties in found.items()},
         left_out={reason: count for reason, count in left_out.items() if count},
-        told={name: value for ties in found.values() for name, value in ties.told.items()},
+        further={name: value for ties in found.values() for name, value in ties.further.items()},
     )
 
 

@@ -75,7 +75,7 @@ def _true_end(content: bytes, place: int) -> int | None:
     """Where the entry ends whose checksum is at a place, whatever its length says; None where none does."""
     for find in (_end_of_entry, lambda *_: _whole_from(content, place + 1), lambda *_: len(content)):
         end = find(content, place)
-        if end is not None and _told(content, place + _FRAME) == _checksum(content[place + _FRAME : end]):
+        if end is not None and _recorded(content, place + _FRAME) == _checksum(content[place + _FRAME : end]):
             return end
     return None
 
@@ -105,7 +105,7 @@ def _damage(content: bytes) -> str:
 
 def _only_its_length_is_wrong(content: bytes, place: int) -> bool:
     rest = content[place + _FRAME :]
-    return bool(rest) and _checksum(rest) == _told(content, place + _FRAME)
+    return bool(rest) and _checksum(rest) == _recorded(content, place + _FRAME)
 
 
 def _end_of_entries(content: bytes, start: int) -> int:
@@ -126,13 +126,13 @@ def _whole_from(content: bytes, start: int) -> int | None:
     place = content.find(_ENTRY, start + _FRAME)
     while place >= 0:
         end = _end_of_entry(content, place - _FRAME)
-        if end is not None and _checksum(content[place:end]) == _told(content, place):
+        if end is not None and _checksum(content[place:end]) == _recorded(content, place):
             return place - _FRAME
         place = content.find(_ENTRY, place + 1)
     return None
 
 
-def _told(content: bytes, place: int) -> int:
+def _recorded(content: bytes, place: int) -> int:
     return int.from_bytes(content[place - 8 : place], "little")
 
 
