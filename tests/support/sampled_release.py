@@ -45,7 +45,7 @@ def _sampled_release() -> bytes:
             for document in documents_of(f"topic {word}")
         ]
         import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
-        log = (f"topic {word},{1 + 4000 // place**2}" for place, word in enumerate(WORDS, 1))
+        log = (f"topic {word},{1 + 400 // place}" for place, word in enumerate(WORDS, 1))
         (folder / "log.csv").write_text("\n".join(["query,count", *log]))
         import_traffic(store, folder / "log.csv")
         draw_sample(store, 36, 1)

@@ -36,7 +36,7 @@ def write_readme(folder: Path, gold: Gold, format: ExportFormat, written: Writte
         card=gold.card.text,
         parts=[(part, queries[part], found) for part, found in gold.with_relevant.items()],
         above_lowest=gold.above_lowest,
-        reading=format.reading,
+        reading=format.reading if gold.drawn else "",
     )
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 

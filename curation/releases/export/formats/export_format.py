@@ -146,8 +146,8 @@ class ExportFormat:
     never_sealed: whether grades of sealed parts can be named at all.
     takes_unjudged: whether it has a place for pairs without a grade.
     takes_negatives: whether each positive has hard negatives with it.
-    reading: for formats with the weights of the traffic, the line of the README's script that reads its
-        files into the columns query_id, doc_id, relevance and traffic_weight.
+    reading: for formats with the weights of the traffic, what the README's script reads of its files: the
+        columns query_id, doc_id, relevance and traffic_weight.
     """
 
     name: str

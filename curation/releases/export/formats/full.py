@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
 """Figures of a query's coverage that rest on which documents are relevant."""
 
+READING = """\
+gold = pd.read_parquet("queries.parquet").query("part == @sys.argv[1]")
+strata = pd.read_json(io.StringIO(pd.read_parquet("sampling.parquet").report[0])).set_index("name")
+evaluated = gold.groupby("stratum").stratum.transform("size") / gold.stratum.map(strata.drawn)
+gold["traffic_weight"] = gold.traffic / (gold.inclusion_probability * evaluated)
+gold = gold.merge(pd.read_parquet("qrels.parquet"), on="query_id")
+gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
+
 
 class OpenRows:
     """The rows of a part that may be written, one by one, as often as they are walked."""
@@ -102,5 +110,6 @@ FULL = ExportFormat(
     "full",
     write_full,
     sealed_by_default=False,
+    reading=READING,
     readers="All that was frozen, as Parquet: votes, probabilities, traffic, tags, answers, pools, documents",
 )
