@@ -15,7 +15,8 @@ import pytest
 from curation.errors import InputError
 from curation.files.formats import FileLayout
 from curation.imports.collection import CollectionOptions, import_collection
-from curation.imports.importing import Imported, import_file
+from curation.imports.importing import Imported, dry_run, import_file
+from curation.imports.look import look_at
 from curation.imports.request import ImportRequest
 from curation.progress import silent
 from curation.sources.reference_answers import read_answers
@@ -406,6 +407,21 @@ def test_the_reference_is_taken_and_never_what_a_system_said(project: Store, tak
     assert answers(project) == {"tea": ("a leaf",)}
     if tool in ("langsmith", "deepeval", "llamaindex", "ragas", "langfuse"):
         assert take("queries", *ANSWERS[tool]).outcome.figures["queries"] == 1
+
+
+@pytest.mark.parametrize(
+    "tool", ["langfuse csv", "phoenix json", "ragas", "quepid case json", "label studio"]
+)
+def test_the_page_proposes_what_the_import_finds_by_itself(project: Store, tmp_path: Path, tool: str) -> None:
+    what = "judgments" if tool in JUDGMENTS else "answers"
+    name, content, options = JUDGMENTS[tool] if tool in JUDGMENTS else (*ANSWERS[tool], {})
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    asked = ImportRequest(what, str(path), name, options=options)
+    fields = look_at(asked).fields | ({"annotator": ""} if options else {})
+    found = dry_run(project, asked, "lee")
+    assert found.outcome is not None
+    assert found == dry_run(project, asked._replace(fields=fields), "lee")
 
 
 @pytest.mark.parametrize("answer", ["answer", "response"])
