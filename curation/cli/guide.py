@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, command_group, project_store
+from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say, show_tables
 from curation.text import amount
 
@@ -24,6 +25,7 @@ guides = command_group("guide", "See and change the labeling guide.")
 
 @guides.command("use")
 def guide_use(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(help="Markdown with the scale in its front matter, or a guide of goldset by name."),
@@ -52,6 +54,7 @@ def guide_use(
     from curation.labeling.rounds.lifecycle import use_guide
 
     if dry_run:
+        refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
         effects = guide_effects(project_store(), read_guide(file))
         emit(as_json, _effects_json(effects), lambda: _show_effects(effects))
         return

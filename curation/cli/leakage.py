@@ -9,29 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, Limit, command_group, project_store
+from curation.cli.options import asks, option
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
 from curation.errors import refuse_problems
+from curation.splits.request import NewSplit
+from curation.splits.rules import Rules
 from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.groups.sweep import SweepStep
     from curation.splits.preview import Overview
-    from curation.splits.rules import Rules
 
 leakage = command_group("leakage", "Show what ties queries, and where groups explode.")
 
-Same = Annotated[
-    list[str] | None,
-    typer.Option(metavar="KEY", help="Tie queries with the same session, group or field. As in split."),
-]
-NumbersOption = Annotated[
-    str, typer.Option(help="Numbers and model names in queries, as in split. One of text, apart and tie.")
-]
+RelevantGrade = Annotated[int | None, option(NewSplit, "relevant_grade")]
 
 
 @leakage.command("sweep")
+@asks(Rules, besides=("cut",))
 def leakage_sweep(
+    rules: Rules,
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,17 +42,12 @@ def leakage_sweep(
         typer.Option(help="Minimum similarity to try. Repeatable.", show_default="0.95 to 0.5"),
     ] = None,
     relevant_grade: RelevantGrade = None,
-    no_paraphrase: NoParaphrase = False,
-    no_shared: NoSharedDocuments = False,
-    same: Same = None,
-    numbers: NumbersOption = "text",
-    model: ParaphraseModel = None,
     as_json: Json = False,
 ) -> None:
     """Show how leakage groups grow as one threshold falls.
 
-    The other kinds of ties are as in split. Groups explode at some threshold: choose one above it. Only
-    embeddings are stored.
+    The other kinds of ties are as in split, and so are their options. Groups explode at some threshold:
+    choose one above it. Only embeddings are stored.
 
     \b
     Examples:
@@ -65,8 +57,9 @@ def leakage_sweep(
     """
     from curation.splits.groups.sweep import SWEPT, THRESHOLDS, sweep
     from curation.splits.preview import project_inputs
+    from curation.splits.ties.kinds import problems
 
-    rules = _rules(no_paraphrase, no_shared, same, numbers, model)
+    refuse_problems(problems(rules))
     with progress_bar() as progress:
         inputs = project_inputs(project_store(), rules, relevant_grade, progress)
         steps = sweep(inputs, rules, threshold or THRESHOLDS, kind or SWEPT, progress)
@@ -78,18 +71,11 @@ def leakage_sweep(
 
 
 @leakage.command("groups")
+@asks(Rules)
 def leakage_groups(
+    rules: Rules,
     limit: Limit = 5,
     relevant_grade: RelevantGrade = None,
-    no_paraphrase: NoParaphrase = False,
-    no_shared: NoSharedDocuments = False,
-    same: Same = None,
-    numbers: NumbersOption = "text",
-    model: ParaphraseModel = None,
-    cut: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A~B", help="Two queries, by id or text, whose direct ties do not count."),
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the largest leakage groups.
@@ -102,37 +88,13 @@ def leakage_groups(
       goldset leakage groups --limit 1 --cut "ipad case~iphone case" --json
     """
     from curation.splits.preview import overview, project_inputs
+    from curation.splits.ties.kinds import problems
 
-    rules = _rules(no_paraphrase, no_shared, same, numbers, model, cut)
+    refuse_problems(problems(rules))
     with progress_bar() as progress:
         inputs = project_inputs(project_store(), rules, relevant_grade, progress)
         found = overview(inputs, rules, sys.maxsize if as_json else limit, progress=progress)
     emit(as_json, found, lambda: _show_groups(found, dict(inputs.queries)))
-
-
-def _rules(
-    no_paraphrase: bool,
-    no_shared: bool,
-    same: list[str] | None,
-    numbers: str,
-    model: str | None,
-    cut: list[str] | None = None,
-) -> Rules:
-    from curation.splits.rules import Rules, parsed_cut
-    from curation.splits.ties.kinds import problems
-
-    standard = Rules()
-    rules = Rules(
-        paraphrase=None if no_paraphrase else standard.paraphrase,
-        shared=not no_shared,
-        keys=tuple(same or ()),
-        numbers=numbers,  # type: ignore[arg-type]  # checked with the other rules
-        model=model or standard.model,
-        cut=tuple(map(parsed_cut, cut or ())),
-    )
-    wrong = problems(rules)
-    refuse_problems(wrong)
-    return rules
 
 
 def _show_groups(found: Overview, texts: dict[str, str]) -> None:

@@ -120,13 +120,6 @@ def _is_list(kind: Any) -> bool:
     return get_origin(kind) in (Sequence, tuple)
 
 
-def switch(record: type[Any], name: str) -> Any:
-    """The flag that switches a field off, for a command that has it by hand."""
-    found = option_of(record, name).switch
-    assert found is not None
-    return typer.Option(found.flag, help=found.help)
-
-
 def _time(flag: str, text: str) -> datetime:
     from curation.files.times import parse_time
 

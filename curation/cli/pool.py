@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
-from curation.cli.options import asks, given_flags
+from curation.cli.options import asks, given_flags, refuse_unused
 from curation.cli.output import carry_out, emit, left_out, progress_bar, say, show_outcome
 from curation.errors import InputError
 from curation.pooling.request import PoolRequest
@@ -79,7 +79,9 @@ def pool(
 
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(request.systems):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
-    if out is not None:
+    if out is None:
+        refuse_unused(context, "no file is written; name one with --out", "text")
+    else:
         refuse_file(out, text)  # before a pool is built that would be stored all the same
     store, seed = project_store(), request.seed
     if out is not None and not given_flags(context).keys() - _OUT_ALONE:

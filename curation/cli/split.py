@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
-from curation.cli.options import asks, option, switch
+from curation.cli.options import asks
 from curation.cli.output import carry_out, emit, left_out, say
 from curation.errors import InputError
 from curation.splits.request import PARTS, NewSplit
-from curation.splits.rules import Rules
 from curation.store import Store
 from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
     from curation.splits.split import SplitReport
-
-RelevantGrade = Annotated[int | None, option(NewSplit, "relevant_grade")]
-NoParaphrase = Annotated[bool, switch(Rules, "paraphrase")]
-NoSharedDocuments = Annotated[bool, switch(Rules, "shared")]
-ParaphraseModel = Annotated[str | None, option(Rules, "model", show_default="as for pools")]
 
 
 @app.command()

@@ -31,6 +31,7 @@ SHARED = {
     "--date-order": ("how to read dates", "str"),
     "--depth": ("documents", "int"),
     "--document-field": ("field with", "str"),
+    "--document-threshold": ("ties relevant documents", "float"),
     "--dry-run": ("say what", "bool"),
     "--duplicates": ("blind duplicates", "float"),
     "--encoding": ("encoding of text files", "str"),
@@ -48,17 +49,21 @@ SHARED = {
     "--model": ("model", "str"),
     "--negatives": ("hard negatives", "int"),
     "--no-header": ("no header line", "bool"),
+    "--no-near-duplicates": ("make no ties", "bool"),
     "--no-paraphrase": ("paraphrases make no ties", "bool"),
+    "--no-query-text": ("query texts make no ties", "bool"),
     "--no-shared-documents": ("makes no tie", "bool"),
     "--numbers": ("numbers and model names in queries", "str"),
     "--out": ("write", "Path"),
     "--overlap": ("how many different annotators", "int"),
+    "--paraphrase-threshold": ("cosine of embeddings that ties two queries", "float"),
     "--part": ("part", "str"),
     "--password-stdin": ("read the password from standard input", "bool"),
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--port": ("port to listen on", "int"),
     "--queries": ("queries", "int"),
     "--query-field": ("field with", "str"),
+    "--query-threshold": ("ties two query texts", "float"),
     "--rank-field": ("field with the rank", "str"),
     "--reason": ("why", "str"),
     "--reference-field": ("field with reference answers", "str"),
@@ -77,6 +82,7 @@ SHARED = {
     "--systems": ("systems", "str"),
     "--tag": ("tag", "str"),
     "--threshold": ("similarity", "float"),
+    "--time-block": ("first asked within the same block", "str"),
     "--time-field": ("field with the time", "str"),
     "--today": ("the day whose quarter it is", "datetime"),
     "--unanswerable": ("the corpus", "bool"),
@@ -87,23 +93,23 @@ ALONE = set(
     --answer-field --ask-from --asker-only --backup --baseline --body-field --bot-per-day --bot-per-minute
     --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency --context-field
     --control-items --correction --correctness --count-field --date-field --dense --design --dev --difference
-    --document-threshold --documents --duration-field --duration-unit --email --end --exclude-judged
+    --documents --duration-field --duration-unit --email --end --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
     --information-need-field --keep --kind --known-rows --label-draws --ladder --largest-group --log-json
     --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1
     --min-probability
-    --name --new-release --new-round --no-candidates --no-near-duplicates --no-query-text --no-tag
+    --name --new-release --new-round --no-candidates --no-tag
     --note-field --old-release --old-round --open-rounds --override --overwrite --pair-field --pairs
-    --parallel --paraphrase-threshold --pass-mark --per-query --personal-data --pick --pilot --pool
+    --parallel --pass-mark --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
-    --query-text-field --query-threshold --question --quota --random-negatives --reason-field --region
+    --query-text-field --question --quota --random-negatives --reason-field --region
     --rehearse --remove --repair --repeat-minutes --replace --resolution --role --rule --same-annotators
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
     --summary --table
-    --tag-field --test --text --text-field --time-block --title-field --to --to-pool --top-up --torso
+    --tag-field --test --text --text-field --title-field --to --to-pool --top-up --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
     --within --without-grades
     """.split()
