@@ -1,9 +1,9 @@
 """Which tests start first, and which share a process, when a run has several.
 
 A file is a process's at a time. The longest start first, so that no process ends long before the others; a
-file's length is how many of its tests are slow. The browser's files share a process, but for the longest: a
-Chromium, the projects and the app that it looks at are started once, and it waits while others compute. The
-embedding model is loaded by one process, too: to import what it needs takes seven seconds of processor time.
+file's length is how many of its tests are slow. The browser's files are for two processes, which wait while
+others compute: one has the pages and stories of leads, the other what people do at the items of a round. The
+embedding model is loaded by one process: to import what it needs takes seven seconds of processor time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from tests.support import ROOT
 FIRST = ("browser", "pipeline")
 """Folders of tests that are not in the list of slow ones."""
 BROWSER = "tests/browser/"
-ALONE = f"{BROWSER}test_every_page.py"
+OF_LEADS = ("_page.py", "_story.py")
+"""How the names of those of the browser's files end that are about half of its time."""
 
 
 def longest_first(items: list[pytest.Item]) -> None:
@@ -44,7 +45,7 @@ def file_of(nodeid: str) -> str:
 def scope_of(file: str) -> str:
     """What goes to one process as a whole."""
     if file.startswith(BROWSER):
-        return file if file == ALONE else BROWSER
+        return f"{BROWSER}{file.endswith(OF_LEADS)}"
     return "dense" if "embedding_model" in (ROOT / file).read_text(encoding="utf-8") else file
 
 
