@@ -115,7 +115,8 @@ def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Itera
             new = np.ones(len(at), dtype=bool)
             for earlier in range(band):
                 new &= keys[earlier][first] != keys[earlier][second]
-            yield first[new], second[new]
+            if new.any():
+                yield first[new], second[new]
             step += 1
             at = at[at + step < len(order)]
             at = at[sorted_keys[at] == sorted_keys[at + step]]
