@@ -113,6 +113,15 @@ def test_an_export_of_a_file_is_that_of_the_project_but_for_its_card(
     assert "without what people said of 30 sealed queries" in (tmp_path / "True" / "README.md").read_text()
 
 
+def test_the_full_export_of_a_file_is_that_of_the_project(
+    project: Project, nowhere: Store, tmp_path: Path
+) -> None:
+    for store, name in ((nowhere, str(project.packed)), (project.store, "v1")):
+        export(store, name, "full", tmp_path / str(store is nowhere))
+    for name in ("release.json", "qrels.parquet", "split.parquet", "documents.parquet"):
+        assert (tmp_path / "True" / name).read_bytes() == (tmp_path / "False" / name).read_bytes()
+
+
 def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
     project: Project, nowhere: Store, tmp_path: Path
 ) -> None:

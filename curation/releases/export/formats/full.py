@@ -13,7 +13,7 @@ pairs, as with the release id itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,32 +39,18 @@ gold = gold.merge(pd.read_parquet("qrels.parquet"), on="query_id")
 gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
 
 
-class OpenRows:
-    """The rows of a part that may be written, one by one, as often as they are walked."""
-
-    def __init__(self, gold: Gold, part: str, closed: Collection[str]) -> None:
-        self._gold, self._part, self._closed = gold, part, closed
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for row in self._gold.release.walk(self._part):
-            found = _open_row(self._part, row, self._closed) if self._closed else row
-            if found is not None:
-                yield found
+def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a part without what people said of these queries' pairs."""
+    for row in rows:
+        if part == "split":
+            yield _open_split(row, closed)
+        elif part == "queries" or closed.isdisjoint(map(row.get, ("query_id", "query_a", "query_b"))):
+            yield row
+        elif part == "query_coverage":
+            yield {**row, **OF_RELEVANT}
 
 
-def _open_row(part: str, row: dict[str, Any], closed: Collection[str]) -> dict[str, Any] | None:
-    """The row without what people said of these queries' pairs; None where nothing is left."""
-    if part == "queries":
-        return row
-    if part == "split":
-        return _open_split(row, closed)
-    about = {row.get(name) for name in ("query_id", "query_a", "query_b")}
-    if about.isdisjoint(closed):
-        return row
-    return {**row, **OF_RELEVANT} if part == "query_coverage" else None
-
-
-def _open_split(row: dict[str, Any], closed: Collection[str]) -> dict[str, Any]:
+def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
     """The split with a certificate that names no document of these queries."""
     from curation.splits.certificate.certificate import parsed, without_sealed
 
@@ -77,12 +63,13 @@ def write_full(folder: Path, gold: Gold) -> Written:
     closed = frozenset(name for name, part in gold.part_of.items() if part not in gold.parts)
     parts: dict[str, dict[str, Any]] = {}
     rows: dict[str, int] = {}
+    file = gold.release.file
     for part, text in sorted(gold.release.texts.items()):
-        here = OpenRows(gold, part, closed)
-        found = PartText.of_rows(here).sums
-        parts[part] = {"sha256": text.sums.sha256, "lines": text.sums.lines}
-        if found.sha256 != text.sums.sha256:
-            parts[part]["here"] = found.sha256
+        here = PartText.of_rows(_open_rows(text, part, closed)) if closed else text
+        frozen = file.parts[part] if file else text.sums
+        parts[part] = {"sha256": frozen.sha256, "lines": frozen.lines}
+        if here.sums.sha256 != frozen.sha256:
+            parts[part]["here"] = here.sums.sha256
         of_documents = part == "documents"
         name = f"{part}.parquet"
         whole = _WholeDocuments(gold) if of_documents else here
