@@ -13,6 +13,8 @@ from curation.step import OptionField, filled, flat, options_of, unused
 Request = TypeVar("Request")
 LONGEST = 500
 """Characters of a text."""
+NOTHING = ""
+"""What None is in a list: Streamlit shows None as a list in which nothing was chosen."""
 
 
 class Form(Generic[Request]):
@@ -99,14 +101,17 @@ class Form(Generic[Request]):
 
 
 def _chosen(found: OptionField, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
-    choices = [None, *offered] if found.optional and None not in offered else list(offered)
-    choices += [now] if now not in (*choices, "") and not found.option.commas else []
-    return st.selectbox(
+    choices = [NOTHING, *offered] if found.optional else list(offered)
+    choices = list(dict.fromkeys(NOTHING if choice is None else choice for choice in choices))
+    now = NOTHING if now is None else now
+    choices += [now] if now not in (*choices, NOTHING) and not found.option.commas else []
+    chosen = st.selectbox(
         options=choices,
         index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: word_of(found, choice),
+        format_func=lambda choice: word_of(found, None if choice == NOTHING else choice),
         **common,
     )
+    return None if chosen == NOTHING and found.optional else chosen
 
 
 def word_of(found: OptionField, value: Any) -> str:
