@@ -34,8 +34,7 @@ from app.views.releases import downloads
 from curation import log
 from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
-from curation.jobs.result_files import remove_old_results
-from curation.jobs.uploads import remove_abandoned
+from curation.jobs.uploads import remove_abandoned, remove_old_results
 from curation.store.files import serve_alone
 
 OTHERS_CAN_READ = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from app.signin.sessions import Sessions
+from app.signin.current_user import Sessions
 from curation.people.sign_ins import UNKNOWN, open_sign_in
 from curation.project import init_project
 from curation.store import Store, append, get_setting, utc_now

@@ -27,9 +27,9 @@ from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool_sample import draw_sample, read_design
 from curation.retrieval import Bm25
 from curation.scoring.inputs.pooled import recorded_sample
+from curation.scoring.metrics.engine import score_rows
 from curation.scoring.metrics.measures import measures_for
 from curation.scoring.metrics.qrels import qrels_from, run_rows
-from curation.scoring.metrics.scores import score_rows
 from curation.statistics.intervals import wilson
 from curation.statistics.means import mean_intervals
 from curation.store.rows import Document, Query

@@ -200,8 +200,8 @@ def climbing(of: Attacked, looks: int, aim: float | None, bm25_first: bool) -> t
     from curation.looks.ladder import bits_of_answers, step_for
     from curation.looks.ladder_looks import ladder_looks
     from curation.scoring.inputs.release import read_release
+    from curation.scoring.metrics.engine import score_run
     from curation.scoring.metrics.measures import measures_named
-    from curation.scoring.metrics.scores import score_run
 
     measures = ["mrr@10"]
     queries, step = len(of.queries), step_for(len(of.queries))

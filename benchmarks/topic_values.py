@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.retrieval import Bm25
+from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_for
 from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.scores import RunScores, score_run
 from curation.store.rows import Document, Query
 from tests.support.smart import qrels, records
 

@@ -38,9 +38,9 @@ from curation.pooling.systems import Systems
 from curation.progress import silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, embed
 from curation.scoring.inputs.release import CLUSTER, Facet
+from curation.scoring.metrics.engine import score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_of
-from curation.scoring.metrics.scores import score_run
 from curation.sources.queries import active_queries
 from curation.statistics.explained import SpreadWithin
 from curation.store.documents import current_corpus

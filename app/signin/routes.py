@@ -33,9 +33,8 @@ from starlette.routing import Route
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
-from app.signin.current_user import accounts, sessions, sign_in_of
+from app.signin.current_user import KNOWN_FOR, accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
-from app.signin.sessions import KNOWN_FOR
 from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreError
 from curation.people.accounts import end_sign_ins, list_accounts, sign_in_as

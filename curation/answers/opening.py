@@ -29,7 +29,7 @@ from curation.labeling.rounds.assignment import (
     choose_candidates,
     read_candidates,
 )
-from curation.labeling.rounds.opening import refuse_who_cannot_judge
+from curation.labeling.rounds.rounds import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.relevance import Relevance
 from curation.sampling.tags.stored_tags import KNOWN_TAGS, TAGS, unknown_tag

@@ -13,8 +13,7 @@ from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.language_model.candidates import WritingWork
-    from curation.coverage.language_model.judged_share import JudgedOrigins, JudgedShare
+    from curation.coverage.language_model.candidates import JudgedOrigins, JudgedShare, WritingWork
     from curation.coverage.language_model.writing import SyntheticQueries
 
 synthetic = typer.Typer(
@@ -85,7 +84,7 @@ def synthetic_judge(
       goldset coverage synthetic judge --share 1
       goldset coverage synthetic judge --share 0.5 --seed 7 --json
     """
-    from curation.coverage.language_model.judged_share import draw_queries
+    from curation.coverage.language_model.candidates import draw_queries
 
     drawn = draw_queries(project_store(), share, seed)
     emit(as_json, drawn, f"{amount(drawn.added, 'query', 'queries')} drawn. {_drawn(drawn)}")
@@ -108,7 +107,7 @@ def synthetic_show(
       goldset coverage synthetic show
       goldset coverage synthetic show --relevant-grade 2 --json
     """
-    from curation.coverage.language_model.judged_share import judged_origins
+    from curation.coverage.language_model.candidates import judged_origins
 
     found = judged_origins(project_store(), relevant_grade)
     emit(as_json, {"models": found}, lambda: _show_origins(found))

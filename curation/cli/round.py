@@ -26,8 +26,8 @@ from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.rounds.lifecycle import RoundState
-    from curation.labeling.rounds.opening import RoundOpened
     from curation.labeling.rounds.pilot import PilotReport
+    from curation.labeling.rounds.rounds import RoundOpened
     from curation.labeling.rounds.status import RoundStatus
     from curation.labeling.transfers.extension import Extended
     from curation.labeling.transfers.reassignment import Reassigned

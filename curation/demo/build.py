@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.rounds.opening import RoundOpened
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import RoundOpened, open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.progress import Progress, silent

@@ -14,8 +14,14 @@ import numpy as np
 from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import compare_scores
-from curation.evaluation.comparison.similar_lists import FirstPlaces, first_places, similar_lists
-from curation.evaluation.comparison.turning import Turning, shortlist, turning
+from curation.evaluation.comparison.similar_lists import (
+    FirstPlaces,
+    Turning,
+    first_places,
+    shortlist,
+    similar_lists,
+    turning,
+)
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
     Evaluation,
@@ -37,9 +43,9 @@ from curation.evaluation.figures.traffic import traffic_figures
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
 from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
 from curation.scoring.inputs.system_runs import SystemRun
+from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking
 from curation.scoring.metrics.measures import Measure, mean_of, summary_of
 from curation.scoring.metrics.qrels import RunRows, rank
-from curation.scoring.metrics.scores import RunScores, mean_scores, score_ranking
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
 

@@ -23,8 +23,8 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
+from curation.scoring.metrics.engine import RunScores, mean_scores, score_rows
 from curation.scoring.metrics.measures import measures_named
-from curation.scoring.metrics.scores import RunScores, mean_scores, score_rows
 from curation.statistics.explained import (
     ExplainedByFigure,
     SpreadWithin,

@@ -47,8 +47,8 @@ from curation.releases.verify import Opened
 from curation.scoring.inputs.release import EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
+from curation.scoring.metrics.engine import RunScores
 from curation.scoring.metrics.measures import Measure, measures_for
-from curation.scoring.metrics.scores import RunScores
 from curation.statistics.arrays import Mask
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store

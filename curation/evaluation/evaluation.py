@@ -29,8 +29,7 @@ from curation.evaluation.comparison.compared import ComparedSystems, ComparisonO
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, Comparison
-from curation.evaluation.comparison.similar_lists import SimilarLists
-from curation.evaluation.comparison.turning import Turning
+from curation.evaluation.comparison.similar_lists import SimilarLists, Turning
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, candidate_lists
 from curation.evaluation.figures.inferred import InferredFigures
 from curation.evaluation.figures.means import (

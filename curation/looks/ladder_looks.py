@@ -37,9 +37,9 @@ from curation.releases.looks import look_id_of
 from curation.releases.verify import Opened
 from curation.scoring.inputs.release import ALL, EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
+from curation.scoring.metrics.engine import score_rows
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.qrels import RunRows
-from curation.scoring.metrics.scores import score_rows
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount

@@ -34,8 +34,7 @@ from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import Candidate, Chosen
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.opening import RoundOpened, open_over
-from curation.labeling.rounds.rounds import list_rounds
+from curation.labeling.rounds.rounds import RoundOpened, list_rounds, open_over
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.candidates import AUDIT, RANDOM
 from curation.pooling.relevance import Pair, Relevance

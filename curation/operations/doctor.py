@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.errors import NotFoundError, StoreError
-from curation.jobs.result_files import old_results, remove_old_results
+from curation.jobs.uploads import old_results, remove_old_results
 from curation.operations.project_checks import CHECKS, DoctorFinding, Level, megabytes, read_everything
 from curation.store import open_store
 from curation.store.on_disk.write_ahead_log import log_damage, log_of

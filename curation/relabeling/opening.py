@@ -22,7 +22,7 @@ from curation.labeling.rounds.assignment import (
     read_candidates,
 )
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.opening import (
+from curation.labeling.rounds.rounds import (
     RoundOpened,
     open_over,
     refuse_taken,
@@ -34,8 +34,8 @@ from curation.progress import Progress, silent
 from curation.relabeling.plan.plan import ADD, ASKED_AGAIN, RETIRE, QueryChange, still_open
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import SAME_SHARE, QuarterRequest
-from curation.relabeling.retirement import retire_query, return_query
 from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
+from curation.relabeling.staleness.staleness import retire_query, return_query
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of

@@ -29,8 +29,8 @@ from app.monitoring import failures, health
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
 from app.signin import routes as signin
+from app.signin.current_user import LASTS, Sessions
 from app.signin.routes import end, password
-from app.signin.sessions import LASTS, Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.report import read_fingerprint
 from curation.errors import StoreBusyError

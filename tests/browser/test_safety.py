@@ -18,7 +18,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
-from app.signin.sessions import Sessions
+from app.signin.current_user import Sessions
 from curation.errors import NotFoundError, RefusedError
 from curation.guides.questions import answer_question, ask_guide
 from curation.guides.versions import discard_draft, save_draft

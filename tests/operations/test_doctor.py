@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError
-from curation.jobs.result_files import new_result_folder
 from curation.jobs.running import begin
+from curation.jobs.uploads import new_result_folder
 from curation.operations.backup import back_up, restore
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.people.annotators import add_annotator
@@ -83,7 +83,7 @@ def test_folders_of_killed_processes_are_named_and_removed_when_asked(store: Sto
 def test_results_of_jobs_are_removed_at_the_end_of_their_process_and_those_of_killed_ones_are_named(
     store: Store, temporary: Path
 ) -> None:
-    make = "import os; from curation.jobs.result_files import new_result_folder as new; print(new());"
+    make = "import os; from curation.jobs.uploads import new_result_folder as new; print(new());"
     left = []
     for end in ("", "import sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"):
         done = subprocess.run(

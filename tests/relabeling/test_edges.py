@@ -15,9 +15,9 @@ from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Pair
 from curation.relabeling.staleness.staleness import influence_of, staleness
 from curation.sampling.sample import draw_sample
+from curation.scoring.metrics.engine import score_run
 from curation.scoring.metrics.measures import HEADLINE, measures_for
 from curation.scoring.metrics.qrels import qrels_of
-from curation.scoring.metrics.scores import score_run
 from curation.store import Store
 from tests.support.gold_project import add_pool
 from tests.support.projects import built_once

@@ -15,8 +15,7 @@ from curation.labeling.session.showings import next_showings
 from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
-from curation.relabeling.retirement import retired_queries
-from curation.relabeling.staleness.staleness import staleness
+from curation.relabeling.staleness.staleness import retired_queries, staleness
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import consensus
 from curation.sources.judgments import ImportedJudgment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.signin.sessions import Sessions
+from app.signin.current_user import Sessions
 from curation.people.sign_ins import UNKNOWN, open_sign_in
 from curation.store import Store, require_setting
 

@@ -10,8 +10,7 @@ from app import ui
 from app.next_step import missing_step
 from app.page import PageContext, submit
 from curation.labeling.rounds.layout import ASK_FROM
-from curation.labeling.rounds.opening import RoundOpened
-from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round, why_no_round
+from curation.labeling.rounds.rounds import PILOT_QUERIES, RoundOpened, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import able_to_judge
 from curation.text import amount

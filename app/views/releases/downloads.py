@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from app.context import project_store
 from curation.errors import CurationError
-from curation.jobs.result_files import remove_old_results
 from curation.jobs.running import Job, find_job
+from curation.jobs.uploads import remove_old_results
 from curation.people.annotators import require_role
 from curation.releases.export.zipped import zip_name
 

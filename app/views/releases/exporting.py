@@ -13,8 +13,8 @@ from app.page import PageContext
 from app.views.releases.downloads import ADDRESS, export_file
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
-from curation.jobs.result_files import new_result_folder, remove_result
 from curation.jobs.running import jobs_started
+from curation.jobs.uploads import new_result_folder, remove_result
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.page import LEADS, RELEASE, AppPage, read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
-from curation.jobs.result_files import remove_old_results
+from curation.jobs.uploads import remove_old_results
 from curation.store import Annotator
 
 STAGES = {

@@ -19,7 +19,7 @@ from app.views.releases import preview
 from app.views.releases.rule import state_of
 from curation.guides.guide import current_guide
 from curation.jobs import Job, jobs_of
-from curation.jobs.result_files import new_result_folder, remove_result
+from curation.jobs.uploads import new_result_folder, remove_result
 from curation.releases.stored import list_releases
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import AssignmentOptions, NewSplit, PreviewRequest, part_problems

@@ -34,9 +34,11 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.candidates import (
     ALIKE,
+    NOTHING_DRAWN,
     TRIES,
     VERIFY,
     WRITE,
+    JudgedShare,
     QueryAim,
     WritingInputs,
     WritingRequest,
@@ -44,14 +46,15 @@ from curation.coverage.language_model.candidates import (
     candidates_call,
     check_request,
     documents_of,
+    draw_queries,
     is_shown,
     read_candidates,
     read_check,
     read_inputs,
     verification_call,
     why_refused,
+    withhold,
 )
-from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
 from curation.coverage.report import CoverageGap
 from curation.coverage.writing.tasks import (
     GAP,

@@ -31,7 +31,7 @@ from curation.evaluation.comparison.pairs import (
 from curation.evaluation.figures.means import hidden_values
 from curation.evaluation.figures.traffic import traffic_differences
 from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
-from curation.scoring.metrics.scores import RunScores
+from curation.scoring.metrics.engine import RunScores
 from curation.statistics.arrays import Mask
 
 

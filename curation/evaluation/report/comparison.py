@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.order import OrderReport, why_no_order
 from curation.evaluation.comparison.pairs import MOST_PAIRS, TESTS, TUKEY, Comparison, DecidingTest
-from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSISTENCE
-from curation.evaluation.comparison.turning import Turning
+from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSISTENCE, Turning
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
 from curation.reports.page import Mark, Section, Table

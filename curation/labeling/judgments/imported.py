@@ -24,7 +24,7 @@ from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judgments.judging import append_events
-from curation.labeling.rounds.opening import write_round
+from curation.labeling.rounds.rounds import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments

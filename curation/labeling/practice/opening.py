@@ -32,14 +32,14 @@ from curation.labeling.rounds.layout import (
     write_control_items,
 )
 from curation.labeling.rounds.lifecycle import append_round_event, round_state
-from curation.labeling.rounds.opening import (
+from curation.labeling.rounds.rounds import (
     BUSY,
     project_fingerprint,
     refuse_taken,
     refuse_who_cannot_judge,
+    round_parameters,
     write_round,
 )
-from curation.labeling.rounds.rounds import round_parameters
 from curation.people.annotators import require_annotators, require_author
 from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.store import Cursor, Store, append_rows, record_event

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.opening import RoundOpened, open_over
+from curation.labeling.rounds.rounds import RoundOpened, open_over
 from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 from curation.text import amount, seeded

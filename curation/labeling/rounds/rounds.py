@@ -1,22 +1,56 @@
 """Rounds: campaigns of labeling, opened over the candidates, and found again by name.
 
 The members of a round: those it opened with and who joined, less those whose work was reassigned.
+
+Opening rounds, whatever they show: everything is assigned before anybody grades (see `assignment`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import statistics
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from curation.errors import NotFoundError, refuse_problems
-from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
-from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
-from curation.labeling.rounds.opening import NO_CANDIDATES, RoundOpened, open_over
+from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.labeling.rounds.assignment import (
+    CandidateRow,
+    Chosen,
+    assign,
+    choose_candidates,
+    quantiles,
+    read_candidates,
+)
+from curation.labeling.rounds.layout import (
+    ASK_FROM,
+    ControlItem,
+    ControlItemPool,
+    LaidOut,
+    RoundLayout,
+    lay_out,
+    practised,
+    read_control_items,
+    write_control_items,
+)
 from curation.labeling.rounds.upcoming import ASKED_FROM
-from curation.people.annotators import able_to_judge
-from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
-from curation.text import amount, seeded
+from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Round,
+    Store,
+    append,
+    append_rows,
+    fetch,
+    get_setting,
+    record_event,
+    utc_now,
+)
+from curation.store.retry import write_if_unchanged
+from curation.store.rows import Annotator, Presentation
+from curation.text import amount, canonical_json, digest, seeded
 
 PILOT_QUERIES = 10
 
@@ -168,3 +202,272 @@ _EVENTS = """
 SELECT kind, detail FROM round_events
 WHERE round_id = ? AND kind IN ('reassign', 'extend') ORDER BY revision
 """
+
+
+BUSY = "Other commands kept changing the project while the round was planned. Try again."
+NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
+PRACTISED_BEFORE = (
+    "given to people who practised on them, nobody else being free: they know the expected grade"
+)
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class RoundOpened:
+    """What a new round holds.
+
+    Attributes
+    ----------
+    per_annotator: name → number of presentations, blind duplicates and control items included.
+    duplicates: name → number of blind duplicates.
+    control_items: name → number of control items planted blind.
+    shortest_distance, median_distance: between the showings of a duplicate, in presentations; None
+        without any duplicate.
+    distances: quantiles of these distances by name: 'min', 'q1', 'median', 'q3', 'max'.
+    left_out: reason → number of candidates or duplicates that the round does not have.
+    """
+
+    round: str
+    round_id: str
+    guide_hash: str
+    candidates: int
+    presentations: int
+    per_annotator: dict[str, int]
+    duplicates: dict[str, int]
+    control_items: dict[str, int]
+    shortest_distance: int | None
+    median_distance: float | None
+    distances: dict[str, float]
+    left_out: dict[str, int]
+
+
+def open_over(
+    store: Store,
+    layout: RoundLayout,
+    read: Callable[[Cursor], Found],
+    choose: Callable[[Found], Chosen],
+    author: str = COMMAND_LINE,
+    also: Callable[[Cursor, RoundOpened], None] = lambda _cursor, _opened: None,
+) -> RoundOpened:
+    """Open a round over the candidates that `choose` makes of what `read` returns.
+
+    If candidates, rounds, corpus, sample or guide change meanwhile, both are called again.
+
+    Parameters
+    ----------
+    also: what else to write in the transaction that writes the round.
+
+    Raises
+    ------
+    NotFoundError: annotators that the project does not know.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
+        changing, or the author is no lead.
+    """
+
+    def read_all(cursor: Cursor) -> _RoundInputs[Found]:
+        require_author(cursor, author, "lead")
+        refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
+        refuse_taken(cursor, layout.name)
+        return _RoundInputs(
+            get_setting(cursor, "guide") or "",
+            read_control_items(cursor) if layout.control_items else None,
+            practised(cursor),
+            read(cursor),
+        )
+
+    planned = write_if_unchanged(
+        store,
+        fingerprint=project_fingerprint,
+        read=read_all,
+        plan=lambda inputs: _plan(layout, inputs, choose(inputs.found)),
+        write=lambda cursor, planned: _write(cursor, planned, layout.kind, author, also),
+        busy=BUSY,
+    )
+    return planned.opened
+
+
+@dataclass(frozen=True)
+class _RoundInputs(Generic[Found]):
+    """What a round is planned from; `found` is what the caller reads for its own choice of candidates."""
+
+    guide_hash: str
+    pool: ControlItemPool | None
+    practised: Collection[tuple[str, str, str]]
+    found: Found
+
+
+class _RoundPlan(NamedTuple):
+    """A round that is planned and not written yet."""
+
+    opened: RoundOpened
+    rows: list[Presentation]
+    parameters: dict[str, Any]
+    sources: Mapping[tuple[str, str], str]
+    items: list[ControlItem]
+
+
+def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _RoundPlan:
+    if not chosen.candidates:
+        raise _nothing(chosen.left_out)
+    names, seed = layout.annotators, layout.seed
+    parameters = {
+        "annotators": names,
+        "overlap": layout.overlap,
+        "duplicates": layout.duplicates,
+        "seed": seed,
+        "known": layout.control_items,
+        "per_day": layout.per_day,
+        **chosen.parameters,
+    }
+    round_id = digest("round", layout.name, inputs.guide_hash, parameters)
+    parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
+    pairs = {c[:2] for c in chosen.candidates}
+    practised_queries = {
+        (who, query) for who, query, document in inputs.practised if (query, document) in pairs
+    }
+    work = assign(
+        chosen.candidates, names, layout.overlap, seed, practised=practised_queries, leaning=chosen.leaning
+    )
+    laid = lay_out(round_id, work, layout, inputs.pool, pairs)
+    left_out = {**chosen.left_out, **laid.left_out}
+    rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
+    if rows & set(inputs.practised):
+        left_out[PRACTISED_BEFORE] = len(rows & set(inputs.practised))
+    opened = _opened(layout.name, round_id, inputs.guide_hash, len(chosen.candidates), laid, left_out)
+    return _RoundPlan(opened, laid.rows, parameters, chosen.sources, laid.items)
+
+
+def _write(
+    cursor: Cursor,
+    planned: _RoundPlan,
+    kind: str,
+    author: str,
+    also: Callable[[Cursor, RoundOpened], None],
+) -> None:
+    opened, parameters = planned.opened, planned.parameters
+    write_round(cursor, opened.round_id, opened.round, kind, opened.guide_hash, parameters)
+    _write_sources(cursor, opened.round_id, planned.sources)
+    append_rows(cursor, "presentations", planned.rows)
+    write_control_items(cursor, opened.round_id, planned.items)
+    detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
+    record_event(cursor, "open round", detail, author)
+    also(cursor, opened)
+
+
+def write_round(
+    cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
+) -> None:
+    """Write a round, the last in sequence whatever the clock says."""
+    cursor.execute(
+        "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds",
+        [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()],
+    )
+
+
+def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, str], str]) -> None:
+    pairs = sorted(sources)
+    columns = {"query_id": [query_id for query_id, _ in pairs], "document_id": [d for _, d in pairs]}
+    systems = [sources[pair] for pair in pairs]
+    append(cursor, "candidate_sources", {"pool_id": [round_id] * len(pairs), **columns, "system": systems})
+    cursor.execute(
+        """
+        INSERT INTO candidates
+        SELECT query_id, document_id FROM candidate_sources s
+        WHERE pool_id = ? AND NOT EXISTS (
+            FROM candidates c WHERE c.query_id = s.query_id AND c.document_id = s.document_id)
+        ORDER BY query_id, document_id
+        """,
+        [round_id],
+    )
+
+
+def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
+    """What a planned round rests on: guide, corpus, sample, and counts of rows that are only appended."""
+    counts = cursor.execute(
+        """
+        SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
+               (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM adjudications)
+        """
+    ).fetchall()
+    return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
+
+
+def _opened(
+    name: str, round_id: str, guide_hash: str, candidates: int, laid: LaidOut, left_out: dict[str, int]
+) -> RoundOpened:
+    per_annotator = Counter(row.annotator for row in laid.rows)
+    repeats = [row for row in laid.rows if row.duplicate_of is not None]
+    duplicates = Counter(row.annotator for row in repeats)
+    position = {row.presentation_id: row.position for row in laid.rows}
+    distances = [row.position - position[row.duplicate_of or ""] for row in repeats]
+    return RoundOpened(
+        round=name,
+        round_id=round_id,
+        guide_hash=guide_hash,
+        candidates=candidates,
+        presentations=len(laid.rows),
+        per_annotator=dict(per_annotator),
+        duplicates={who: duplicates[who] for who in per_annotator},
+        control_items=laid.planted_by,
+        shortest_distance=min(distances, default=None),
+        median_distance=float(statistics.median(distances)) if distances else None,
+        distances=quantiles(distances),
+        left_out=left_out,
+    )
+
+
+def _nothing(left_out: Mapping[str, int]) -> RefusedError:
+    if not left_out:
+        return RefusedError(
+            NO_CANDIDATES,
+            command="`goldset pool --systems bm25 --depth 10` builds one.",
+        )
+    why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    return RefusedError(
+        f"There is nothing left to judge ({why}). Deepen the pool, or show the candidates again.",
+        command="--again shows them again.",
+    )
+
+
+def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
+    """Refuse to give work to people who cannot sign in, or may not see what is to be graded.
+
+    Raises
+    ------
+    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator; names them
+        all.
+    """
+    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
+    if evaluators:
+        raise RefusedError(
+            f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
+            "would know what they are graded by. Leave them out of the round."
+        )
+    inactive = [annotator.name for annotator in annotators if not annotator.active]
+    if inactive:
+        raise RefusedError(
+            f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
+            "them first.",
+            command="`goldset annotator activate NAME` does that.",
+        )
+    imported = [annotator.name for annotator in annotators if annotator.imported]
+    if imported:
+        raise RefusedError(
+            f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a "
+            "password, or leave them out of the round.",
+            command="`goldset annotator add NAME` gives one.",
+        )
+
+
+def refuse_taken(cursor: Cursor, name: str) -> None:
+    """Refuse a name that another round has.
+
+    Raises
+    ------
+    RefusedError: there is a round of that name.
+    """
+    if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
+        raise RefusedError(
+            f"A round {name!r} exists already. Choose another name, or look at it.",
+            command=f"`goldset round status {name}` shows it.",
+        )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from curation.errors import RefusedError
 from curation.labeling.rounds.assignment import Candidate, assign
-from curation.labeling.rounds.opening import PRACTISED_BEFORE
+from curation.labeling.rounds.rounds import PRACTISED_BEFORE
 from curation.labeling.transfers.transfer import (
     Pair,
     RoundItem,

@@ -33,8 +33,12 @@ from curation.labeling.rounds.layout import (
     write_control_items,
 )
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, refuse_closed, round_state
-from curation.labeling.rounds.opening import project_fingerprint, refuse_who_cannot_judge
-from curation.labeling.rounds.rounds import members, round_parameters
+from curation.labeling.rounds.rounds import (
+    members,
+    project_fingerprint,
+    refuse_who_cannot_judge,
+    round_parameters,
+)
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, fetch, record_event, utc_now
 from curation.store.retry import write_if_unchanged

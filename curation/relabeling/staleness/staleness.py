@@ -15,6 +15,11 @@ engine long. A test shows that both give the same.
 
 Of a query that a release seals no grade is looked at, because an influence would tell it: the flip is then
 that of its only relevant document, and moves each system by 1 / log2(rank + 1).
+
+Retired queries: they leave the set with a reason, keep their judgments, and can come back.
+
+A retired query is not in play: no round shows it, and the next release does not have it. Releases that have
+it stay as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +35,6 @@ import numpy as np
 
 from curation.door import SEALED, sealed_queries
 from curation.guides.guide import current_guide
-from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.calendar import (
     CHANGED,
     GONE,
@@ -55,7 +59,53 @@ from curation.releases.verify import opened
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Floats
-from curation.store import Cursor, Query, Store
+from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, record_event, utc_now
+
+
+class RetiredQuery(NamedTuple):
+    """A query that is not in play, and why."""
+
+    query_id: str
+    text: str
+    normalised: str
+    reason: str
+
+
+def retired_queries(cursor: Cursor) -> list[RetiredQuery]:
+    """The queries that are retired, by id."""
+    sql = """
+        SELECT query_id, text, normalised, reason FROM retired_queries JOIN queries USING (query_id)
+        ORDER BY query_id
+    """
+    return fetch(cursor, RetiredQuery, sql)
+
+
+def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
+    """Take a query out of play; says whether it was in play."""
+    return _write(cursor, query_id, True, reason, author)
+
+
+def return_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
+    """Bring a retired query back into play; says whether it was retired."""
+    return _write(cursor, query_id, False, reason, author)
+
+
+def _write(cursor: Cursor, query_id: str, retired: bool, reason: str, author: str) -> bool:
+    sql = """
+        SELECT arg_max(retired, revision), coalesce(max(revision), -1) FROM query_retirements
+        WHERE query_id = ?
+    """
+    before, revision = cursor.execute(sql, [query_id]).fetchall()[0]
+    if bool(before) == retired:
+        return False
+    cursor.execute(
+        "INSERT INTO query_retirements VALUES (?, ?, ?, ?, ?, ?)",
+        [query_id, revision + 1, retired, reason, author, utc_now()],
+    )
+    action = "retire query" if retired else "return query"
+    record_event(cursor, action, {"query": query_id, "reason": reason}, author)
+    return True
+
 
 DEPTH = 10
 Ranks = Mapping[Pair, Mapping[str, int]]

@@ -20,7 +20,7 @@ from curation.agreement.annotators.own_work import (
 )
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
-from curation.labeling.rounds.opening import write_round
+from curation.labeling.rounds.rounds import write_round
 from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide
 from curation.settling.votes import MAJORITY

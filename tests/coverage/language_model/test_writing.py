@@ -19,14 +19,15 @@ from curation.coverage.language_model.candidates import (
     AnswerCheck,
     QueryAim,
     WritingRequest,
+    draw_queries,
     is_shown,
+    judged_origins,
     plan_writing,
     read_candidates,
     read_check,
     why_refused,
 )
 from curation.coverage.language_model.chat import TokenPrices
-from curation.coverage.language_model.judged_share import draw_queries, judged_origins
 from curation.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,

@@ -15,9 +15,9 @@ from curation.evaluation.comparison.pairs import StratumName
 from curation.evaluation.evaluation import sealed_comparison
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.scoring.inputs.release import DrawnQueries, Facet
+from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
-from curation.scoring.metrics.scores import RunScores, score_run
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
 

@@ -11,8 +11,7 @@ from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import let_pass, open_practice, practise_again
 from curation.labeling.practice.status import feedback
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.opening import PRACTISED_BEFORE
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import PRACTISED_BEFORE, open_round
 from curation.labeling.session.history import history_page
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit

@@ -12,8 +12,7 @@ from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate, distances, order
 from curation.labeling.rounds.layout import ALONE, TOO_FEW, ControlItem, ControlItemPool, plant
-from curation.labeling.rounds.opening import RoundOpened
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import RoundOpened, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.statistics.intervals import wilson

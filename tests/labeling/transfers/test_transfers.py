@@ -19,8 +19,7 @@ from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
-from curation.labeling.rounds.opening import PRACTISED_BEFORE
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.scoring.metrics.engine import why_below
+from curation.scoring.metrics.engine import RunScores, score_run, why_below
 from curation.scoring.metrics.measures import (
     Measure,
     further_measures,
@@ -19,7 +19,6 @@ from curation.scoring.metrics.measures import (
     measures_named,
 )
 from curation.scoring.metrics.qrels import qrels_from, qrels_of
-from curation.scoring.metrics.scores import RunScores, score_run
 from tests.support import examples
 
 Grades = dict[str, dict[str, int]]
