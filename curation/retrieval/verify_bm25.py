@@ -80,7 +80,7 @@ class Bm25Sample(NamedTuple):
         searched = amount(self.documents, "document")
         if self.documents < self.corpus:
             searched += f" of {self.corpus:,}, drawn at random"
-        return f"bm25 equals rank-bm25 for {amount(self.queries, 'query', 'queries')} in {searched}."
+        return f"BM25 equals rank-bm25 for {amount(self.queries, 'query', 'queries')} in {searched}."
 
 
 class _Scores(Protocol):
