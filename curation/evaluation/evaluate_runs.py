@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.comparison.order import with_other_labels
-from curation.evaluation.comparison.pairs import check_deciding
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions, sealed_evaluation
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.request import RunQuestions, run_problems
+from curation.evaluation.request import RunQuestions, check_deciding, run_problems
 from curation.looks.ladder import scored_by
 from curation.looks.ladder_looks import with_ladder_values
 from curation.looks.limits import (

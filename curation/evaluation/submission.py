@@ -18,10 +18,9 @@ from curation.evaluation.answers.evaluate_answers import (
 )
 from curation.evaluation.answers.grading import AnswerFields, AnswerSource, read_grades_of_answers
 from curation.evaluation.comparison.compared import ComparisonOptions
-from curation.evaluation.comparison.pairs import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.request import EvaluateRequest, refuse_unfitting, run_problems
+from curation.evaluation.request import DecidingTest, EvaluateRequest, refuse_unfitting, run_problems
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import PooledRuns, check_pooling, pool_runs
 from curation.judges.estimates import JudgedEvaluation, judged_estimates

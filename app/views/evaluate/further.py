@@ -14,8 +14,7 @@ from app.components.forms import Form
 from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
 from curation.evaluation.answers.grading import neighbour_projects, releases_of
-from curation.evaluation.comparison.pairs import TUKEY
-from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.request import TUKEY, EvaluateRequest
 from curation.store import Store
 
 NONE = "None"

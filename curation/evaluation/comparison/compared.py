@@ -19,7 +19,6 @@ from curation.evaluation.comparison.pairs import (
     MOST_PAIRS,
     WANTED_DIFFERENCE,
     Comparison,
-    DecidingTest,
     StratumName,
     SystemPair,
     SystemValues,
@@ -30,6 +29,7 @@ from curation.evaluation.comparison.pairs import (
 )
 from curation.evaluation.figures.means import hidden_values
 from curation.evaluation.figures.traffic import traffic_differences
+from curation.evaluation.request import DecidingTest
 from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
 from curation.scoring.metrics.engine import RunScores
 from curation.statistics.arrays import Mask

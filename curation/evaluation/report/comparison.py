@@ -12,10 +12,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.evaluation.comparison.order import OrderReport, why_no_order
-from curation.evaluation.comparison.pairs import MOST_PAIRS, TESTS, TUKEY, Comparison, DecidingTest
+from curation.evaluation.comparison.pairs import MOST_PAIRS, Comparison
 from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSISTENCE, Turning
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
+from curation.evaluation.request import TESTS, TUKEY, DecidingTest
 from curation.reports.page import Mark, Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.text import amount, p_cell

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.comparison.pairs import (
-    CORRECTIONS,
-    TESTS,
-    Comparison,
-    DecidingTest,
-    StratumName,
-    check_deciding,
-    compare_systems,
-)
-from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.comparison.pairs import Comparison, StratumName, compare_systems
+from curation.evaluation.request import CORRECTIONS, TESTS, DecidingTest, EvaluateRequest, check_deciding
 from curation.statistics.p_values import bonferroni
 from curation.step import option_of
 from tests.evaluation.comparison.test_pairs import STRATA, three_systems
