@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from curation.imports.kinds import FILE_KINDS
 from curation.imports.outcome import DryRun
 from curation.imports.request import ImportRequest
 from curation.jobs import jobs_of, last_job
+from curation.jobs.running import Job, Jobs
 from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
 from tests.support.page import button, html, page_at, press
@@ -160,7 +163,21 @@ def test_uploads_are_private_and_one_a_person(project: Store) -> None:
 
 
 @pytest.mark.slow
-def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(project: Store) -> None:
+def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, jobs = Jobs.start, jobs_of(project)
+
+    def process() -> int:
+        assert jobs._running is not None
+        return jobs._running.process.pid
+
+    def start_halted(self: Jobs, *given: Any) -> Job:
+        job = start(self, *given)
+        os.kill(process(), signal.SIGSTOP)
+        return job
+
+    monkeypatch.setattr(Jobs, "start", start_halted)
     mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
     theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Dry run")
     waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
@@ -172,7 +189,8 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(project: Sto
     verdict.write_findings(file.folder / f"{asked.key}.json", DryRun(None, []))
     with pytest.raises(RefusedError, match="lee started"):
         verdict._import(waiting, file, asked)
-    jobs_of(project).wait(30)
+    os.kill(process(), signal.SIGCONT)
+    jobs.wait(30)
     kept = uploads.held_file(project.path, "mia")
     assert kept
     assert kept.path.read_bytes() == b"id,text\n2,y\n"
