@@ -66,12 +66,12 @@ def fetched(reference: str) -> Path:
     """
     address, _, wanted = reference.partition("#")
     of_sum = wanted.removeprefix(_SUM) if wanted.startswith(_SUM) else ""
-    if wanted and not begins_id(of_sum or wanted):
+    if wanted and not (len(of_sum) in (0, 64) and begins_id(of_sum or wanted)):
         raise InputError(
-            f"{_SUM}… or the beginning of a release id was expected after #, in small letters and digits; "
+            f"{_SUM} with all 64 digits, or the beginning of a release id, was expected after #; "
             f"found {wanted!r}"
         )
-    kept = next(iter(sorted(_folder().glob(f"*.{of_sum}*{SUFFIX}"))), None) if of_sum else kept_file(wanted)
+    kept = next(iter(sorted(_folder().glob(f"*.{of_sum}{SUFFIX}"))), None) if of_sum else kept_file(wanted)
     if kept is not None:
         return kept
     _refuse_open_way(address)
@@ -79,7 +79,7 @@ def fetched(reference: str) -> Path:
         found = _received(address, new)
         release = PackedRelease(Path(new.name))
         problems = release.problems()
-        if not found.startswith(of_sum) or not release.row.release_id.startswith("" if of_sum else wanted):
+        if of_sum not in ("", found) or not release.row.release_id.startswith("" if of_sum else wanted):
             raise InputError(
                 f"{_host(address)} has another file than {wanted}: the release {release.row.release_id} with "
                 f"the sum {found}. Nothing was kept."
