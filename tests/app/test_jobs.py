@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow  # not for the quick check
 
 POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budget": None}
 TOP_UP: dict[str, Any] = {"quotas": {}, "size": 4}
-REOPEN = {"plan": None, "name": None, "annotators": ["ann"], "systems": [], "depth": 1, "duplicates": 0.0}
+REOPEN = {"plan": None, "name": None, "annotators": ["ann"], "systems": [], "depth": 10, "duplicates": 0.0}
 REOPEN["same"] = 0.5
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
