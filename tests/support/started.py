@@ -16,7 +16,8 @@ from tests.support import forked
 
 _forks = get_context("forkserver")
 _forks.set_forkserver_preload(["tests.support.forking"])
-util.get_temp_dir()  # now: multiprocessing removes it later than pytest removes what is temporary
+if "PYTEST_XDIST_WORKER" not in os.environ:  # whose end is sudden
+    util.get_temp_dir()  # now: multiprocessing removes it later than pytest removes what is temporary
 
 
 class Started:
