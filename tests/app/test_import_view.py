@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import signal
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -23,8 +22,7 @@ from curation.files.problems import Problems
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.outcome import DryRun
 from curation.imports.request import ImportRequest
-from curation.jobs import jobs_of, last_job
-from curation.jobs.running import Job, Jobs
+from curation.jobs import jobs_of, last_job, worker
 from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
 from tests.support.page import button, html, page_at, press
@@ -166,18 +164,8 @@ def test_uploads_are_private_and_one_a_person(project: Store) -> None:
 def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, jobs = Jobs.start, jobs_of(project)
-
-    def process() -> int:
-        assert jobs._running is not None
-        return jobs._running.process.pid
-
-    def start_halted(self: Jobs, *given: Any) -> Job:
-        job = start(self, *given)
-        os.kill(process(), signal.SIGSTOP)
-        return job
-
-    monkeypatch.setattr(Jobs, "start", start_halted)
+    refused, work = Event(), worker.main
+    monkeypatch.setattr(worker, "main", lambda *given: refused.wait(30) and work(*given))
     mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
     theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Dry run")
     waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
@@ -189,8 +177,8 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     verdict.write_findings(file.folder / f"{asked.key}.json", DryRun(None, []))
     with pytest.raises(RefusedError, match="lee started"):
         verdict._import(waiting, file, asked)
-    os.kill(process(), signal.SIGCONT)
-    jobs.wait(30)
+    refused.set()
+    jobs_of(project).wait(30)
     kept = uploads.held_file(project.path, "mia")
     assert kept
     assert kept.path.read_bytes() == b"id,text\n2,y\n"
