@@ -81,7 +81,7 @@ def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> 
     bring.click()
     expect(page.get_by_text("The corpus now has 2 documents.")).to_be_visible()
     page.get_by_role("button", name="Import traffic").click()
-    expect(page.get_by_text("Traffic: JSON lines")).to_be_visible()
+    expect(page.get_by_text("Traffic: JSON")).to_be_visible()
     send(page, "log.csv", BAD)
     run.click()
     expect(page.get_by_role("cell", name="line 3")).to_be_visible()
