@@ -92,9 +92,9 @@ def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) 
 
 
 def test_a_resolution_of_zero_is_refused(project: Store) -> None:
-    with pytest.raises(InputError, match="resolution is 0; expected a number above 0"):
+    with pytest.raises(InputError, match="“Resolution”: 0 is out of range"):
         find_coverage(project, MapSettings(seed=0, resolution=0.0))
-    with pytest.raises(InputError, match="region cannot need 0 documents"):
+    with pytest.raises(InputError, match="“Documents of a region”: 0 is out of range"):
         find_coverage(project, MapSettings(seed=0, least_documents=0))
 
 
