@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import NotFoundError
+from curation.errors import NotFoundError, RefusedError
 from curation.people.annotators import require_author
-from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event
+from curation.sources.traffic.traffic_import import KNOWN
+from curation.store import COMMAND_LINE, Cursor, Store, record_event
 from curation.text import listed
 
 
@@ -19,6 +20,7 @@ class StoredLog(NamedTuple):
     rows: those that were taken; `traffic` is the sum of their counts.
     first, last: the earliest and the latest time, UTC; None without times.
     samples: samples that were drawn while the project had it.
+    known: rows that were left out because an earlier log had them.
     """
 
     import_id: str
@@ -29,11 +31,12 @@ class StoredLog(NamedTuple):
     last: datetime | None
     imported_at: datetime
     samples: int
+    known: int
 
 
 def stored_logs(cursor: Cursor) -> list[StoredLog]:
     """The logs of the project, oldest first."""
-    return fetch(cursor, StoredLog, _LOGS)
+    return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
 
 
 def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
@@ -46,7 +49,7 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
     Raises
     ------
     NotFoundError: no log's id, or more than one, begins so; or the project does not know the author.
-    RefusedError: the author is no lead.
+    RefusedError: the author is no lead, or a later log left out rows as known.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
@@ -57,6 +60,13 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
             held = listed([f"{one.import_id[:8]} ({one.source})" for one in matching or logs], 8) or "none"
             raise NotFoundError(f"{begin} with {log!r}. The project has {held}.")
         [found] = matching
+        later = [one for one in logs[logs.index(found) + 1 :] if one.known]
+        if later:
+            names = listed([f"{one.import_id[:8]} ({one.source})" for one in later], 8)
+            raise RefusedError(
+                f"{names} left out rows as known, which may be those of {found.source}: they would be in no "
+                "log. Delete that log first, then this one, and import it again."
+            )
         for table in ("traffic", "traffic_personal_data", "traffic_imports"):
             cursor.execute(f"DELETE FROM {table} WHERE import_id = ?", [found.import_id])  # noqa: S608  ours
         detail = {"import": found.import_id, "source": found.source, "rows": found.rows, "reason": reason}
@@ -67,7 +77,8 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
 _LOGS = """
 SELECT i.import_id, i.source, i.rows, coalesce(sum(t.count), 0)::BIGINT, min(t.time), max(t.time),
        i.imported_at,
-       (SELECT count(*) FROM sample_logs s WHERE s.import_id = i.import_id)
+       (SELECT count(*) FROM sample_logs s WHERE s.import_id = i.import_id),
+       coalesce(any_value(i.left_out->>$known)::BIGINT, 0)
 FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
 GROUP BY ALL ORDER BY i.imported_at, i.import_id
 """

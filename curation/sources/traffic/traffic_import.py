@@ -62,6 +62,28 @@ DELETE FROM traffic WHERE import_id = $log AND line IN (
         AND a.segment IS NOT DISTINCT FROM h.segment
     WHERE a.place <= h.times)
 """
+LEAST_COMPARED = 10
+SAME_LOG = 0.95
+"""A log is an earlier one that has grown if it has this share of its different rows, of 10 or more."""
+_GROWN_LOG = """
+WITH added AS (
+    SELECT session, time, segment, text, list(DISTINCT count) AS counts
+    FROM traffic WHERE import_id = $log GROUP BY ALL),
+earlier AS (
+    SELECT import_id, session, time, segment, text, list(DISTINCT count) AS counts
+    FROM traffic WHERE import_id <> $log GROUP BY ALL),
+compared AS (
+    SELECT e.import_id, a.text IS NOT NULL AS is_held,
+        a.text IS NOT NULL AND (
+            (e.session IS NULL AND e.time IS NULL) OR NOT list_has_all(e.counts, a.counts)) AS is_unclear
+    FROM earlier e LEFT JOIN added a ON a.text = e.text AND a.session IS NOT DISTINCT FROM e.session
+        AND a.time IS NOT DISTINCT FROM e.time AND a.segment IS NOT DISTINCT FROM e.segment)
+SELECT import_id, any_value(i.source), count(*) FILTER (is_held), count(*)
+FROM compared JOIN traffic_imports i USING (import_id)
+GROUP BY import_id
+HAVING bool_or(is_unclear) AND count(*) >= $least AND count(*) FILTER (is_held) >= $share * count(*)
+ORDER BY count(*) DESC, import_id LIMIT 1
+"""
 _METADATA = "--metadata-field"
 DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
@@ -136,7 +158,8 @@ def import_traffic(
     InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
         to `LARGEST_COUNT`, dates that the order which is said does not allow, or nothing that is left after
         cleaning; an unknown order; or ids of people or sessions were asked for as a further field.
-    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
+    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or the log is an earlier one
+        that has grown, of which rows cannot be known one by one.
     """
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
@@ -271,11 +294,30 @@ def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
         )
 
 
+def _refuse_grown_log(cursor: Cursor, import_id: str) -> None:
+    """Refuse a log that an earlier one is a part of, where rows cannot be known one by one.
+
+    Such rows have neither session nor time, or a count that has changed since.
+    """
+    values = {"log": import_id, "least": LEAST_COMPARED, "share": SAME_LOG}
+    rows = cursor.execute(_GROWN_LOG, values).fetchall()
+    if rows:
+        earlier, source, matching, total = rows[0]
+        raise RefusedError(
+            f"This looks like the log {earlier[:8]} ({source}), exported again: it has {matching:,} of the "
+            f"{total:,} different rows of that one, and not all of them can be recognised, because they have "
+            "no session or time, or another count. Nothing was imported, for they would count twice. Delete "
+            "the earlier log first; or take all rows, if both logs count.",
+            command=f"`goldset import delete-log {earlier[:8]}` deletes it; --known-rows takes all.",
+        )
+
+
 def _write(
     cursor: Cursor, import_id: str, source: str, clean: _Clean, rules: CleaningRules, author: str
 ) -> None:
     rows, left_out = append(cursor, "traffic", clean.table), dict(clean.left_out)
     if not rules.known_rows:
+        _refuse_grown_log(cursor, import_id)
         known = int(cursor.execute(_DELETE_KNOWN, {"log": import_id}).fetchall()[0][0])
         rows -= known
         left_out |= {KNOWN: known} if known else {}

@@ -321,8 +321,23 @@ def test_a_log_that_is_known_whole_is_imported_without_a_row_and_a_deleted_one_c
     assert (nothing.rows, nothing.traffic, nothing.left_out) == (0, 0, {KNOWN: 2})
     with pytest.raises(NotFoundError, match=r"No log begins with 'x'. The project has \w{8} "):
         delete_log(store, "x")
+    with pytest.raises(RefusedError, match=r"\(u.csv\) left out rows as known, which may be those of t.csv"):
+        delete_log(store, first.import_id)
+    delete_log(store, nothing.import_id)
     assert delete_log(store, first.import_id[:10], "exported twice").rows == 2
-    assert rows_of(store, "SELECT import_id, rows FROM traffic_imports") == [(nothing.import_id, 0)]
-    assert import_traffic(store, write("t.csv", text)).rows == 2
+    assert import_traffic(store, write("u.csv", text + "\n")).rows == 2
     with store.reading() as cursor:
-        assert [log.source for log in stored_logs(cursor)] == ["u.csv", "t.csv"]
+        assert [log.source for log in stored_logs(cursor)] == ["u.csv"]
+
+
+@pytest.mark.parametrize("grown", ["word 3,,1", "word 3,2026-01-01,9"], ids=["no time", "another count"])
+def test_a_log_that_has_grown_and_whose_rows_cannot_be_known_is_refused(store, write, grown):
+    rows = [f"word {number},2026-01-01,{number + 1}" for number in range(12)]
+    if ",," in grown:
+        rows = [f"word {number},,1" for number in range(12)]
+    text = "\n".join(["query,time,count", *rows, ""])
+    import_traffic(store, write("t.csv", text))
+    path = write("u.csv", text.replace(rows[3], grown) + "new,,1\n")
+    with pytest.raises(RefusedError, match=r"the log \w{8} \(t.csv\), exported again: it has 12 of the 12"):
+        import_traffic(store, path)
+    assert import_traffic(store, path, rules=CleaningRules(known_rows=True)).rows == 13
