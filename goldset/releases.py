@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from curation.door import sealed_parts
+from curation.errors import InputError
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Opened, Verified, opened, verify
 from curation.scoring.inputs.release import parts_of
@@ -79,8 +81,8 @@ class Release:
         runs: Mapping[str, Run | str | Path],
         part: str | None = None,
         *,
-        measures: Sequence[str] | None = None,
-        by: Sequence[str] = ("stratum",),
+        measures: str | Sequence[str] | None = None,
+        by: str | Sequence[str] = ("stratum",),
         relevant: int | None = None,
         seed: int = 0,
         reason: str | None = None,
@@ -90,19 +92,18 @@ class Release:
         Parameters
         ----------
         runs: system → its run: {query id: {document id: score}}, or a file as `goldset evaluate` reads.
-        measures: such as ["ndcg_exp@10", "recall@100"]; by: strata, tags or fields with figures of their own.
+        measures: such as ["ndcg_exp@10", "recall@100"], or a single one; by: strata, tags or fields with
+            figures of their own.
         relevant: least grade of a relevant document.
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.evaluation import EvaluationOptions
         from curation.scoring.inputs.system_runs import RunSource
 
-        options = EvaluationOptions(part, measures, by, relevant, seed)
-        with TemporaryDirectory() as folder:
-            sources = [
-                RunSource(name, _file(run, Path(folder) / f"{number}.json"))
-                for number, (name, run) in enumerate(runs.items())
-            ]
+        wanted = None if measures is None else _several(measures)
+        options = EvaluationOptions(part, wanted, _several(by), relevant, seed)
+        with _files(runs) as files:
+            sources = [RunSource(name, path) for name, path in files.items()]
             return evaluate_runs(self._store, self._opened, sources, options, reason)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
@@ -126,6 +127,28 @@ class Release:
     @cached_property
     def _opened(self) -> Opened:
         return opened(self._store, self.name)
+
+
+def _several(given: str | Sequence[str]) -> Sequence[str]:
+    """A single text is one name, not its letters."""
+    return [given] if isinstance(given, str) else given
+
+
+@contextmanager
+def _files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
+    """Each run's file; one in memory is written to a file for now, and an error names the run instead."""
+    with TemporaryDirectory() as folder:
+        files = {
+            name: _file(run, Path(folder) / f"{place}.json") for place, (name, run) in enumerate(runs.items())
+        }
+        try:
+            yield files
+        except InputError as error:
+            for name, path in files.items():
+                if error.path == path and path.parent == Path(folder):
+                    called = Path(f"the run {name!r}")
+                    raise InputError(error.problems, path=called, way_out=error.way_out) from None
+            raise
 
 
 def _file(run: Run | str | Path, path: Path) -> Path:

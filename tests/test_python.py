@@ -63,9 +63,13 @@ def test_a_run_in_memory_has_the_figures_of_its_file(release: goldset.Release, t
     }
     path = tmp_path / "run.json"
     path.write_text(json.dumps(run))
-    first, second = release.evaluate({"dict": run, "file": str(path)}, "dev", measures=["ndcg@10"]).runs
+    first, second = release.evaluate(
+        {"dict": run, "file": str(path)}, "dev", measures="ndcg@10", by="stratum"
+    ).runs
     assert first.overall == second.overall
     assert first.overall["ndcg@10"].value == 1
+    with pytest.raises(goldset.Error, match=r"^the run 'unknown/queries': "):
+        release.evaluate({"unknown/queries": {"x": {"y": 1.0}}, "dict": run})
 
 
 def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(tmp_path: Path) -> None:

@@ -42,12 +42,15 @@ def with_baseline(
             f"--baseline {baseline}: it is none of the runs ({', '.join(names) or 'none is named'}), and "
             "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
         )
+    for one in sources:
+        if one.path.resolve() == own.path.resolve():
+            return sources, one.name
     own = own._replace(name=BASELINE) if own.name in names else own
     return [own, *sources], own.name
 
 
 def read_summaries(texts: Sequence[str], as_json: bool, conditions: bool) -> Summaries:
-    """The summaries that are asked for, as KIND or KIND=FILE.
+    """The summaries that are asked for, as KIND or KIND=FILE; the file - is standard output.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def read_summaries(texts: Sequence[str], as_json: bool, conditions: bool) -> Sum
         kind, _, path = text.partition("=")
         if kind not in KINDS:
             problems.append(f"{SUMMARY} {text}: expected {' or '.join(KINDS)}, or such as md=summary.md")
-        found[kind] = Path(path) if path else None
+        found[kind] = None if path in ("", "-") else Path(path)
     if list(found.values()).count(None) + as_json > 1:
         problems.append(f"{SUMMARY}: one thing is printed; name a file for the others, such as md=summary.md")
     if "junit" in found and not conditions:

@@ -19,11 +19,12 @@ is none, such as of fewer than ten queries, the difference of the two figures, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Literal, NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.evaluation.comparison.pairs import LEAST_QUERIES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.scoring.inputs.release import CLUSTER
@@ -33,6 +34,8 @@ from curation.text import amount, decimal, ends
 OVERALL = "overall"
 NAMED = 20
 """Values of a facet that a problem names."""
+SAID = 3
+"""Figures of which is said why they could not be checked."""
 ROUNDING = 1e-12
 EXAMPLES = (
     'The forms are MEASURE drops, "drops significantly", "drops by X", "drops by more than X" and "below X". '
@@ -83,6 +86,7 @@ class CheckedFigure(NamedTuple):
     reference: the baseline's figure, or the limit; `baseline` is its name, or None.
     change: the system's figure less the reference; `low` and `high` are its interval, and `p` is corrected.
     met: whether it meets the condition.
+    why: the figure, or none, could not be checked; '' where it was.
     """
 
     condition: str
@@ -97,12 +101,13 @@ class CheckedFigure(NamedTuple):
     high: float | None = None
     p: float | None = None
     met: bool = False
+    why: str = ""
 
     @property
     def sentence(self) -> str:
         """The figure, and how far it is from the reference, for people."""
         if self.value is None or self.reference is None or self.change is None:
-            return "No figure could be checked, so nothing has passed."
+            return f"No figure could be checked, so nothing has passed: {self.why or 'there is none'}."
         to = self.baseline or "the limit"
         change = decimal(self.change, sign="+")
         sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {to}"
@@ -113,16 +118,17 @@ class CheckedFigure(NamedTuple):
 
 
 class CheckedCondition(NamedTuple):
-    """A condition with the figures that it was checked on; none where nothing could be checked."""
+    """A condition with the figures that it was checked on; none where nothing could be checked, and `why`."""
 
     condition: str
     figures: tuple[CheckedFigure, ...]
+    why: str = ""
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
         """The figures that meet it, or that there is none."""
         met = tuple(one for one in self.figures if one.met)
-        return met if self.figures else (CheckedFigure(self.condition),)
+        return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
     @property
     def outcome(self) -> Literal["failed", "passed", "not checked"]:
@@ -178,8 +184,9 @@ def checked_conditions(
             problems.append(f"--fail-if {condition.text!r}: {problem}")
         else:
             skipped = base if baseline is not None or condition.how == "drops" else None
-            figures = tuple(_checked(condition, systems[base], evaluation, skipped))
-            found.append(CheckedCondition(condition.text, figures))
+            rows = list(_checked(condition, systems[base], evaluation, skipped))
+            figures = tuple(row for row in rows if not row.why)
+            found.append(CheckedCondition(condition.text, figures, "" if figures else _whys(rows)))
     refuse_problems(problems)
     return tuple(found)
 
@@ -246,21 +253,23 @@ class _Drop(NamedTuple):
     high: float | None = None
     p: float | None = None
     significant: bool = False
+    no_verdict: str | None = None
 
 
 def _checked(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """The figures that can be checked, but those of the baseline where it is skipped."""
+    """The figures, with why one cannot be checked; without those of the baseline where it is skipped."""
     drops = condition.how == "drops"
     references, pairs = dict(_figures(base, condition)), _pairs(condition, base.name, evaluation)
     for system in evaluation.runs:
         for where, figure in _figures(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
-            if figure.value is None or reference is None or figure.n < condition.least:
-                continue
             drop = pairs.get((system.name, where)) if drops else None
-            if condition.significant and (drop is None or drop.p is None):
+            why = _why_not(condition, figure.n, drop)
+            if figure.value is None or reference is None or why:
+                why = why or "no query has a value"
+                yield CheckedFigure(condition.text, system.name, where, figure.n, why=why)
                 continue
             drop = drop or _Drop(figure.value - reference)
             yield CheckedFigure(
@@ -268,6 +277,29 @@ def _checked(
                 *(drop.change, base.name if drops else None, drop.low, drop.high, drop.p),
                 met=_is_met(condition, drop),
             )
+
+
+def _why_not(condition: FailCondition, n: int, drop: _Drop | None) -> str:
+    """Why a figure of n queries is not checked; '' where it is."""
+    if n < condition.least:
+        return f"{amount(n, 'query', 'queries')}, where n>={condition.least} is asked for"
+    if not condition.significant or (drop is not None and drop.p is not None):
+        return ""
+    if drop is not None and drop.no_verdict:
+        return drop.no_verdict
+    if condition.facet is not None and n >= LEAST_QUERIES:
+        return (
+            "of so many systems, kinds of query are tested by the first measure alone: name it first in "
+            "--measures"
+        )
+    return f"fewer than {LEAST_QUERIES} queries have a value of both systems, too few for a test"
+
+
+def _whys(rows: Sequence[CheckedFigure]) -> str:
+    """Why nothing could be checked, by the first figures."""
+    said = [f"{row.system}, {row.where}: {row.why}" for row in rows]
+    more = [f"and {len(said) - SAID:,} more"] if len(said) > SAID else []
+    return "; ".join([*said[:SAID], *more])
 
 
 def _is_met(condition: FailCondition, drop: _Drop) -> bool:
@@ -290,7 +322,7 @@ def _pairs(condition: FailCondition, base: str, evaluation: Evaluation) -> dict[
         if one.system == base:
             ends = (-one.difference, one.high and -one.high, one.low and -one.low)
         name = one.other if one.system == base else one.system
-        found[name, where] = _Drop(*ends, one.p_corrected, one.distinguished)
+        found[name, where] = _Drop(*ends, one.p_corrected, one.distinguished, one.no_verdict)
     return found
 
 

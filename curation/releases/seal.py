@@ -50,8 +50,8 @@ def open_sealed(
 ) -> Opening | None:
     """Let grades of a release out, and write down to whom, for what and why; None where none is sealed.
 
-    Call it before the first of these grades is read for anybody. What a file has, it hands out: the seal was
-    opened when it was packed.
+    Call it before the first of these grades is read for anybody. A file has no log: of one with sealed grades
+    the reason is demanded, and written nowhere.
 
     Parameters
     ----------
@@ -72,12 +72,13 @@ def open_sealed(
     sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
     if release.file is not None:
         refuse_not_in_file(release, wanted)
-        return None
     if not sealed:
         return None
     name = release.row.name
     if reason is None or not reason.strip():
-        raise _no_reason(name, sealed)
+        raise _no_reason(release, sealed)
+    if release.file is not None:
+        return None
     opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
@@ -92,19 +93,27 @@ def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
         raise RefusedError(
             f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
             "unless somebody packs them and says why. Leave the part out, or ask who leads the project.",
-            command="`goldset release pack NAME FILE --with-sealed --reason WHY` packs them.",
+            command=f"{_flags('--without-grades', missing)} of an export leaves it out, and so does "
+            f"{_flags('--part', release.file.with_grades)}. `goldset release pack NAME FILE --with-sealed "
+            "--reason WHY` packs it.",
         )
 
 
-def _no_reason(name: str, sealed: Collection[str]) -> RefusedError:
-    parts = ", ".join(sealed)
+def _no_reason(release: Opened, sealed: Collection[str]) -> RefusedError:
+    name = release.row.name if release.file is None else release.file.path
+    logged, shown = "which is logged with name and time", f", and `goldset release show {name}` shows the log"
+    if release.file is not None:
+        logged, shown = "which a packed release cannot log", ""
     command = (
-        f'--reason "why" says it, and `goldset release show {name}` shows the log. Without them: '
-        f"`goldset export {name} --format leaderboard --out DIR`, or any other format with "
-        f"{' '.join(f'--without-grades {part}' for part in sealed)}."
+        f'--reason "why" says it{shown}. Without them: `goldset export {name} --format leaderboard '
+        f"--out DIR`, or any other format with {_flags('--without-grades', sealed)}."
     )
     return RefusedError(
-        f"The grades of {parts} in the release {name!r} are sealed. Who takes them says why, which is logged "
-        "with name and time. Without them it can be given to anybody.",
+        f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Who takes them "
+        f"says why, {logged}. Without them it can be given to anybody.",
         command=command,
     )
+
+
+def _flags(flag: str, parts: Iterable[str]) -> str:
+    return " ".join(f"{flag} {part}" for part in parts)

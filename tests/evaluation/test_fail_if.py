@@ -152,7 +152,11 @@ def test_what_was_not_checked_has_not_passed(evaluation: Evaluation) -> None:
         "stratum tail"
     ]
     text = "map drops 0.02 in any stratum with n>=41"
-    assert failed(evaluation, text) == [CheckedFigure(text)]
+    why = "new, stratum head: 40 queries, where n>=41 is asked for; new, stratum tail: 20 queries"
+    [row] = failed(evaluation, text)
+    assert (row.condition, row.value) == (text, None)
+    assert row.why.replace("\u00a0", " ").startswith(why)
+    assert row.sentence == f"No figure could be checked, so nothing has passed: {row.why}."
     assert [one.outcome for one in checked(evaluation, text)] == ["not checked"]
 
 

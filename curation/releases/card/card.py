@@ -228,7 +228,7 @@ def _split(release: Opened) -> dict[str, Any]:
         "ties": [
             (
                 check["kind"] if check["looked_for"] else f"{check['kind']} (for information only)",
-                check["compared"],
+                "–" if check["compared"] is None else check["compared"],
                 "–" if check["threshold"] is None else f"{check['threshold']:g}",
                 "–" if check["highest"] is None else f"{check['highest']['similarity']:.2f}",
                 check["crossing"],

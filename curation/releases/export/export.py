@@ -177,9 +177,10 @@ def _written(
 ) -> Exported:
     """Write the files next to their place and move them there when all are whole."""
     try:
-        with staged(out, private=opening is not None) as new:
+        private = not set(graded).isdisjoint(sealed_parts(release.header))
+        with staged(out, private=private) as new:
             exported = write_files(store, release, format, new, graded, options, out, opening)
-            if opening is not None:
+            if private:
                 _keep_private(new)
             sync_all(new)
             replace_folder(new, out)

@@ -15,7 +15,7 @@ import os
 import shutil
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
@@ -42,7 +42,16 @@ def kept_file(beginning: str) -> Path | None:
     Raises
     ------
     InputError: those of several releases do.
+    RefusedError: it is damaged.
     """
+    if (path := _kept(beginning)) is not None and _is_damaged(path):
+        raise RefusedError(
+            f"The kept file {path} is damaged. Delete it, and name the release by its address or file."
+        )
+    return path
+
+
+def _kept(beginning: str) -> Path | None:
     found = sorted(_folder().glob(f"{beginning}*{SUFFIX}")) if begins_id(beginning) else []
     ids = sorted({path.name.partition(".")[0] for path in found})
     if len(ids) > 1:
@@ -56,8 +65,14 @@ def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goldset" / "releases"
 
 
+def _is_damaged(kept: Path) -> bool:
+    """Whether it is not what was fetched: its name has the sum of that."""
+    with kept.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest() != kept.name.split(".")[1]
+
+
 def fetched(reference: str) -> Path:
-    """The path of a packed release of an address, which is fetched unless it is kept.
+    """The path of a packed release of an address, which is fetched unless it is kept and whole.
 
     Raises
     ------
@@ -71,9 +86,12 @@ def fetched(reference: str) -> Path:
             f"{_SUM} with all 64 digits, or the beginning of a release id, was expected after #; "
             f"found {wanted!r}"
         )
-    kept = next(iter(sorted(_folder().glob(f"*.{of_sum}{SUFFIX}"))), None) if of_sum else kept_file(wanted)
+    kept = next(iter(sorted(_folder().glob(f"*.{of_sum}{SUFFIX}"))), None) if of_sum else _kept(wanted)
     if kept is not None:
-        return kept
+        if not _is_damaged(kept):
+            return kept
+        with suppress(OSError):
+            kept.unlink()
     _refuse_open_way(address)
     with _new_file() as (folder, new):
         found = _received(address, new)

@@ -12,6 +12,7 @@ from tests.support.command_line import Done, invoke
 from tests.support.gold_project import TOPICS, frozen_project
 
 CONDITIONS = ["success@1 drops by more than 0.5", "success@1 below 0.3", "success@1 drops significantly"]
+TOO_FEW = "system|, overall: fewer than 10 queries have a value of both systems, too few for a test."
 
 
 @pytest.fixture
@@ -47,11 +48,11 @@ def test_junit_has_a_test_case_for_each_condition(folder: Path) -> None:
     assert message.startswith("system|, overall: 0.250, −0.750 against baseline"), (
         "names of files that are equal"
     )
-    assert unchecked.get("message") == "No figure could be checked, so nothing has passed."
+    assert unchecked.get("message") == f"No figure could be checked, so nothing has passed: {TOO_FEW}"
 
 
 def test_markdown_says_what_came_of_the_conditions_and_the_figures_of_all_systems(folder: Path) -> None:
-    done = evaluated(folder, *conditions("success@1 drops by more than 1"), "--summary", "md")
+    done = evaluated(folder, *conditions("success@1 drops by more than 1"), "--summary", "md=-")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("## Evaluation on v1, dev\n")
     assert "- **passed**: success@1 drops by more than 1\n  - system\\|, overall: 0.250" in done.stdout
@@ -72,6 +73,13 @@ def test_a_status_of_2_is_that_of_a_condition_that_nothing_could_be_checked_for(
     done = evaluated(folder, *conditions("success@1 drops significantly"))
     assert done.exit_code == 2
     assert "Not checked: success@1 drops significantly: No figure could be checked" in done.stdout
+    assert TOO_FEW in " ".join(done.stdout.split())
+
+
+def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -> None:
+    (folder / "link.trec").symlink_to(folder / "new" / "system|.trec")
+    done = evaluated(folder, *conditions("success@1 drops"), baseline="{}/link.trec")
+    assert (done.exit_code, "there is nothing to compare 'system|' with" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

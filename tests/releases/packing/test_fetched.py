@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.releases.export.zipped import pack_release
 from curation.releases.packing import fetched
 from curation.releases.verify import opened
@@ -85,6 +85,19 @@ def test_what_came_from_an_address_is_kept_and_known_by_its_id_without_the_netwo
     gone = "http://127.0.0.1:1/gone.goldset"
     for reference in (release_id[:12], f"{gone}#{release_id[:8]}", f"{gone}#sha256={of_file}"):
         assert opened(nowhere, reference).row == release.row
+
+
+def test_a_kept_file_that_was_damaged_is_fetched_again(address: str, kept: Path, nowhere: Store) -> None:
+    release = opened(nowhere, f"{address}/v1.goldset")
+    [path] = kept.iterdir()
+    whole = path.read_bytes()
+    release_id, of_file, _ = path.name.split(".")
+    for beginning in (release_id[:12], f"sha256={of_file}"):
+        path.write_bytes(whole[:-100])
+        with pytest.raises(RefusedError, match=f"The kept file {path} is damaged. Delete it"):
+            opened(nowhere, release_id[:12])
+        assert opened(nowhere, f"{address}/v1.goldset#{beginning}").row == release.row
+        assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize(

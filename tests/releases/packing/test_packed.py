@@ -130,8 +130,9 @@ def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
     runs = named_runs([str(project.run)])
     with pytest.raises(RefusedError, match="has no grades of test"):
         evaluate_runs(nowhere, str(project.packed), runs, reason="why", **_part("test"))
-    with pytest.raises(RefusedError, match="has no grades of test"):
+    with pytest.raises(RefusedError, match=r"has no grades of test.* --without-grades test .* --part dev\."):
         export(nowhere, str(project.packed), "csv", tmp_path / "csv", reason="why")
+    assert export(nowhere, str(project.packed), "csv", tmp_path / "csv", parts=["dev"]).counts["grades"]
 
 
 def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log_of_looks(
@@ -146,6 +147,19 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log_of_looks(
     assert (found.intact, found.lacking, found.release_id) == (True, (), whole.exported.release_id)
     with pytest.raises(RefusedError, match="a file has no such log"):
         evaluate_runs(nowhere, str(whole.file), named_runs([str(project.run)]), reason="r", **_part("test"))
+    release = goldset.release(whole.file, nowhere.path)
+    assert release.qrels("dev")
+    for taken in (lambda: release.qrels("test"), lambda: release.export("csv", tmp_path / "csv")):
+        with pytest.raises(goldset.Error, match="says why, which a packed release cannot log"):
+            taken()
+    assert release.qrels("test", reason="archive") == goldset.release("v1", project.store.path).qrels(
+        "test", reason="compared with the file"
+    )
+    out = release.export("csv", tmp_path / "csv", reason="archive").out
+    assert {path.stat().st_mode & 0o077 for path in [out, *out.iterdir()]} == {0}
+    card = (out / "README.md").read_text()
+    assert "a packed release cannot log it" in card
+    assert "None" not in card
 
 
 def test_verifying_says_of_which_parts_the_id_cannot_be_computed(project: Project, nowhere: Store) -> None:
