@@ -92,10 +92,11 @@ _QUERY = FileField(
 _DOCUMENT = FileField(
     "Document",
     "the document's id",
-    ("document", "document_id", "doc_id", "docno", "docid", "corpus-id", "document.id"),
+    ("document_id", "doc_id", "document", "docno", "docid", "corpus-id", "document.id"),
     "the documents' ids",
     seen=("_id", "id", "product_id", "item_id", "doc"),
 )
+QUESTIONS = ("question", "user_input", "input", "input_question")
 _GRADES = ("grade", "rating", "relevance", "score")
 
 
@@ -230,7 +231,7 @@ class QueryFields(_FileColumns):
         FileField(
             "Text",
             "its text",
-            ("text", "query", "query_text", "user_query", "question", "user_input", "input"),
+            ("text", "query", "query_text", "user_query", *QUESTIONS),
             "the query's text",
             seen=_QUERY.seen,
         ),
@@ -358,12 +359,14 @@ class DecisionFields(_FileColumns):
     reason: Annotated[str | None, FileField("Reason", "the reason", ("reason",))] = None
 
 
-_GOLD = (
+GOLD = (
     *("answers", "reference_answers", "reference_answer", "gold_answer", "ground_truth", "ground_truths"),
-    *("reference", "expected_output", "expected_answer"),
+    *("reference", "expected_output", "expected_answer", "references", "correct_answer", "correct_answers"),
+    *("gold_answers", "expected_answers", "ideal_answer", "target_answer", "target", "targets"),
+    *("ideal", "gold", "expected"),
 )
-SYSTEM_ANSWERS = ("answer", "response")
-"""Next to one of `_GOLD` they are what a system said. Else they are taken, but next to its contexts."""
+SYSTEM_ANSWERS = ("answer", "response", "output_answer")
+"""Next to one of `GOLD` they are what a system said. Else they are taken, but next to its contexts."""
 
 
 @dataclass(frozen=True)
@@ -375,7 +378,7 @@ class ReferenceFields(_FileColumns):
         FileField(
             "Query",
             "the query, by id or text",
-            ("query_id", "_id", "id", "qid", "query", "query_text", "question", "user_input", "input"),
+            ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
             "the queries",
         ),
     ] = None
@@ -384,7 +387,7 @@ class ReferenceFields(_FileColumns):
         FileField(
             "Reference answers",
             "reference answers: one, or a list",
-            (*_GOLD, *SYSTEM_ANSWERS),
+            (*GOLD, *SYSTEM_ANSWERS),
             "the answers",
         ),
     ] = None

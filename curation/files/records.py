@@ -29,7 +29,7 @@ from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
-from curation.files.nested.paths import inner_columns, object_of, value_at
+from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
 from curation.files.sheets import sheet_rows
 from curation.progress import Progress, silent
@@ -48,6 +48,8 @@ _TICK = 1_000
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _CASE = ("query", "docid", "rating")
 """Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
+_QUERY_TEXTS = ("--text-field", "--query-field", "--query-text-field")
+"""What these name is never JSON, even within a text."""
 csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
 
 
@@ -115,6 +117,7 @@ class Records:
         self._objects = frozenset(filter(partial(_holds_objects, first), self._names))
         inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
         self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
+        self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
         self._records = chain(first, rows)
         self._general = False
         self._unseen: dict[str, str] = {}
@@ -155,7 +158,8 @@ class Records:
             else:
                 used[field.name] = found = self._column(field.option, given, field)
                 self._refuse_objects(field.option, found)
-        return replace(asked, columns=self.columns, **used)
+        others = tuple(name for name in self.columns if name not in self._graded)
+        return replace(asked, columns=others, **used)
 
     def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
         if asked == "":
@@ -224,7 +228,7 @@ class Records:
             self.problems.check()
         done = 0
         if self.format not in _NESTED:
-            self._texts.clear()
+            self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
         for done, record in enumerate(self._records, 1):
             for path in self._paths:
                 record.fields.update((path, value) for value in value_at(record.fields, path))
@@ -246,9 +250,14 @@ class Records:
 
     def _note_objects(self, record: Record) -> None:
         for name, option in self._texts.items():
-            if isinstance(record.fields.get(name), dict) and object_of(record.fields[name]) is not None:
+            value = record.fields.get(name)
+            if has_objects(value) if option in _QUERY_TEXTS else isinstance(value, dict) and object_of(value):
+                is_object = str(value).startswith("{")
+                found = "an object" if is_object else "a list of objects"
                 way_out = f"Name what is within with {option}, such as {name}.text, or write texts there."
-                self.problems.add(record.line, f"{name!r} is an object; expected a text", way_out)
+                if not is_object:
+                    way_out = f"Write one text there, or name another column with {option}."
+                self.problems.add(record.line, f"{name!r} is {found}; expected a text", way_out)
 
     def _unnested(self, rows: Iterator[Record], judged: bool) -> Iterator[Record]:
         for line, fields in rows:
@@ -361,6 +370,12 @@ class Records:
         if isinstance(value, dict):
             return {clean(str(name), self._replaced): self._clean(item) for name, item in value.items()}
         return [self._clean(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_the_grade(records: Iterable[Record], name: str) -> bool:
+    """Whether a column has the values of the grade: a form names the question that has the grades."""
+    values = [record.fields for record in records if name in record.fields]
+    return name != "grade" and all(row.get("grade") is row[name] for row in values)
 
 
 def _holds_objects(records: Iterable[Record], name: str) -> bool:

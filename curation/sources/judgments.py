@@ -35,6 +35,7 @@ from curation.sources.query_import import (
 )
 from curation.sources.redaction.personal_data import redact
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
+from curation.sources.verdicts import Verdict, verdict_columns, verdict_of
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
@@ -49,7 +50,7 @@ _OF_TREC = ("qrels", "letor")
 _SEPARATOR = re.compile(r"::|\||\t")
 _REJECTED = (
     "A grade that was rejected is none: remove such rows. Where accept and reject are the grades, say "
-    "--grade-field answer --grade-map accept=3,reject=0,ignore=cannot-tell"
+    "--grade-field {column} --grade-map accept=3,{said}=0,ignore=cannot-tell"
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
@@ -280,7 +281,8 @@ class _JudgmentReader:
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
         self._bad: dict[tuple[str, str], list[int]] = {}
-        self._rejected: list[int] = []
+        self._rejected: list[tuple[int, Verdict]] = []
+        self._marks = verdict_columns(records.columns, fields.used.values(), judged=True)
         self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
@@ -304,8 +306,10 @@ class _JudgmentReader:
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
         if self._rejected:
+            line, (column, said) = self._rejected[0]
             many = amount(len(self._rejected), "row says", "rows say")
-            self._problems.add(self._rejected[0], f"{many} answer: reject, this one first", _REJECTED)
+            way_out = _REJECTED.format(column=column, said=said)
+            self._problems.add(line, f"{many} {column}: {said}, this one first", way_out)
         if self.times.no_time:
             self._problems.add_general(f"no time in {self._fields.time!r} could be read", NO_TIME)
 
@@ -318,11 +322,10 @@ class _JudgmentReader:
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self._fields
-        answer = values.get("answer") if fields.grade != "answer" else None
-        if answer in ("ignore", "reject"):
-            if answer == "reject":
-                self._rejected.append(record.line)
-            self.left_out[f"marked {answer}"] += 1
+        if verdict := verdict_of(values, self._marks):
+            if verdict.is_rejection:
+                self._rejected.append((record.line, verdict))
+            self.left_out[f"marked {verdict.said}"] += 1
             return
         query, document = _value(values, fields.query), _value(values, fields.document)
         if fields.pair:
@@ -336,7 +339,7 @@ class _JudgmentReader:
                 _value(values, fields.query_text),
                 document.strip(),
                 annotator,
-                CANNOT_TELL[0] if cannot_tell else _value(values, column),
+                CANNOT_TELL[0] if cannot_tell else " + ".join(_value(values, column).splitlines()),
                 _value(values, fields.note) or None,
                 values.get(fields.time) if fields.time else None,
                 values.get(fields.duration) if fields.duration else None,

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import SYSTEM_ANSWERS, FileField, ReferenceFields, column_for, like
+from curation.files.fields import (
+    GOLD,
+    QUESTIONS,
+    SYSTEM_ANSWERS,
+    FileField,
+    ReferenceFields,
+    column_for,
+    like,
+)
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
 from curation.files.values import text_of
@@ -26,10 +34,11 @@ from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.redaction.personal_data import redact
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
+from curation.sources.verdicts import verdict_columns, verdict_of
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
-_TEXTS = FileField("", "", ("query_text", "question", "user_input", "input", "query"), "the queries")
+_TEXTS = FileField("", "", ("query_text", *QUESTIONS, "query"), "the queries")
 """A query whose id the project does not know may be known by its text."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
 """What a system was given to answer from; and what it is called where `answer` is the reference."""
@@ -98,10 +107,13 @@ def import_answers(
     InputError: the file cannot be read, or it names queries that the project does not have; all together.
     """
     records = Records(path, layout, progress)
-    used = _fields(records, fields or ReferenceFields())
+    fields = fields or ReferenceFields()
+    used = _fields(records, fields)
+    is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
     text = records.field("--query-field", column_for(_TEXTS, records.columns) or "")
     with store.reading() as cursor:
         known = KnownQueries.read(cursor)
+    marks = verdict_columns(records.columns, used.used.values())
     columns = [QueryColumn(known, name) for name in dict.fromkeys([used.query, text]) if name]
     unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
     left_out: Counter[str] = Counter()
@@ -112,6 +124,11 @@ def import_answers(
             if record.fields.get("is_correct_answer") is False:  # Haystack's labels
                 left_out["marked as not correct"] += 1
                 continue
+            if verdict := verdict_of(record.fields, marks):
+                left_out[f"marked {verdict.said}"] += 1
+                continue
+            if is_guessed:
+                _refuse_no_texts(record, used.reference or "", records)
             name = text_of(record.fields.get(used.query or "")).strip()
             query = _find(columns, record, records)
             if query is None:
@@ -153,10 +170,22 @@ def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
     return used
 
 
+def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
+    """Of several columns of answers that of references has texts, else it may be something else."""
+    value = record.fields.get(column)
+    items = value if isinstance(value, list) else [value]
+    texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
+    if not all(text is None or isinstance(text, str | list) for text in texts):
+        way_out = "Name the column of the references with --reference-field."
+        records.problems.add(record.line, f"{column!r} is no text; expected one, or a list of them", way_out)
+
+
 def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
     """The column because of which one of answers may be a system's; None where it is that of references."""
-    may_be = reference in SYSTEM_ANSWERS and like(_PREDICTIONS, columns) is None
-    return like(_CONTEXTS, columns) if may_be else None
+    if reference not in SYSTEM_ANSWERS:
+        return None
+    gold = like(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
+    return gold or (like(_CONTEXTS, columns) if like(_PREDICTIONS, columns) is None else None)
 
 
 def texts_of(value: Any) -> list[str]:

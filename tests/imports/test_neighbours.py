@@ -135,7 +135,7 @@ LABEL_STUDIO = [
     }
     for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
 ]
-ARGILLA = [
+ARGILLA: list[dict[str, Any]] = [
     {
         "id": "1",
         "fields": {"query": query, "text": "The body."},
@@ -161,7 +161,7 @@ PRODIGY = [
         [("tea", "d1", 3, "accept"), ("green tea", "d3", 0, "accept"), ("tea", "d2", 3, "ignore")]
     )
 ]
-DOCCANO = [
+DOCCANO: list[dict[str, Any]] = [
     {
         "id": 1,
         "text": "The body.",
@@ -262,12 +262,25 @@ JUDGMENTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "label studio": ("export.json", LABEL_STUDIO, {}),
     # argilla-io/argilla: argilla/src/argilla/records/_resource.py, Record.to_dict
     "argilla": ("records.json", ARGILLA, {}),
+    "argilla with texts": (
+        "records.json",
+        [row | {"fields": {"query": row["fields"]["query"], "document": "The body."}} for row in ARGILLA],
+        {},
+    ),
     # prodi.gy, db-out of a choice interface
     "prodigy": ("out.jsonl", LINES(map(json.dumps, PRODIGY)), {}),
     # doccano/doccano: backend/data_export, JSONL of text classification
     "doccano": ("all.jsonl", LINES(map(json.dumps, DOCCANO)), BY),
     # davidjurgens/potato: potato/export/tabular_exporter.py, JSONLExporter
     "potato": ("annotations.jsonl", LINES(map(json.dumps, POTATO)), {"pair_field": "instance_id"}),
+    "potato by user": (
+        "annotations.jsonl",
+        LINES(
+            json.dumps({"user": "ann", "instance_id": row["instance_id"], "label_annotations": row["labels"]})
+            for row in POTATO
+        ),
+        {"pair_field": "instance_id"},
+    ),
     # deepset-ai/haystack 1.x: rest_api, export of labels
     "haystack": ("labels.json", HAYSTACK, BY | {"grade_map": "true=3,false=0"}),
 }
@@ -285,6 +298,9 @@ def test_letor_4_names_documents_and_numbers_queries(project: Store, take: Take)
     """LETOR 4.0, description of the datasets."""
     take("judgments", "train.txt", "3 qid:tea 1:0.5 2:0.1 #docid = d1 inc = 1 prob = 0.08\n", **BY)
     assert judged(project) == {TEA}
+    for more in ({}, {"skip_unknown": True}):
+        with pytest.raises(InputError, match=r"no query '1'|2 unknown query"):
+            take("judgments", "train.txt", "3 qid:1 1:0.5 # d1\n0 qid:1 1:0.5 # d2\n", **BY, **more)
     with pytest.raises(InputError, match=r"line 1: found '3 qid:tea 1:0.5'\n.*# DOCUMENT"):
         take("judgments", "train.txt", "3 qid:tea 1:0.5\n", **BY)
 
@@ -311,6 +327,17 @@ def test_queries_of_judged_files_are_taken_once_without_grades(project: Store, t
         rows = cursor.execute("SELECT text, information_need, metadata::TEXT FROM queries").fetchall()
     assert {(row[0], row[1]) for row in rows} == {("tea", "any tea"), ("green tea", None), ("mate", None)}
     assert not any("d1" in row[2] and "ratings" in row[2] for row in rows)
+
+
+def test_rank_eval_has_the_query_among_the_parameters_of_a_template(project: Store, take: Take) -> None:
+    """Elasticsearch reference, Ranking evaluation API, Template-based ranking evaluation."""
+    asked = ({"q": "oolong", "size": 9}, {"words": "white tea"})
+    requests = [
+        {"id": f"r{number}", "template_id": "t", "params": params, "ratings": [{"_id": "d1", "rating": 3}]}
+        for number, params in enumerate(asked)
+    ]
+    take("judgments", "body.json", {"templates": [{"id": "t"}, {"id": "u"}], "requests": requests}, **BY)
+    assert judged(project) == {(text, "d1", "ann", 3) for text in ("oolong", "white tea")}
 
 
 ANSWERS: dict[str, tuple[str, Any]] = {
@@ -346,6 +373,7 @@ ANSWERS: dict[str, tuple[str, Any]] = {
     ),
     # Arize-ai/phoenix: routers/v1/datasets.py: CSV of keys, and the API's JSON
     "phoenix csv": ("data.csv", "__example_index__,answer,question\n0,a leaf,tea\n"),
+    "phoenix flat csv": ("data.csv", "example_id,input_question,output_answer\nx1,tea,a leaf\n"),
     "phoenix json": (
         "data.json",
         {
@@ -422,6 +450,34 @@ def test_the_page_proposes_what_the_import_finds_by_itself(project: Store, tmp_p
     found = dry_run(project, asked, "lee")
     assert found.outcome is not None
     assert found == dry_run(project, asked._replace(fields=fields), "lee")
+
+
+@pytest.mark.parametrize("gold", ["target", "references", "correct_answer", "ideal", "gold", "expected"])
+@pytest.mark.parametrize("answer", ["answer", "response", "output"])
+def test_an_answer_next_to_a_reference_is_not_taken(
+    project: Store, take: Take, gold: str, answer: str
+) -> None:
+    take("answers", "a.json", [{"query": "tea", answer: "a bag", gold: ["a leaf"]}])
+    assert answers(project) == {"tea": ("a leaf",)}
+
+
+def test_what_a_tool_skipped_or_archived_is_left_out_and_counted(project: Store, take: Take) -> None:
+    rows = "query,docid,rating,decision\ntea,d1,3,accept\ntea,d2,3,Skip\n"
+    assert dict(take("judgments", "a.csv", rows, **BY).outcome.left_out) == {"marked skip": 1}
+    assert judged(project) == {TEA}
+    items = "input,expectedOutput,status\ntea,a leaf,ACTIVE\ngreen tea,WRONG,ARCHIVED\n"
+    for what in ("answers", "queries"):
+        assert dict(take(what, "items.csv", items).outcome.left_out) == {"marked archived": 1}
+    assert answers(project) == {"tea": ("a leaf",)}
+
+
+@pytest.mark.parametrize("tool", ["label studio", "prodigy"])
+def test_the_column_of_the_grades_is_not_said_to_be_unused(take: Take, tool: str) -> None:
+    name, content, options = JUDGMENTS[tool]
+    used = next(
+        said for said in take("judgments", name, content, **options).outcome.remarks if "used" in said
+    )
+    assert not re.search(r"not used:.*\b(rel|accept)\b", used)
 
 
 @pytest.mark.parametrize("answer", ["answer", "response"])
@@ -563,6 +619,48 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         [{"data": {"query": "tea"}, "annotations": [{"result": 3}]}],
         BY,
         "entry 1: has the keys of Label Studio, and another form",
+    ),
+    "query is a list of messages": (
+        "queries",
+        "a.jsonl",
+        '{"user_input": [{"content": "tea", "type": "human"}], "reference": "a leaf"}\n',
+        {},
+        "line 1: 'user_input' is a list of objects; expected a text.*--text-field",
+    ),
+    "one query of a table is an object": (
+        "queries",
+        "a.csv",
+        'id,query\n1,tea\n2,"{""messages"": [{""content"": ""mate""}]}"\n',
+        {},
+        "line 3: 'query' is an object; expected a text.*--text-field",
+    ),
+    "rejected by a status": (
+        "judgments",
+        "a.csv",
+        "query,docid,rating,Status\ntea,d1,3,approved\ntea,d2,3,rejected\n",
+        BY,
+        "line 3: 1 row says Status: rejected, this one first",
+    ),
+    "two labels": (
+        "judgments",
+        "a.json",
+        [DOCCANO[0] | {"label": ["Great", "Good"]}],
+        BY,
+        r"grade 'Great \+ Good' is not.*--grade-map 'Great \+ Good=\?'",
+    ),
+    "reference is no text": (
+        "answers",
+        "a.json",
+        [{"query": "tea", "answer": "a bag", "target": [{"id": "d1"}]}],
+        {},
+        "entry 1: 'target' is no text; expected one, or a list of them",
+    ),
+    "reference is within an object": (
+        "answers",
+        "a.json",
+        [{"query": "tea", "answer": "a bag", "target": {"say": "a leaf"}}],
+        {},
+        "next to 'target', 'answer' may be what a system answered",
     ),
     "two objects have it": (
         "queries",

@@ -1,7 +1,7 @@
 """LETOR's and RankLib's lines: `3 qid:7 1:0.5 2:0.1 # DOCUMENT TEXT OF THE QUERY`, or `# docid = DOCUMENT …`.
 
-The text names the query where there is one, for a number is the file's own. Features are passed over. As in
-LETOR's semi-supervised sets, -1 is a pair that was not judged.
+The text names the query where there is one, for a number is the file's own; without a text it must be the id
+of a query. Features are passed over. As in LETOR's semi-supervised sets, -1 is a pair that was not judged.
 """
 
 from __future__ import annotations
@@ -29,4 +29,6 @@ def letor_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, 
         if found is None or not document:
             problems.add(number, f"found {shown(line)}", "Expected GRADE qid:QUERY FEATURES # DOCUMENT.")
         else:
-            yield number, {"query": text.strip() or found[2], "document": document, "grade": found[1]}
+            text = text.strip()
+            query = {"query": text} if text else {"query_id": found[2]}
+            yield number, {**query, "document": document, "grade": found[1]}

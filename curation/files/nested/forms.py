@@ -73,11 +73,23 @@ def _rated(fields: Fields) -> Parts:
     base, ratings = _without(fields, "ratings"), fields["ratings"]
     if "id" in base and base.keys() & {"request", "params", "template_id"}:
         base["query_id"] = base.pop("id")
+    text = _parameter(base.get("params") or {})
+    if isinstance(text, str):
+        base["query_text"] = text
     if isinstance(ratings, dict):
         judgments = [{"document": name, "grade": grade} for name, grade in ratings.items()]
     else:
         judgments = [{"document": _document(one), "grade": one.get("rating")} for one in ratings]
     yield from ((base, judgment) for judgment in judgments or [{}])
+
+
+def _parameter(params: Fields) -> Any:
+    """The query among the parameters of a template: by a usual name, or the only one."""
+    only = list(params.values()) if len(params) == 1 else [None]
+    return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
+
+
+_QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
 
 
 def _document(rating: Fields) -> Any:
@@ -149,14 +161,15 @@ def _argilla(fields: Fields) -> Parts:
 
 
 def _potato(fields: Fields) -> Parts:
-    """`labels`: question → label → value; a scale has one label, `scale_3`, with the value."""
+    """Question → label → value; a scale has one label, `scale_3`, with the value."""
     values = {}
-    for question, labels in fields["labels"].items():
+    answers = fields["labels"] if "labels" in fields else fields["label_annotations"]
+    for question, labels in answers.items():
         chosen = labels.items() if isinstance(labels, dict) else [(labels, labels)]
         said = [value if str(label).startswith("scale_") else label for label, value in chosen]
         values[question] = said[0] if len(said) == 1 else said
-    base = _without(fields, "labels", "user_id", "spans", "links")
-    yield base, {"annotator": fields["user_id"], **_said(values, list(values))}
+    base = _without(fields, "labels", "label_annotations", "user_id", "user", "spans", "links")
+    yield base, {"annotator": fields.get("user_id", fields.get("user")), **_said(values, list(values))}
 
 
 def _prodigy(fields: Fields) -> Parts:
@@ -180,6 +193,11 @@ _FORMS = (
     NestedForm("RRE", {"id_field": str, "queries": list}, _rre),
     NestedForm("Label Studio", {"data": dict, "annotations": list}, _label_studio),
     NestedForm("Argilla", {"fields": dict, "responses": dict}, _argilla),
-    NestedForm("Potato", {"instance_id": str, "user_id": str, "labels": dict}, _potato),
+    *(
+        NestedForm("Potato", {"instance_id": str, who: str, labels: dict}, _potato)
+        for who in ("user_id", "user")
+        for labels in ("labels", "label_annotations")
+    ),
     NestedForm("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
+    NestedForm("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
 )

@@ -68,7 +68,8 @@ def records_in(value: dict[str, Any]) -> list[Any]:
     if form_of(value) is not None:
         return [value]
     lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
-    if len(value) > 1 and len(lengths) == 1 and lengths.isdisjoint((-1, 0)):
+    is_table = "requests" not in value  # as `_rank_eval` has them, next to its templates
+    if is_table and len(value) > 1 and len(lengths) == 1 and lengths.isdisjoint((-1, 0)):
         return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
     keys = [key for key in value if key in _LIST_KEYS] or (list(value) if len(value) == 1 else [])
     lists: list[list[Any]] = [value[key] for key in keys if _holds_objects(value[key])]

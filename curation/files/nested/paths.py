@@ -23,6 +23,14 @@ def object_of(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and value and not is_list else None
 
 
+def has_objects(value: Any) -> bool:
+    """Whether a value is an object or a list of such, or a text that says so: no query is one."""
+    if isinstance(value, str):
+        return object_of(value) is not None or (value.startswith("[{") and value.endswith("}]"))
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, dict) for item in items)
+
+
 def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
     """The paths of what is within the objects of a record."""
     for name, value in fields.items():
