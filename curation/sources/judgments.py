@@ -34,8 +34,8 @@ from curation.sources.query_import import (
     holds_address,
 )
 from curation.sources.redaction.personal_data import redact
+from curation.sources.row_marks import RowMark, mark_columns, mark_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.sources.verdicts import Verdict, verdict_columns, verdict_of
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
@@ -281,8 +281,8 @@ class _JudgmentReader:
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
         self._bad: dict[tuple[str, str], list[int]] = {}
-        self._rejected: list[tuple[int, Verdict]] = []
-        self._marks = verdict_columns(records.columns, fields.used.values(), judged=True)
+        self._rejected: list[tuple[int, RowMark]] = []
+        self._marks = mark_columns(records.columns, fields.used.values(), judged=True)
         self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
@@ -322,10 +322,10 @@ class _JudgmentReader:
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self._fields
-        if verdict := verdict_of(values, self._marks):
-            if verdict.is_rejection:
-                self._rejected.append((record.line, verdict))
-            self.left_out[f"marked {verdict.said}"] += 1
+        if mark := mark_of(values, self._marks):
+            if mark.is_rejection:
+                self._rejected.append((record.line, mark))
+            self.left_out[f"marked {mark.said}"] += 1
             return
         query, document = _value(values, fields.query), _value(values, fields.document)
         if fields.pair:

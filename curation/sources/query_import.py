@@ -25,7 +25,7 @@ from curation.progress import Progress, silent
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
 from curation.sources.reference_answers import cleaned_answers, store_answers
-from curation.sources.verdicts import verdict_columns, verdict_of
+from curation.sources.row_marks import mark_columns, mark_of
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query
 
@@ -235,10 +235,10 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
 
 def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list[_ImportedQuery]:
     rows: dict[str, _ImportedQuery] = {}
-    marks = verdict_columns(records.columns, fields.used.values())
+    marks = mark_columns(records.columns, fields.used.values())
     for record in records:
-        if verdict := verdict_of(record.fields, marks):
-            left_out[f"marked {verdict.said}"] += 1
+        if mark := mark_of(record.fields, marks):
+            left_out[f"marked {mark.said}"] += 1
             continue
         row = _row(record, fields, left_out)
         if not row.query.normalised:

@@ -33,8 +33,8 @@ from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.redaction.personal_data import redact
+from curation.sources.row_marks import mark_columns, mark_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.sources.verdicts import verdict_columns, verdict_of
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
@@ -113,7 +113,7 @@ def import_answers(
     text = records.field("--query-field", column_for(_TEXTS, records.columns) or "")
     with store.reading() as cursor:
         known = KnownQueries.read(cursor)
-    marks = verdict_columns(records.columns, used.used.values())
+    marks = mark_columns(records.columns, used.used.values())
     columns = [QueryColumn(known, name) for name in dict.fromkeys([used.query, text]) if name]
     unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
     left_out: Counter[str] = Counter()
@@ -124,8 +124,8 @@ def import_answers(
             if record.fields.get("is_correct_answer") is False:  # Haystack's labels
                 left_out["marked as not correct"] += 1
                 continue
-            if verdict := verdict_of(record.fields, marks):
-                left_out[f"marked {verdict.said}"] += 1
+            if mark := mark_of(record.fields, marks):
+                left_out[f"marked {mark.said}"] += 1
                 continue
             if is_guessed:
                 _refuse_no_texts(record, used.reference or "", records)

@@ -13,7 +13,7 @@ _OF_JUDGMENTS = ("answer", *_COLUMNS)
 _NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IGNORECASE)
 
 
-class Verdict(NamedTuple):
+class RowMark(NamedTuple):
     """The column that marks a row, and what it says in lower case."""
 
     column: str
@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
         return self.said.startswith("reject")
 
 
-def verdict_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
+def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
     """The columns that may mark rows: of these, and without those that are used for something else.
 
     Parameters
@@ -36,10 +36,10 @@ def verdict_columns(columns: Sequence[str], used: Iterable[str], judged: bool = 
     return [name for name in names if name not in used]
 
 
-def verdict_of(values: Mapping[str, Any], columns: Iterable[str]) -> Verdict | None:
+def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> RowMark | None:
     """What marks a row as not to be taken, if something does."""
     for column in columns:
         said = values.get(column)
         if isinstance(said, str) and _NOT_TAKEN.fullmatch(said.strip()):
-            return Verdict(column, said.strip().casefold())
+            return RowMark(column, said.strip().casefold())
     return None
