@@ -282,7 +282,8 @@ class _JudgmentReader:
         self.left_out: Counter[str] = Counter()
         self._bad: dict[tuple[str, str], list[int]] = {}
         self._rejected: list[tuple[int, RowMark]] = []
-        self._marks = mark_columns(records.columns, fields.used.values(), judged=True)
+        taken = {*fields.used.values(), *fields.annotator_columns}
+        self._marks = mark_columns(records.columns, taken, judged=True)
         self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
