@@ -174,7 +174,7 @@ class RunQuestions:
             "is false.",
             choices=(None, *CORRECTIONS),
             words=CORRECTION_WORDS,
-            unset="holm; none with --significance-test tukey",
+            unset="holm; none with tukey",
         ),
     ] = None
     first_stage: Annotated[
@@ -257,8 +257,7 @@ class AnswerQuestions:
         str | None,
         Option(
             "Correctness",
-            "PROJECT=RELEASE in which people graded correctness. It is that of the answers (`goldset answers "
-            "to-grade`).",
+            "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes such a project.",
             unset="none",
         ),
     ] = None

@@ -61,6 +61,7 @@ NO_PAGE = (
     "negatives/audit",
     "operations/",
     "releases/export/verify_export.py",
+    "releases/packing/",
     "scoring/baselines.py",
     "splits/groups/sweep.py",
 )

@@ -62,7 +62,7 @@ def test_blind_duplicates_were_graded_and_the_labelled_pairs_are_the_last_step(
     assert header == "query_id,query_text,doc_id,relevance,split"
     assert len(rows) == 1050
     assert {row.rsplit(",", 2)[1] for row in rows} == {"0", "1"}
-    assert [list(row.values()) for row in answers["parquet"]] == [
+    assert [list(row.values())[:5] for row in answers["parquet"]] == [
         [*row.split(",")[:3], int(row.split(",")[3]), row.split(",")[4]] for row in rows
     ]
     assert list(faq.commands(Path()))[-2:] == ["pairs-csv", "pairs-parquet"]

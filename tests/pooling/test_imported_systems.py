@@ -120,7 +120,7 @@ def test_a_budget_is_spent_evenly_and_the_rest_is_counted(project: Store, tmp_pa
 
 
 def test_a_budget_of_nothing_is_refused(project: Store) -> None:
-    with pytest.raises(InputError, match="budget of 0 pairs"):
+    with pytest.raises(InputError, match="“Budget in pairs”: 0 is out of range"):
         build_pool(project, ["bm25"], depth=2, random_negatives=0, seed=1, budget=0)
 
 

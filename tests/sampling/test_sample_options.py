@@ -405,7 +405,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--html", "."], "it is a folder"),
         (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
         (["--allocation", "neyman"], "Name a release"),
-        (["--imported-run", "bm25"], "goes with the allocation neyman alone"),
+        (["--imported-run", "bm25"], "--imported-run would change nothing: neyman learns from a release"),
         (["--exclude-release", "v9"], "no release 'v9'"),
         (["--top-up", "--strata", "band", "--exclude-judged"], "leave --strata, --exclude-judged out"),
         (["--html", "PROJECT"], "it is the project itself"),
