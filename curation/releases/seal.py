@@ -101,17 +101,14 @@ def refuse_not_in_file(release: Opened, parts: Iterable[str]) -> None:
 
 def _no_reason(release: Opened, sealed: Collection[str]) -> RefusedError:
     name = release.row.name if release.file is None else release.file.path
-    logged, shown = "which is logged with name and time", f", and `goldset release show {name}` shows the log"
-    if release.file is not None:
-        logged, shown = "which a packed release cannot log", ""
-    command = (
-        f'--reason "why" says it{shown}. Without them: `goldset export {name} --format leaderboard '
-        f"--out DIR`, or any other format with {_flags('--without-grades', sealed)}."
-    )
+    logged = "is logged with name and time" if release.file is None else "a packed release cannot log"
     return RefusedError(
         f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Who takes them "
-        f"says why, {logged}. Without them it can be given to anybody.",
-        command=command,
+        f"says why, which {logged}. Without them it can be given to anybody.",
+        command='--reason "why" says it.'
+        + ("" if release.file else f" `goldset release show {name}` shows the log.")
+        + f" Without them: `goldset export {name} --format leaderboard --out DIR`, or any other format with "
+        f"{_flags('--without-grades', sealed)}.",
     )
 
 

@@ -83,7 +83,7 @@ def test_at_its_limit_the_server_turns_sessions_away_and_goes_on_taking_grades(s
     """With 256 descriptors the server ended at 90 sessions."""
     add_annotator(store, "anna", "annotator", PASSWORD)
     store.close()
-    served = Served(store.path)
+    served = Served(store.path, installed=True)
     resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
     cookie = "=".join(cookie_of(store, "anna"))
     with ExitStack() as opened:

@@ -285,7 +285,13 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 
     refused(InputError, r"(?s)'bm52' is no system.*'run' is no system.*one or more of bm25", "bm52", "run")
     refused(InputError, "No system was named")
-    refused(InputError, r"(?s)“Depth”: 0 is out of range.*“Random negatives for each query”: -1 is out of range", "bm25", depth=0, random_negatives=-1)
+    refused(
+        InputError,
+        r"(?s)“Depth”: 0 is out of range.*“Random negatives for each query”: -1 is out of range",
+        "bm25",
+        depth=0,
+        random_negatives=-1,
+    )
     refused(RefusedError, "goldset sample", "bm25")
     put_queries(store, {"q1": "red shoes"})
     refused(RefusedError, "import corpus", "bm25")

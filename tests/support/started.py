@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from multiprocessing import get_context, util
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
 from tests.support import forked
 
@@ -26,7 +29,8 @@ class Started:
     def __init__(self, arguments: Sequence[str], log: Path, jobs_inside: bool = False) -> None:
         given = [arguments, log, jobs_inside, Path.cwd(), dict(os.environ)]
         self._process = _forks.Process(target=forked.run, args=given, daemon=True)
-        self._process.start()
+        with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # AppTest leaves its script there
+            self._process.start()
 
     @property
     def pid(self) -> int:
