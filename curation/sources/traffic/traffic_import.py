@@ -316,7 +316,8 @@ def _write(
     cursor: Cursor, import_id: str, source: str, clean: _Clean, rules: CleaningRules, author: str
 ) -> None:
     rows, left_out = append(cursor, "traffic", clean.table), dict(clean.left_out)
-    if not rules.known_rows:
+    earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
+    if earlier and not rules.known_rows:
         _refuse_grown_log(cursor, import_id)
         known = int(cursor.execute(_DELETE_KNOWN, {"log": import_id}).fetchall()[0][0])
         rows -= known
