@@ -156,6 +156,7 @@ def evaluate(
       goldset evaluate v1 --run bm25.trec --run dense.trec --breakdown cluster,grid
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
+      goldset evaluate v1 --run trec.run --topics topics.tsv
       goldset evaluate v1 --run old.trec --run new.trec --part dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test tukey
@@ -187,9 +188,8 @@ def evaluate(
         runs=tuple((one.name, str(one.path)) for one in sources),
         answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
     )
-    subtopics = request.of_runs.subtopics
     read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
-    read += [] if subtopics is None else [subtopics]
+    read += [path for path in (request.of_runs.subtopics, request.topics) if path is not None]
     refuse_no_files(
         report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
     )

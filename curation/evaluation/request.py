@@ -345,6 +345,15 @@ class EvaluateRequest:
             "Without this such a run is refused.",
         ),
     ] = False
+    topics: Annotated[
+        Path | None,
+        Option(
+            "Topics: a table of id and text",
+            "A table of id and text for runs with ids of their own. It says by the text which query of the "
+            "release each id of a run file is. CSV, TSV, JSON lines or TREC's topics.",
+            unset="the runs have the release's ids or texts",
+        ),
+    ] = None
     seed: Seed = 0
     of_runs: RunQuestions = field(default_factory=RunQuestions)
     of_answers: AnswerQuestions = field(default_factory=AnswerQuestions)

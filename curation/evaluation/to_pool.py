@@ -92,6 +92,7 @@ def pool_runs(
             reading.layout,
             skip_unknown=True,
             skip_repeated=reading.skip_repeated,
+            topics=reading.topics,
             progress=progress,
         )
     systems = [f"{RUN_PREFIX}{name}" for name, _ in named]

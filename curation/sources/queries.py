@@ -57,6 +57,14 @@ class KnownQueries:
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._queries
 
+    def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
+        """The same queries, which files call by further ids: query id → these."""
+        called = {
+            query_id: json.dumps({OTHER_IDS: [*other_ids(self.metadata.get(query_id, "{}")), *further]})
+            for query_id, further in names.items()
+        }
+        return type(self)(self._queries.values(), {**self.metadata, **called})
+
     def share_an_id(self, document_ids: Collection[str]) -> bool:
         """Whether a query has the id of a document."""
         return any(query_id in document_ids for query_id in self._queries)

@@ -29,6 +29,7 @@ from curation.progress import Progress, silent
 from curation.sources.queries import KnownQueries
 from curation.sources.run_lines import RunLine, RunLines
 from curation.sources.runs import Run, RunEntry, stored_runs
+from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
@@ -79,6 +80,7 @@ def import_run(
     *,
     skip_unknown: bool = False,
     skip_repeated: bool = False,
+    topics: Path | None = None,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> RunImport:
@@ -90,6 +92,7 @@ def import_run(
     layout: its format is out of `run_files.FORMATS`; None is found from the file's name or beginning.
     skip_unknown: leave out, and count, lines whose query or document the project does not have.
     skip_repeated: of a document that a query names several times, keep the best place and count the others.
+    topics: a table of id and text, where the file has ids of its own.
 
     Raises
     ------
@@ -104,7 +107,9 @@ def import_run(
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
-        reader = _RunReader(file, KnownQueries.read(cursor), documents, skip_unknown, skip_repeated)
+        known = KnownQueries.read(cursor)
+    known = with_topics(known, topics, progress)
+    reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
     entries = reader.read()
     run_id = digest("run", name, [entry[1:] for entry in entries])
     rows = [entry._replace(run_id=run_id) for entry in entries]

@@ -44,7 +44,7 @@ VERA, WALT, LEE, ANNA = (
 )
 
 
-FOLDED = ["Further questions about the runs", "Answers of the systems"]
+FOLDED = ["Runs with ids of their own", "Further questions about the runs", "Answers of the systems"]
 
 
 @pytest.fixture
@@ -149,6 +149,23 @@ def test_a_file_that_cannot_be_read_gets_its_sentences_and_lines(project: Store)
     (error,) = page.error
     assert "bad\\.trec" in error.value
     assert "line 1" in error.value
+
+
+def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
+    project: Store, tmp_path: Path
+) -> None:
+    lists = lists_of("a")
+    run = write_run(tmp_path / "any.trec", {f"{101 + n}": lists[f"q{n}"] for n in range(QUERIES)})
+    page = submitted(opened(VERA), ("foreign.trec", run.read_bytes()))
+    said = page.error[0].value.replace("\\", "")
+    assert said.endswith("or add a table of id and text that says which query each id is.")
+    topics = "".join(f"{101 + number}\t{query(number).text}\n" for number in range(QUERIES)).encode()
+    uploader = next(one for one in page.file_uploader if one.label.startswith("Topics"))
+    uploader.set_value([("topics.tsv", topics, "text/plain")])
+    page = next(one for one in page.run().button if one.label == "Evaluate").click().run()
+    assert not page.error
+    with project.reading() as cursor:
+        assert [one.systems for one in submitted_evaluations(cursor, VERA)] == [["foreign"]]
 
 
 def test_a_double_click_evaluates_once(project: Store, tmp_path: Path) -> None:

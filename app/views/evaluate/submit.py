@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from app.views.evaluate.uploads import (
     UploadedFile,
     choose_runs,
     choose_times,
+    choose_topics,
     new_folder,
     unmatched_times,
     write_times,
@@ -28,8 +30,10 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, chosen_options, submit
 from curation.jobs import jobs_of
 from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
+from curation.releases.export.formats.trec import release_topics
 from curation.scoring.metrics.measures import further_measures
 from curation.step import OptionField, flat, written
+from curation.store import Store
 
 USUAL_FACETS = ("stratum", "tag")
 FORM = "evaluate"
@@ -39,6 +43,7 @@ class _Files(NamedTuple):
     runs: list[UploadedFile]
     answers: list[UploadedFile]
     times: list[Uploaded]
+    topics: Uploaded | None = None
 
     @property
     def size(self) -> int:
@@ -49,6 +54,7 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
     times = choose_times(form.key) if runs else []
+    topics = choose_topics(partial(_topics, context.store, chosen.release_id), form.key)
     asks, ladder = _form(chosen, runs), chosen.sealed and not is_lead
     reason = _ask(asks, chosen, is_lead, form.key)
     ladder = ladder or (chosen.sealed and asks.value("ladder"))
@@ -59,7 +65,9 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     if ladder:
         request = replace(request, measures=None, by=EvaluateRequest().by)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
-        context.acts.do(form, lambda: _evaluate(context, request, _Files(runs, answers, times), chosen))
+        context.acts.do(
+            form, lambda: _evaluate(context, request, _Files(runs, answers, times, topics), chosen)
+        )
     if also := _also_asked(request):
         ui.quiet(f"Also: {', '.join(also)}.")
     if form.result and form.result.evaluation_id is None:
@@ -134,7 +142,9 @@ def _evaluate(
         runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
         write_times(runs, files.times)
         paths = [Path(path) for _, path in (*runs, *answers)]
-        request = replace(request, runs=runs, answers=answers, folder=str(folder))
+        named = write_uploads(folder, [UploadedFile("topics", files.topics)] if files.topics else [])
+        topics = Path(named[0][1]) if named else None
+        request = replace(request, runs=runs, answers=answers, topics=topics, folder=str(folder))
         if files.size > AT_ONCE or not all(map(is_quickly_read, paths)) or request.of_runs.to_pool:
             jobs_of(store).start(FORM, written(request), by, context.after or None)
             handed_over = True
@@ -143,6 +153,11 @@ def _evaluate(
     finally:
         if not handed_over:
             discard(store.path, str(folder))
+
+
+def _topics(store: Store, release_id: str) -> str:
+    with store.reading() as cursor:
+        return release_topics(cursor, release_id)
 
 
 def _refuse_unready(request: EvaluateRequest, files: _Files, chosen: ChosenPart) -> None:

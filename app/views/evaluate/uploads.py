@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,11 +11,13 @@ from typing import NamedTuple, Protocol
 
 import streamlit as st
 
+from app import ui
 from app.uploads import LARGEST, file_name
 from curation.errors import RefusedError
-from curation.evaluation.request import RunFiles
+from curation.evaluation.request import EvaluateRequest, RunFiles
 from curation.jobs.uploads import uploads_folder
 from curation.scoring.inputs.system_runs import seconds_path
+from curation.step import option_of
 
 
 class Uploaded(Protocol):
@@ -80,6 +82,25 @@ def choose_times(key: str) -> list[Uploaded]:
                 "The baselines that goldset runs have such files.",
             )
         )
+
+
+def choose_topics(topics: Callable[[], str], key: str) -> Uploaded | None:
+    """Offer the release's topics, and ask for a table of those that the runs name."""
+    about = option_of(EvaluateRequest, "topics")
+    with st.expander("Runs with ids of their own"):
+        ui.quiet(
+            "A run over the release's topics has its ids. For a run over others, upload the table of id and "
+            "text that it was made with."
+        )
+        st.download_button(
+            "Download this release's topics",
+            topics,
+            "topics.tsv",
+            "text/tab-separated-values",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        return st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from curation.arrow import ints_of, numbers, texts
+from curation.door import sealed_parts
 from curation.errors import InputError, refuse_problems
 from curation.files.fields import RunFields
 from curation.files.formats import FileLayout
@@ -39,6 +40,7 @@ from curation.progress import Progress, silent
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.metrics.qrels import RunRows
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
+from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.statistics.arrays import Floats, Ints
 
@@ -156,12 +158,14 @@ class ReadingOptions(NamedTuple):
     ----------
     skip_repeated: of a document that a query names several times, keep the best place and count the others.
     parsed: the files that were read, where several steps read them: each is then parsed once.
+    topics: a table of id and text, where the runs' ids of queries are not the release's.
     """
 
     fields: RunFields = RunFields()
     layout: FileLayout = FileLayout()
     skip_repeated: bool = False
     parsed: dict[Path, RunFile] | None = None
+    topics: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,8 @@ def read_run(
     InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
     """
     file = run_file(source.path, options, progress)
-    found = _RunColumns(file, release, options.skip_repeated).read(source.name)
+    known = with_topics(release.known, options.topics, progress)
+    found = _RunColumns(file, replace(release, known=known), options.skip_repeated).read(source.name)
     return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
 
 
@@ -394,8 +399,16 @@ class _RunColumns:
         )
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
-            "Choose another part (--part), or name the field with the queries (--query-field).",
+            "Choose another part (--part), name the field with the queries (--query-field), or add a table "
+            f"of id and text that says which query each id is (--topics FILE; `{self._topics()}` writes "
+            "the release's own topics).",
         )
+
+    def _topics(self) -> str:
+        """The command that writes the topics of the release with its own ids."""
+        sealed = sealed_parts(self._release.frozen.header) if self._release.frozen else ()
+        without = "".join(f" --without-grades {part}" for part in sealed)
+        return f"goldset export {self._release.name} --format trec{without} --out topics"
 
 
 def _against(query: Ints, ranks: Ints, scores: Floats) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from curation.releases.export.formats.export_format import (
@@ -19,6 +19,8 @@ from curation.releases.export.formats.export_format import (
     write_lines,
     write_table,
 )
+from curation.store import Cursor
+from curation.store.release_parts import read_part
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -32,8 +34,7 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
     queries = without_space(query["query_id"] for query in gold.queries)
     documents = without_space(gold.documents.ids)
-    topics = (f"{queries[query['query_id']]}\t{' '.join(query['text'].split())}" for query in gold.queries)
-    write_lines(folder / "topics.tsv", topics)
+    write_lines(folder / "topics.tsv", topic_lines(gold.queries, queries))
     unjudged = [(*pair, UNJUDGED, gold.part_of[pair[0]]) for pair in _unjudged(gold)]
 
     def lines(part: str | None) -> Iterator[str]:
@@ -49,6 +50,19 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     splits = {split: f"qrels.{part}.txt" for part, split in split_names(gold.parts).items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
     return Written(configs, {"mapped": mapped})
+
+
+def topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
+    """A line of id and text for each query of a release; `written` is id → what it is written as."""
+    return (f"{written[query['query_id']]}\t{' '.join(query['text'].split())}" for query in queries)
+
+
+def release_topics(cursor: Cursor, release_id: str) -> str:
+    """The file of topics of a release: the queries of all its parts."""
+    queries = list(read_part(cursor, release_id, "queries"))
+    return "".join(
+        f"{line}\n" for line in topic_lines(queries, without_space(query["query_id"] for query in queries))
+    )
 
 
 def _unjudged(gold: Gold) -> list[tuple[str, str]]:
