@@ -143,6 +143,7 @@ COMMANDS = {
     "negatives": Call("", reason=True),
     "negatives audit": Call("", reason=True),
     "annotator add": Call("gus# --role annotator --password-stdin"),
+    "annotator invite": Call("ivy# --role reviewer"),
     "annotator identity": Call("fay fay&example.org"),
     "annotator password": Call("fay --password-stdin"),
     "annotator role": Call("gusa reviewer"),

@@ -54,6 +54,47 @@ def annotator_add(
     emit(as_json, added, f"Added {added.name} as {added.role}.")
 
 
+@annotators.command("invite")
+def annotator_invite(
+    name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
+    role: Annotated[
+        str | None, typer.Option(help="What they may do. Default: annotator.", show_default=False)
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="New link for an account that exists, also with a password.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the link instead.")] = False,
+    address: Annotated[
+        str, typer.Option(help="Address of the app, as people open it.")
+    ] = "http://localhost:8501",
+    as_json: Json = False,
+) -> None:
+    """Make a link by which somebody chooses a password.
+
+    It works once, for 7 days. A new link ends the one before. A link also ends when its owner is deactivated.
+
+    \b
+    Examples:
+      goldset annotator invite ada --role reviewer --address https://labels.example.org
+      goldset annotator invite ada --again
+      goldset annotator invite ada --remove
+    """
+    from curation.people.invitations import invite, link_of, make_link, withdraw
+
+    if role and (again or remove):
+        raise InputError("--role is for a new account: `goldset annotator role` changes one")
+    store = project_store()
+    if remove:
+        withdraw(store, name)
+        emit(as_json, {"name": name, "removed": True}, f"The link of {name} does not work any more.")
+        return
+    made = make_link(store, name) if again else invite(store, name, role or "annotator")
+    link = link_of(address, made.token)
+    result = {"name": name, "role": made.role, "expires": made.expires, "link": link}
+    until = f"{made.expires:%d %b %Y %H:%M} UTC"
+    emit(as_json, result, f"{name} is {made.role}. This link works once, until {until}:\n{link}")
+
+
 @annotators.command("identity")
 def annotator_identity(
     name: AnnotatorName,

@@ -116,6 +116,7 @@ class Account(NamedTuple):
     """One of the project's people and how they sign in; `deactivated_at` is None for who is active.
 
     addresses: the e-mail addresses, each with the identity provider that brought it, as people read them.
+    link_until: until when a link to choose a password works; None without one.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Account(NamedTuple):
     password: bool
     emails: list[str]
     addresses: list[str]
+    link_until: datetime | None
 
     @property
     def active(self) -> bool:
@@ -138,14 +140,25 @@ class Account(NamedTuple):
             return "no: from imported judgments only"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
-        return ", ".join(
-            [*(["by password"] if self.password else []), *(f"as {one}" for one in self.addresses)]
-        )
+        ways = [*(["by password"] if self.password else []), *(f"as {one}" for one in self.addresses)]
+        if self.link_until is not None:
+            ways.append(f"link until {self.link_until:%d %b}")
+        return ", ".join(ways) or "not yet"
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether they can sign in now."""
+        return self.active and not self.imported and (self.password or bool(self.emails))
+
+
+def leads_who_sign_in(cursor: Cursor) -> list[str]:
+    """The names of the leads who can sign in now; without any, the app lets the first one make an account."""
+    return [one.name for one in list_accounts(cursor) if one.signs_in and one.role == "lead"]
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
     """All accounts by name, those known only from imported judgments, too."""
-    return fetch(cursor, Account, _ACCOUNTS)
+    return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
 
 
 def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
@@ -161,12 +174,13 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
         they themselves.
     """
     with store.transaction() as cursor:
-        annotator = _account_to_change(cursor, name, author)
+        annotator = account_to_change(cursor, name, author)
         if not annotator.active:
             return False
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET deactivated_at = ? WHERE name = ?", [utc_now(), name])
         forget_sign_ins(cursor, name)
+        cursor.execute("DELETE FROM invitations WHERE ? IN (annotator, author)", [name])
         record_event(cursor, "deactivate annotator", {"name": name, "role": annotator.role}, author)
     return True
 
@@ -200,7 +214,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
     NotFoundError, RefusedError: as for `deactivate`; also if they are active.
     """
     with store.transaction() as cursor:
-        annotator = _account_to_change(cursor, name, author)
+        annotator = account_to_change(cursor, name, author)
         if annotator.active:
             raise RefusedError(f"{name} is active already.")
         cursor.execute("UPDATE annotators SET deactivated_at = NULL WHERE name = ?", [name])
@@ -223,25 +237,25 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
     if role not in ROLES:
         raise InputError(f"the role {role!r}: expected one of {', '.join(ROLES)}")
     with store.transaction() as cursor:
-        annotator = _account_to_change(cursor, name, author)
+        annotator = account_to_change(cursor, name, author)
         if annotator.role == role:
             raise RefusedError(f"{name} has the role {role} already.")
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET role = ? WHERE name = ?", [role, name])
+        cursor.execute("DELETE FROM invitations WHERE author = ?", [name])
         detail = {"name": name, "from": annotator.role, "to": role}
         record_event(cursor, "change role", detail, author)
     return annotator._replace(role=role)
 
 
-def _account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
+def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
+    """Whose account a lead may change: anybody's who can sign in, but their own."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:
         raise RefusedError(f"{name} is known only from imported judgments and cannot sign in.")
     if name == author:
-        raise RefusedError(
-            "You cannot change your own role or deactivate yourself: another lead can.",
-        )
+        raise RefusedError("You cannot change your own account: another lead can.")
     return annotator
 
 
@@ -258,6 +272,7 @@ SELECT name, role, imported, added_at, deactivated_at,
        EXISTS (FROM passwords p WHERE p.annotator = a.name),
        coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), []),
        coalesce((SELECT list(email || coalesce(' of ' || issuer, '') ORDER BY email)
-                 FROM identities i WHERE i.annotator = a.name), [])
+                 FROM identities i WHERE i.annotator = a.name), []),
+       (SELECT expires FROM invitations i WHERE i.annotator = a.name AND expires > ?)
 FROM annotators a ORDER BY name
 """

@@ -106,28 +106,39 @@ def add_annotator(
     _check(name, role, password, email)
     with store.reading() as cursor:  # before the hash, which takes long
         require_author(cursor, author, "lead")
-    hashed = None if password is None else _hash(password)
+    hashed = None if password is None else hash_password(password)
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        known = find_annotator(cursor, name)
-        if known is None:
-            _insert(cursor, name, role, imported=False)
-        elif known.imported:
-            cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
-        elif not known.active:
-            raise RefusedError(
-                f"An annotator {name!r} exists already and is deactivated. Activate them, or choose another "
-                "name.",
-                command=f"`goldset annotator activate {name}` lets them sign in again.",
-            )
-        else:
-            raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
+        added = insert_annotator(cursor, name, role, author)
         if hashed is not None:
-            cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
+            write_password(cursor, name, hashed)
         if email is not None:
             insert_identity(cursor, name, email)
-        detail = {"name": name, "role": role, "was_imported": known is not None}
-        record_event(cursor, "add annotator", detail, author)
+    return added
+
+
+def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
+    """Add somebody, who has no way to sign in yet; judgments imported by that name are theirs.
+
+    Raises
+    ------
+    RefusedError: the name is taken by somebody who can sign in.
+    """
+    known = find_annotator(cursor, name)
+    if known is None:
+        _insert(cursor, name, role, imported=False)
+    elif known.imported:
+        cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
+    elif not known.active:
+        raise RefusedError(
+            f"An annotator {name!r} exists already and is deactivated. "
+            "Activate them, or choose another name.",
+            command=f"`goldset annotator activate {name}` lets them sign in again.",
+        )
+    else:
+        raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
+    detail = {"name": name, "role": role, "was_imported": known is not None}
+    record_event(cursor, "add annotator", detail, author)
     return Annotator(name, role, imported=False)
 
 
@@ -279,8 +290,25 @@ def _verify(stored: str, password: str) -> bool:
         return False
 
 
-def _hash(password: str) -> str:
+def hash_password(password: str) -> str:
+    """What is stored of a password. It takes long: call it outside of leases.
+
+    Raises
+    ------
+    InputError: the password is too short.
+    """
+    refuse_problems(_password_problems(password))
     return _hasher.hash(_nfc(password))
+
+
+def write_password(cursor: Cursor, name: str, hashed: str) -> int:
+    """Store a new password and return its revision. Their sign-ins end, and a link to choose one is over."""
+    current = _current_password(cursor, name)
+    revision = current.revision + 1 if current else 0
+    cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
+    cursor.execute("DELETE FROM invitations WHERE annotator = ?", [name])
+    forget_sign_ins(cursor, name)
+    return revision
 
 
 def _nfc(password: str) -> str:
@@ -288,25 +316,17 @@ def _nfc(password: str) -> str:
 
 
 def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
-    problems = _password_problems(new)
-    refuse_problems(problems)
-    hashed = _hash(new)
+    hashed = hash_password(new)
     with store.transaction() as cursor:
         current = _current_password(cursor, name)
         if (current.revision if current else -1) != revision:
             raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
-        cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision + 1, hashed, utc_now()])
-        forget_sign_ins(cursor, name)
         record_event(cursor, "change password", {"name": name}, actor=author)
-    return revision + 1
+        return write_password(cursor, name, hashed)
 
 
 def _check(name: str, role: str, password: str | None, email: str | None) -> None:
-    problems = []
-    if not _NAME.fullmatch(name):
-        problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
-    if role not in ROLES:
-        problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
+    problems = name_problems(name, role)
     if password is None and email is None:
         problems.append("neither a password nor an e-mail address: expected one to sign in with")
     if password is not None:
@@ -314,6 +334,16 @@ def _check(name: str, role: str, password: str | None, email: str | None) -> Non
     if email is not None:
         problems += email_problems(email)
     refuse_problems(problems)
+
+
+def name_problems(name: str, role: str) -> list[str]:
+    """What is wrong with the name and the role of somebody new, as sentences for an `InputError`."""
+    problems = []
+    if not _NAME.fullmatch(name):
+        problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
+    if role not in ROLES:
+        problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
+    return problems
 
 
 def _password_problems(password: str) -> list[str]:

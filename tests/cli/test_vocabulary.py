@@ -68,7 +68,9 @@ SHARED = {
     "--reason": ("why", "str"),
     "--reference-field": ("field with reference answers", "str"),
     "--release": ("release", "str"),
+    "--remove": ("instead", "bool"),
     "--relevant-grade": ("lowest grade of a relevant document", "int"),
+    "--role": ("what they may do", "str"),
     "--round": ("round", "str"),
     "--run": ("a run file, or name=file", "str"),
     "--same": ("tie queries with the same", "str"),
@@ -89,7 +91,8 @@ SHARED = {
 }
 ALONE = set(
     """
-    --about --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
+    --about --address
+    --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --answer-field --ask-from --asker-only --backup --baseline --body-field --bot-per-day --bot-per-minute
     --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency --context-field
     --control-items --correction --correctness --count-field --date-field --dense --design --dev --difference
@@ -105,7 +108,7 @@ ALONE = set(
     --parallel --pass-mark --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
     --query-text-field --question --quota --random-negatives --reason-field --region
-    --rehearse --remove --repair --repeat-minutes --replace --resolution --role --rule --same-annotators
+    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
     --summary --table
