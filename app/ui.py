@@ -84,6 +84,12 @@ def quiet(sentence: str) -> None:
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
 
 
+def warnings(found: Iterable[str]) -> None:
+    """What must be known before the figures below are read."""
+    for sentence in found:
+        st.warning(plain(sentence), icon=":material/gavel:")
+
+
 def confirmation(sentence: str) -> None:
     """What was just done, read out by screen readers."""
     st.html(f'<p class="gs-done" role="status">{escape(sentence)}</p>')

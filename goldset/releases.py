@@ -54,6 +54,11 @@ class Release:
         """The parts whose grades are sealed."""
         return tuple(sealed_parts(self._opened.header))
 
+    @property
+    def mark(self) -> str | None:
+        """That it was frozen against the gate, and what spoke against it; None where nothing did."""
+        return self._opened.mark
+
     def queries(self, part: str | None = None) -> dict[str, str]:
         """Query id → text."""
         parts, rows = parts_of(self._opened, part), self._opened.rows("queries")

@@ -57,10 +57,10 @@ def diff_releases(
 
 
 def _show_diff(found: Diff, limit: int, page: Path | None) -> None:
-    from curation.releases.diff.page import diff_sections, findings
+    from curation.releases.diff.page import diff_sections, findings, title_of
     from curation.reports.terminal import show_sections
 
-    say(f"From {found.old.name} to {found.new.name}:", *(f"  {sentence}" for sentence in findings(found)))
+    say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))
     if not found.same:
         show_sections(diff_sections(found, limit))
     if page is not None:

@@ -95,8 +95,11 @@ def release_pack(
 
 
 def _show_packed(packed: PackedFile) -> None:
+    from curation.releases.stored import mark_sentence
+
     exported = packed.exported
     say(f"Packed {exported.name}: {packed.file}, {packed.bytes:,} bytes.")
+    say(*mark_sentence(exported.name, exported.mark))
     if exported.without_grades:
         say(f"Without what people said of sealed pairs: {', '.join(exported.without_grades)}.")
     if exported.opening is not None:
@@ -105,7 +108,7 @@ def _show_packed(packed: PackedFile) -> None:
 
 
 def _show_release(found: ShownRelease) -> None:
-    from curation.releases.overview import look_table, opening_table, part_table
+    from curation.releases.overview import look_table, opening_table, override_sentence, part_table
 
     title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
     show_tables(part_table(title, found))
@@ -114,8 +117,7 @@ def _show_release(found: ShownRelease) -> None:
         one = "grade was given on another version of its document; it is"
         many = "grades were given on another version of their document; they are"
         say(f"{amount(found.changed, one, many)} marked.")
-    if found.override is not None:
-        say(f"Frozen against the gate; the release says so: “{found.override['reason']}”.")
+    say(*override_sentence(found))
     if found.also_named:
         say(f"The same content is also named {', '.join(found.also_named)}.")
     if not found.sealed:

@@ -149,6 +149,7 @@ def _about(
         "versions": {"goldset": __version__, "numpy": version("numpy")},
         "first_stage": options.first_stage,
         "coverage": release.coverage,
+        "mark": release.mark,
     }
 
 

@@ -184,6 +184,7 @@ class Evaluation:
         with one system, and with more pairs than `pairs.MOST_PAIRS`.
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
+    mark: that the release was frozen against the gate, where it was.
     """
 
     release: str
@@ -218,6 +219,7 @@ class Evaluation:
     depths_left_out: tuple[int, ...] = ()
     similar_lists: tuple[SimilarLists, ...] = ()
     subtopics: SubtopicFacts | None = None
+    mark: str | None = None
 
     @property
     def synthetic(self) -> int:

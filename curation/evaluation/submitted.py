@@ -25,6 +25,7 @@ from curation.evaluation.report.page import EvaluationReport, answers_report, ev
 from curation.looks.ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
+from curation.releases.stored import mark_of
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.metrics.measures import measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
@@ -116,6 +117,7 @@ class EvaluableRelease(NamedTuple):
     scale: its grades, ascending.
     pool_sample: whether it records which pairs of its pool were drawn for judging.
     measures: the default ones that its scale allows. facets: names of all.
+    mark: that it was frozen against the gate, where it was.
     """
 
     parts: dict[str, bool]
@@ -123,6 +125,7 @@ class EvaluableRelease(NamedTuple):
     facets: tuple[str, ...]
     scale: tuple[int, ...]
     pool_sample: bool
+    mark: str | None = None
 
 
 def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
@@ -144,6 +147,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
             facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
             scale=tuple(scale),
             pool_sample="pool_sample" in stored,
+            mark=mark_of(header),
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(

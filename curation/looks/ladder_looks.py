@@ -34,6 +34,7 @@ from curation.looks.looking import (
 )
 from curation.progress import Progress, silent
 from curation.releases.looks import look_id_of
+from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
 from curation.scoring.inputs.release import ALL, EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
@@ -77,6 +78,7 @@ class LadderLooks:
     ----------
     step: the least that a figure has to gain; figures are shown in such steps.
     looks_in_all: at this Ladder; `bits` is how much its answers can have told of all grades together.
+    mark: that the release was frozen against the gate, where it was.
     """
 
     release: str
@@ -89,11 +91,12 @@ class LadderLooks:
     looks: tuple[TakenLook, ...]
     looks_in_all: int
     bits: float
+    mark: str | None = None
 
     @property
     def sentences(self) -> list[str]:
         """The answer to each run, and which look it was, for people."""
-        found = []
+        found = mark_sentence(self.release, self.mark)
         for answer, look in zip(self.answers, self.looks, strict=True):
             if answer.improved:
                 sentence = f"{self.measure} {answer.best:.3f}, better than before by more than noise."
@@ -234,6 +237,7 @@ def _climbed(
         looks=(),
         looks_in_all=ladder.state.looks,
         bits=round(ladder.bits, 1),
+        mark=release.mark,
     )
     return found, answered
 

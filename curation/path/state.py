@@ -41,7 +41,7 @@ from curation.relabeling.staleness.calendar import (
 )
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.looks import SealedLook, looks
-from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.releases.stored import ReleaseRow, graded_pairs, list_releases, marked, release_marks, shortfall
 from curation.steps import STEPS
 from curation.store import Cursor, Store, utc_now
 from curation.text import amount
@@ -58,6 +58,7 @@ class NewestRelease(NamedTuple):
     since: answers and decisions after it was frozen.
     evaluations, systems: made on the page Evaluate.
     looks: at its sealed parts; `others` those by somebody who is no lead.
+    mark: that it was frozen against the gate, where it was.
     """
 
     row: ReleaseRow
@@ -66,6 +67,12 @@ class NewestRelease(NamedTuple):
     systems: int
     looks: int
     others: tuple[SealedLook, ...]
+    mark: str | None = None
+
+    @property
+    def name(self) -> str:
+        """With its mark."""
+        return marked(self.row.name, self.mark)
 
 
 def read_newest(cursor: Cursor) -> NewestRelease | None:
@@ -79,7 +86,8 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
     leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
     taken = looks(cursor, row.release_id)
     others = tuple(one for one in taken if one.looked_by not in leads)
-    return NewestRelease(row, since, evaluations, systems, len(taken), others)
+    mark = release_marks(cursor).get(row.name)
+    return NewestRelease(row, since, evaluations, systems, len(taken), others, mark)
 
 
 def freeze_step(
@@ -96,7 +104,7 @@ def freeze_step(
     if gate is None or not grades.judged:
         shut = ""
     else:
-        shut = " and ".join(f"{check.figure} {_missed(check.state)}" for check in gate.against)
+        shut = " and ".join(shortfall(check.figure, check.state) for check in gate.against)
     attention = bool(shut) and is_settled
     if found is None:
         line = "The first release keeps the settled grades for good."
@@ -108,7 +116,7 @@ def freeze_step(
         return PathStep("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(found.row)
     what = "altered since" if count is None else amount(count, "grade")
-    line = f"{found.row.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
+    line = f"{found.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
     if found.since:
         line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
@@ -124,7 +132,7 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
     score = Action("Score a run", "evaluate", "goldset evaluate NAME --run FILE")
     if found is None:
         return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
-    name = found.row.name
+    name = found.name
     if not (found.evaluations or found.looks):
         return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
@@ -137,13 +145,9 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
         line += (
             f" {last.looked_by} scored {last.system} on {', '.join(last.parts)} on {last.looked_at:%d %b}."
         )
-        who = Action("See who looked", "releases", f"goldset release show {name}")
+        who = Action("See who looked", "releases", f"goldset release show {found.row.name}")
         return PathStep("evaluate", "needs attention", line, who)
     return PathStep("evaluate", "done", line, score)
-
-
-def _missed(state: str) -> str:
-    return "is too low" if state == "missed" else "is not known"
 
 
 _SINCE = """

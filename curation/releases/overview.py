@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.releases.stored import graded_pairs, list_releases, marked, release_marks
 from curation.reports.page import Table
 from curation.store import Cursor, Store
-from curation.store.release_parts import read_part
 from curation.text import amount, percent
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class ListedRelease(NamedTuple):
     ----------
     grades: None where the manifest was altered.
     openings, looks: how often its seal was opened, and runs were scored on sealed parts, under whatever name.
+    mark: that it was frozen against the gate, where it was.
     """
 
     name: str
@@ -39,6 +39,7 @@ class ListedRelease(NamedTuple):
     openings: int
     looks: int
     release_id: str
+    mark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class ShownRelease:
     queries, grades: part of the split → number.
     sealed: parts whose grades are handed out for a reason only.
     changed: grades given on another version of their document, kept and marked.
-    override: who froze against the gate, by number, and why; None where nobody did.
+    override: who froze against the gate, by number, and why; None where nobody did. mark: so in short.
     openings: how often the seal was opened; `log` has each, oldest first.
     looks: each scoring of a run on a sealed part, oldest first.
     """
@@ -71,12 +72,13 @@ class ShownRelease:
     openings: int
     log: tuple[Opening, ...]
     looks: tuple[ListedLook, ...]
+    mark: str | None = None
 
 
 def releases(store: Store) -> list[ListedRelease]:
     """All releases, oldest first."""
     with store.reading() as cursor:
-        rows = list_releases(cursor)
+        rows, marks = list_releases(cursor), release_marks(cursor)
         openings_of, looks_of = (
             dict(cursor.execute(sql).fetchall())
             for sql in (
@@ -93,6 +95,7 @@ def releases(store: Store) -> list[ListedRelease]:
             openings=openings_of.get(row.release_id, 0),
             looks=looks_of.get(row.release_id, 0),
             release_id=row.release_id,
+            mark=marks.get(row.name),
         )
         for row in rows
     ]
@@ -130,22 +133,16 @@ def show(store: Store, name: str) -> ShownRelease:
         openings=len(log),
         log=tuple(log),
         looks=tuple(looks),
+        mark=release.mark,
     )
 
 
-def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
-    """Who froze against the gate, why, and what spoke against it, in sentences; none where nothing did."""
-    try:
-        override = next(iter(read_part(cursor, release.release_id, "release")), {}).get("override")
-    except ValueError:
-        return []  # altered: verifying says so
-    if override is None:
+def override_sentence(found: ShownRelease) -> list[str]:
+    """That it was frozen against the gate, by whom and why; none of a release that was not."""
+    if not (found.mark and found.override):
         return []
-    against = ", ".join(check["figure"] for check in override["against"])
-    return [
-        f"Frozen by {release.frozen_by} (in the release: {override['by']}) against the gate, where {against} "
-        f"stood against it: “{override['reason']}”"
-    ]
+    by = f"{found.frozen_by} (in the release: {found.override['by']})"
+    return [f"{found.name} was {found.mark}. {by} gave this reason: “{found.override['reason']}”"]
 
 
 class ListedExport(NamedTuple):
@@ -173,7 +170,8 @@ def _listed(at: datetime, actor: str, detail: dict[str, object]) -> ListedExport
 def release_table(found: Sequence[ListedRelease]) -> Table:
     """Releases with how often their sealed parts were seen."""
     columns = ("Name", "Frozen (UTC)", "By", "Judged pairs", "Seal opened", "Looks", "Release id")
-    return Table("Frozen gold sets", columns, tuple(found))
+    rows = tuple((marked(one.name, one.mark), *one[1:-1]) for one in found)
+    return Table("Frozen gold sets", columns, rows)
 
 
 def part_table(caption: str, found: Frozen | ShownRelease) -> Table:

@@ -30,6 +30,8 @@ NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 SUFFIX = ".goldset"
 """What the names of packed releases end with."""
+MARK = "frozen against the gate"
+"""What is said of a release whose labels do not have the agreement that its project demands."""
 NO_NUMBER = "somebody who judged nothing of this release"
 
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
@@ -152,6 +154,47 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     have = f"It has {', '.join(names)}." if names else "It has none yet."
     command = "" if names else "`goldset freeze NAME` makes one."
     raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
+
+
+def mark_of(header: Mapping[str, Any]) -> str | None:
+    """The mark of a release that was frozen against the gate, with what spoke against it; None for others.
+
+    Whatever names the release carries it: `marked` next to its name, `mark_sentence` above its figures.
+    """
+    if not header.get("override"):
+        return None
+    against = (shortfall(check["figure"], check["state"]) for check in header["override"]["against"])
+    return f"{MARK}: {' and '.join(against)}"
+
+
+def shortfall(figure: str, state: str) -> str:
+    """What speaks against labels: a figure of the gate that is missed or undefined."""
+    return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
+
+
+def marked(name: str, mark: str | None) -> str:
+    """The name of a release, with its mark in short."""
+    return f"{name} ({MARK})" if mark else name
+
+
+def mark_sentence(name: str, mark: str | None) -> list[str]:
+    """What must be known of a marked release before its figures are read; none of others."""
+    if not mark:
+        return []
+    return [f"{name} was {mark}. Its grades are not shown to be as reliable as the project demands."]
+
+
+def release_marks(cursor: Cursor) -> dict[str, str]:
+    """Name → mark, of the releases that have one."""
+    found = {}
+    for row in list_releases(cursor):
+        try:
+            mark = mark_of(next(iter(read_part(cursor, row.release_id, "release")), {}))
+        except (ValueError, KeyError, TypeError):
+            continue  # altered: verifying says so
+        if mark:
+            found[row.name] = mark
+    return found
 
 
 def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:

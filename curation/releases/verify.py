@@ -22,6 +22,7 @@ from curation.releases.stored import (
     Table,
     find_release,
     is_file,
+    mark_of,
     pinned_documents,
     release_id_of,
     signed_row,
@@ -115,6 +116,11 @@ class Opened:
     def header(self) -> dict[str, Any]:
         """What the release says about itself."""
         return self.rows("release")[0]
+
+    @property
+    def mark(self) -> str | None:
+        """That it was frozen against the gate, where it was."""
+        return mark_of(self.header)
 
 
 def opened(store: Store, name: str | Opened) -> Opened:

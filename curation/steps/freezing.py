@@ -12,7 +12,7 @@ from curation.releases.export.zipped import export_zip
 from curation.releases.freeze.freeze import Frozen, check_name, freeze
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.overview import part_table
-from curation.releases.stored import list_releases
+from curation.releases.stored import list_releases, mark_sentence
 from curation.reports.page import Table
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
@@ -73,7 +73,7 @@ def _export(store: Store, request: ExportRequest, progress: Progress, author: st
 def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
     grades = amount(sum(exported.counts["grades"].values()), "grade")
     files = amount(len(exported.files) + 1, "file")
-    remarks = []
+    remarks = mark_sentence(exported.name, exported.mark)
     if exported.without_grades:
         remarks.append(f"Without the grades of {', '.join(exported.without_grades)}.")
     if exported.opening is not None:

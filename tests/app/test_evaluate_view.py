@@ -31,6 +31,7 @@ from tests.support.evaluated_project import (
     QUERIES,
     document_ids,
     evaluated_project,
+    freeze_against_the_gate,
     query,
     sealed_queries,
     write_run,
@@ -73,6 +74,14 @@ def submitted(page: AppTest, *files: tuple[str, bytes], reason: str | None = Non
     if reason is not None:
         next(one for one in page.text_input if one.label.startswith("Why")).input(reason)
     return next(one for one in page.button if one.label == "Evaluate").click().run()
+
+
+def test_a_release_that_was_frozen_against_the_gate_says_so_above_its_figures(project: Store) -> None:
+    freeze_against_the_gate(project, "v2")
+    page = opened(VERA)
+    assert page.selectbox[0].options == ["v2 (frozen against the gate)", "v1"]
+    assert page.warning[0].value.startswith("v2 was frozen against the gate")
+    assert not page.selectbox[0].select("v1").run().warning
 
 
 def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_path: Path) -> None:

@@ -179,9 +179,9 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     decide(store, *DISPUTE, grade=2, reason="read again")
     freeze(store, "v2")
     page = shown("Difference")
-    assert "From v1 to v2" in html(page)
+    assert "From release v1 to v2" in html(page)
     field(page.selectbox, "Release").set_value("v1").run()
-    assert "From v1 to v2" in html(page), "whichever is chosen, the older comes first"
+    assert "From release v1 to v2" in html(page), "whichever is chosen, the older comes first"
     page = shown("Card")
     assert "Known limits" in html(page)
     assert Card(opened_release(store, "v2")).text.splitlines()[0] == "# v2"

@@ -67,6 +67,17 @@ def _evaluated_project() -> bytes:
         return store.path.read_bytes()
 
 
+def freeze_against_the_gate(store: Store, name: str) -> None:
+    """A third annotator contradicts the two others, who outvote them; a release is frozen all the same."""
+    given = [
+        ImportedJudgment(f"q{number}", name, "odd", 3 - grade)
+        for number in range(QUERIES)
+        for name, grade in zip(document_ids(number), GRADES, strict=False)
+    ]
+    add_judgments(store, given, "odd.csv")
+    freeze(store, name, override="a draft")
+
+
 def query(number: int) -> Query:
     text = f"{digest('word', number)[:12]} {number}"
     return Query(f"q{number}", text, normalise_query(text), ("imported", "written")[number % 2])

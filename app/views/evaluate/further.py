@@ -23,7 +23,7 @@ NONE = "None"
 class ChosenPart(NamedTuple):
     """What is evaluated; `measures` are the default ones, by the first of which the leaderboard is.
 
-    `scale` is ascending; `pool_sample` is whether the release records one.
+    `scale` is ascending; `pool_sample` is whether the release records one; `mark` is its mark, if any.
     """
 
     release: str
@@ -34,6 +34,7 @@ class ChosenPart(NamedTuple):
     facets: tuple[str, ...]
     scale: tuple[int, ...]
     pool_sample: bool
+    mark: str | None = None
 
     @property
     def key(self) -> str:

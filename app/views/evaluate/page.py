@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from app import ui
@@ -25,7 +27,7 @@ from curation.evaluation.submitted import (
     submitted_report,
 )
 from curation.people.annotators import EVALUATING
-from curation.releases.stored import ReleaseRow, list_releases
+from curation.releases.stored import ReleaseRow, list_releases, mark_sentence, marked, release_marks
 from curation.store import Annotator, Store
 from curation.text import amount, decimal
 
@@ -62,14 +64,17 @@ PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
     by_name = {row.name: row for row in reversed(releases)}
-    name = st.selectbox("Release", list(by_name))
+    with store.reading() as cursor:
+        marks = release_marks(cursor)
+    name = st.selectbox("Release", list(by_name), format_func=lambda one: marked(one, marks.get(one)))
+    ui.warnings(mark_sentence(name, marks.get(name)))
     with store.reading() as cursor:
         offered = evaluable_release(cursor, by_name[name].release_id)
     parts = offered.parts
     part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
     return ChosenPart(
         *(name, by_name[name].release_id, part, parts[part]),
-        *(offered.measures, offered.facets, offered.scale, offered.pool_sample),
+        *(offered.measures, offered.facets, offered.scale, offered.pool_sample, offered.mark),
     )
 
 
@@ -95,7 +100,8 @@ def _show_leaderboard(store: Store, chosen: ChosenPart, is_lead: bool) -> None:
     state = (str(store.path), chosen.release_id, chosen.part, len(runs))
     found = _ranked(runs, chosen.measures[0], state)
     columns = ["Rank", "System", f"{found.measure} (95 %)", "Queries", "Same as", "By"]
-    ui.table(f"Runs on {chosen.release}, {chosen.part}", columns, map(_row, found.rows), words=True)
+    caption = f"Runs on {marked(chosen.release, chosen.mark)}, {chosen.part}"
+    ui.table(caption, columns, map(_row, found.rows), words=True)
     ui.quiet(
         "Systems with a letter in common cannot be distinguished, by paired tests of all pairs, corrected by "
         "Holm. A rank such as 1–3 is the range that the tests allow."
@@ -121,7 +127,7 @@ def _show_ladder(store: Store, chosen: ChosenPart) -> None:
         for rung in reversed(ladder.rungs)
     ]
     columns = ["System", f"{ladder.scored_by}", "By"]
-    ui.table(f"Runs on {chosen.release}, {chosen.part}", columns, rows, words=True)
+    ui.table(f"Runs on {marked(chosen.release, chosen.mark)}, {chosen.part}", columns, rows, words=True)
     ui.quiet(
         f"Only runs that were better than all before them by more than noise, in steps of {ladder.step:.2f}. "
         f"{amount(ladder.state.looks, 'look')} so far."
@@ -149,7 +155,9 @@ def _show_report(
     """Choose one of the evaluations that this person may see, and show it."""
     ui.heading("Evaluations")
     ids = [one.evaluation_id for one in found]
-    labels = {one.evaluation_id: _label(one) for one in found}
+    with store.reading() as cursor:
+        marks = release_marks(cursor)
+    labels = {one.evaluation_id: _label(one, marks) for one in found}
     chosen = st.selectbox(
         "Evaluation",
         ids,
@@ -167,9 +175,10 @@ def _show_report(
         st.download_button("Download all figures", result, "evaluation.json", "application/json", icon=icon)
 
 
-def _label(one: SubmittedEvaluation) -> str:
+def _label(one: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
     systems = ", ".join(one.systems[:4]) + (" …" if len(one.systems) > 4 else "")
-    return f"{one.made_at:%d %b %Y %H:%M} UTC, {one.author}: {systems} on {one.name}, {', '.join(one.parts)}"
+    name = marked(one.name, marks.get(one.name))
+    return f"{one.made_at:%d %b %Y %H:%M} UTC, {one.author}: {systems} on {name}, {', '.join(one.parts)}"
 
 
 def _report(report: EvaluationReport) -> None:

@@ -20,7 +20,7 @@ from curation.door import openings
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
 from curation.releases.diff.diff import diff
-from curation.releases.diff.page import diff_page, diff_sections, findings
+from curation.releases.diff.page import diff_page, diff_sections, findings, title_of
 from curation.releases.looks import listed_looks
 from curation.releases.overview import (
     ShownRelease,
@@ -28,12 +28,12 @@ from curation.releases.overview import (
     exports_of,
     look_table,
     opening_table,
-    override_told,
+    override_sentence,
     release_table,
 )
 from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
-from curation.releases.stored import ReleaseRow, list_releases
+from curation.releases.stored import ReleaseRow, list_releases, marked, release_marks
 from curation.releases.verify import Verified, opened, verify
 from curation.reports.page import Section, Table
 from curation.splits.certificate.certificate import shown_certificate
@@ -50,6 +50,7 @@ OPEN_PARTS = 2
 class ShownDifference(NamedTuple):
     """A difference as the page shows it, and as one HTML file."""
 
+    title: str
     findings: list[str]
     sections: list[Section]
     html: str
@@ -67,7 +68,7 @@ def show_difference(store: Store, release: ReleaseRow, releases: Sequence[Releas
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
     before, after = sorted((other, release), key=lambda row: places[row.name])
     shown = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
-    ui.heading(f"From {before.name} to {after.name}")
+    ui.heading(shown.title)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     st.download_button(
         "Download the difference",
@@ -85,7 +86,7 @@ def show_difference(store: Store, release: ReleaseRow, releases: Sequence[Releas
 def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> ShownDifference:
     """Names and ids: what is frozen never changes, so nothing else decides."""
     found = diff(_store, before[0], after[0])
-    return ShownDifference(findings(found), diff_sections(found), diff_page(found))
+    return ShownDifference(title_of(found), findings(found), diff_sections(found), diff_page(found))
 
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
@@ -99,7 +100,7 @@ VIEWS = ("Summary", "Card", "Export", "Difference", "Who had what")
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        releases = list_releases(cursor)
+        releases, marks = list_releases(cursor), release_marks(cursor)
     if not releases:
         st.info(
             "Nothing is frozen yet. A release holds the settled grades of a moment. Look at the rule, the "
@@ -111,7 +112,14 @@ def show(context: PageContext) -> None:
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = None if st.session_state.get("release") in by_name else 0
-        name = st.selectbox("Release", list(by_name), index=first, width=320, key="release")
+        name = st.selectbox(
+            "Release",
+            list(by_name),
+            index=first,
+            width=320,
+            key="release",
+            format_func=lambda one: marked(one, marks.get(one)),
+        )
         view = ui.part("What of the release", VIEWS, "view")
     try:
         _view(context, view, by_name[name or releases[-1].name], releases)
@@ -136,13 +144,11 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
 def _summary(store: Store, release: ReleaseRow) -> None:
     """Its parts, which gates it overrode, whether it was altered, and the certificate of its split."""
     try:
-        _parts(show_release(store, release.name))
+        found = show_release(store, release.name)
+        ui.warnings(override_sentence(found))
+        _parts(found)
     except CurationError as error:
         ui.problem(error)
-    with store.reading() as cursor:
-        overridden = override_told(cursor, release)
-    for sentence in overridden:
-        st.warning(ui.plain(sentence), icon=":material/gavel:")
     if st.button("Verify every line"):
         with st.spinner("Comparing every line with its sum…"):
             _verdict(verify(store, release.name))

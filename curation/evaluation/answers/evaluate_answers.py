@@ -130,6 +130,7 @@ class AnswerEvaluation:
     queries: evaluated; `with_references` have reference answers, `unanswerable` are tagged so and have none.
     query_ids: None where a sealed part was evaluated.
     looks: which look at sealed parts each file was; empty where none is sealed.
+    mark: that the release was frozen against the gate, where it was.
     """
 
     release: str
@@ -143,6 +144,7 @@ class AnswerEvaluation:
     query_ids: tuple[str, ...] | None
     looks: tuple[TakenLook, ...]
     seed: int
+    mark: str | None = None
 
 
 class _Evaluated(NamedTuple):
@@ -271,6 +273,7 @@ def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed:
         query_ids=None if release.sealed else release.qrels.query_ids,
         looks=(),
         seed=seed,
+        mark=release.mark,
     )
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import with_interval
 from curation.releases.export.formats.trec import without_space
+from curation.releases.stored import marked
 from curation.reports.page import Table
 from curation.scoring.metrics.measures import Measure, measures_named
 from curation.text import amount, printable
@@ -86,7 +87,8 @@ def system_table(found: Evaluation) -> Table:
     """A row a system and a column a measure: the mean, its 95 % interval and its mark."""
     marks = _marks(found)
     rows = [(one.name, *(_shown(one, measure, marks) for measure in found.measures)) for one in found.runs]
-    caption = f"{found.release}, {', '.join(found.parts)}: {amount(found.queries, 'query', 'queries')}; in "
+    name = marked(found.release, found.mark)
+    caption = f"{name}, {', '.join(found.parts)}: {amount(found.queries, 'query', 'queries')}; in "
     caption += f"parentheses the 95 % interval. {marks.about}"
     return Table(caption.rstrip(), ("system", *found.measures), tuple(rows))
 

@@ -35,6 +35,7 @@ from curation.evaluation.report.strata import write_other_means, write_strata
 from curation.evaluation.report.systems import write_looks, write_method, write_seconds, write_systems
 from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
+from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import Section, Table, html_page
 from curation.reports.table_files import markdown_table
 from curation.text import amount
@@ -97,10 +98,11 @@ def report_details(found: Evaluation) -> list[str]:
 def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
     headline = headline_measures(found)
+    sentences = mark_sentence(found.release, found.mark)
     if answers is not None:
-        sentences = triple_findings(found, answers)
+        sentences += triple_findings(found, answers)
     else:
-        sentences = [
+        sentences += [
             f"{system.name}: "
             f"{'; '.join(f'{name} {with_interval(system.overall[name])}' for name in headline)}, "
             f"{amount(system.overall[headline[0]].n, 'query', 'queries')}."
@@ -130,7 +132,7 @@ def evaluation_report(
     """
     triple = [] if answers is None else triple_sections(found, answers)
     return EvaluationReport(
-        title=f"Evaluation on {found.release}, {', '.join(found.parts)}",
+        title=f"Evaluation on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
         lead=(
             f"{amount(found.queries, 'query', 'queries')}; relevant is grade {found.relevant_grade} and "
             "above of "
@@ -154,10 +156,14 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
         for system in found.systems
     ]
     return EvaluationReport(
-        title=f"Answers on {found.release}, {', '.join(found.parts)}",
+        title=f"Answers on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
         lead=f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have "
         "reference answers.",
-        findings=(*findings, *(look.sentence for look in found.looks)),
+        findings=(
+            *mark_sentence(found.release, found.mark),
+            *findings,
+            *(look.sentence for look in found.looks),
+        ),
         sections=tuple(answer_sections(found)),
         remark=f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}.",
     )

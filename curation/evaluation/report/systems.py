@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_interval
+from curation.releases.stored import marked
 from curation.reports.page import Section, Table, intervals
 from curation.scoring.inputs.system_runs import RunSeconds
 from curation.scoring.metrics.measures import measures_named
@@ -175,7 +176,7 @@ def write_looks(found: Evaluation) -> list[Section]:
 def write_method(found: Evaluation) -> list[Section]:
     measures = tuple((name, found.about[name]) for name in found.measures)
     facts = [
-        ("release", found.release),
+        ("release", marked(found.release, found.mark)),
         ("release id", found.release_id),
         ("parts", ", ".join(found.parts)),
         ("sealed parts evaluated", ", ".join(found.sealed) or "none"),

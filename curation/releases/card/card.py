@@ -23,6 +23,7 @@ from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
+from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
 from curation.text import amount
 
@@ -48,6 +49,7 @@ class Card:
             header=release.header,
             licence=self.licence,
             limits=self.limits,
+            mark=mark_sentence(release.row.name, release.mark),
             **_contents(release),
             **_labels(release),
             **_agreement(release.rows("agreement")[0]),

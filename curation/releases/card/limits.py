@@ -6,7 +6,7 @@ from collections import Counter
 
 from curation.releases.card.markdown import Lines, percent
 from curation.releases.pairs import PairCodes, number_in
-from curation.releases.stored import without_relevant
+from curation.releases.stored import mark_sentence, without_relevant
 from curation.releases.verify import Opened
 
 
@@ -105,8 +105,7 @@ def _of_freeze(release: Opened) -> Lines:
             f"{sharing['grades']:,} grades were given to further documents by the rule {sharing['rule']!r}, "
             f"not by people; {sharing['conflicts']:,} texts have different grades under different ids."
         )
-    if header.get("override"):
-        sentences.append("It was frozen although its agreement is not what the project demands.")
+    sentences += mark_sentence("It", release.mark)
     sources = Counter(row["source"] for row in release.rows("queries"))
     if sources["synthetic"]:
         sentences.append(synthetic_sentence(sources["synthetic"], sources.total()))

@@ -18,7 +18,7 @@ from curation.releases.verify import Opened
 
 
 class ReleaseSummary(NamedTuple):
-    """One of the two; `queries` and `grades` are part of the split → number."""
+    """One of the two; `queries` and `grades` are part of the split → number; `mark` is its mark, if any."""
 
     name: str
     release_id: str
@@ -26,6 +26,7 @@ class ReleaseSummary(NamedTuple):
     documents: int
     queries: dict[str, int]
     grades: dict[str, int]
+    mark: str | None = None
 
 
 class ComparedRelease:
@@ -44,6 +45,7 @@ class ComparedRelease:
             self.header["documents"],
             self.header["queries"],
             self.header["grades"],
+            release.mark,
         )
         self.queries = {row["query_id"]: row for row in release.rows("queries")}
         self.qrels = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
 from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
+from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import Section, Table, html_page
 from curation.text import amount, decimal, isolated
 
@@ -20,8 +21,13 @@ LIMIT = 50
 def diff_page(diff: Diff, limit: int = LIMIT) -> str:
     """A whole HTML page about two releases."""
     remark = f"Release ids: {diff.old.release_id} → {diff.new.release_id}."
-    title = f"From release {diff.old.name} to {diff.new.name}"
-    return html_page(title, findings(diff), diff_sections(diff, limit), remark)
+    return html_page(title_of(diff), findings(diff), diff_sections(diff, limit), remark)
+
+
+def title_of(diff: Diff) -> str:
+    """Which releases are compared, with their marks."""
+    old, new = (marked(one.name, one.mark) for one in (diff.old, diff.new))
+    return f"From release {old} to {new}"
 
 
 def findings(diff: Diff) -> list[str]:
@@ -30,6 +36,7 @@ def findings(diff: Diff) -> list[str]:
         return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
     old, new = diff.old, diff.new
     sentences = [
+        *(line for one in (old, new) for line in mark_sentence(one.name, one.mark)),
         f"{_arrow(sum(old.queries.values()), sum(new.queries.values()))} queries, "
         f"{_arrow(sum(old.grades.values()), sum(new.grades.values()))} grades, "
         f"{_arrow(old.documents, new.documents)} documents in the corpus.",

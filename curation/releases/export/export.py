@@ -59,6 +59,7 @@ class Exported:
     rows: file → rows, for formats whose rows are made from several grades.
     left_out: reason → number.
     files: file → {sha256, bytes}, without the manifest itself.
+    mark: that the release was frozen against the gate, where it was.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Exported:
     rows: dict[str, int]
     left_out: dict[str, int]
     files: dict[str, dict[str, Any]]
+    mark: str | None = None
 
 
 def export(
@@ -250,6 +252,7 @@ def _described(
         rows=dict(written.rows),
         left_out=dict(written.left_out),
         files=files,
+        mark=release.mark,
     )
 
 
@@ -269,6 +272,8 @@ def _write_manifest(folder: Path, exported: Exported, options: ExportOptions) ->
         "options": {"unjudged": options.unjudged, "negatives": options.negatives},
         "written_with": written_with(),
     }
+    if exported.mark:
+        manifest["mark"] = exported.mark
     (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
 
 

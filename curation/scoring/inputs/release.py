@@ -274,6 +274,11 @@ class EvaluatedRelease:
     frozen: Opened | None = None
 
     @property
+    def mark(self) -> str | None:
+        """That it was frozen against the gate, where it was."""
+        return self.frozen and self.frozen.mark
+
+    @property
     def sealed_queries(self) -> NDArray[np.bool_]:
         """Which of the queries are of a sealed part, shape (Q,)."""
         masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]

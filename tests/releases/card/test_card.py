@@ -126,7 +126,7 @@ def test_known_limits_follow_from_the_content(drawn: Opened) -> None:
         "All judgments were imported",
         "4 of 12 candidate pairs (33.3%) have no grade",
         "not known to be irrelevant",
-        "frozen although its agreement is not what the project demands",
+        "It was frozen against the gate: ordinal alpha is not known.",
     ):
         assert limit in limits
     assert "no sample" not in limits

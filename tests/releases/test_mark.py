@@ -1,0 +1,95 @@
+"""A release that was frozen against the gate says so wherever it is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import goldset
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.submission import submit
+from curation.evaluation.submitted import evaluable_release, submitted_report
+from curation.path import read_path
+from curation.releases.stored import MARK, find_release, release_marks
+from curation.store import Annotator, Store
+from tests.support.command_line import invoke
+from tests.support.evaluated_project import evaluated_project, freeze_against_the_gate, ranked, write_run
+
+LEE = Annotator("lee", "lead", False)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """v1 was frozen as the gate was open, v2 against it."""
+    store = evaluated_project(tmp_path_factory.mktemp("marked"))
+    freeze_against_the_gate(store, "v2")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "a.trec", ranked("a"))
+
+
+def said(store: Store, *arguments: str | Path) -> str:
+    done = invoke(["--project", str(store.path), *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
+    project: Store, run_file: Path, tmp_path: Path
+) -> None:
+    for name, marked in (("v1", False), ("v2", True)):
+        out = tmp_path / name
+        out.mkdir()
+        run = ("--run", run_file)
+        packed, html, table = out / "it.goldset", out / "it.html", out / "it.md"
+        texts = {
+            "pack": said(project, "release", "pack", name, packed),
+            "show": said(project, "release", "show", name),
+            "card": said(project, "card", name),
+            "evaluate": said(project, "evaluate", name, *run, "--html", html, "--table", table),
+            "html": html.read_text(encoding="utf-8"),
+            "table": table.read_text(encoding="utf-8"),
+            "json": said(project, "evaluate", name, *run, "--json"),
+            "markdown": said(project, "evaluate", name, *run, "--summary", "md"),
+            "ladder": said(
+                project, "evaluate", name, *run, "--part", "test", "--reason", "to see", "--ladder"
+            ),
+            "of the file": said(project, "evaluate", packed, *run),
+            "export": said(project, "export", name, "--format", "leaderboard", "--out", out / "files"),
+            "readme": (out / "files" / "README.md").read_text(encoding="utf-8"),
+            "manifest": (out / "files" / "manifest.json").read_text(encoding="utf-8"),
+        }
+        silent = {what for what, text in texts.items() if (MARK in text) is not marked}
+        assert not silent, f"{name}: {silent}"
+    listed = json.loads(said(project, "release", "list", "--json"))["releases"]
+    assert [one["mark"] for one in listed] == [None, f"{MARK}: ordinal alpha is too low"]
+    assert f"v2 ({MARK})" in said(project, "release", "list")
+    assert f"From release v1 to v2 ({MARK})" in said(project, "diff", "v1", "v2")
+    assert json.loads(said(project, "diff", "v1", "v2", "--json"))["new"]["mark"].startswith(MARK)
+
+
+def test_records_carry_the_mark(project: Store, run_file: Path) -> None:
+    release = goldset.release("v2", project.path)
+    assert release.mark == release.evaluate({"a": run_file}).mark == f"{MARK}: ordinal alpha is too low"
+    assert goldset.release("v1", project.path).mark is None
+    with project.reading() as cursor:
+        assert set(release_marks(cursor)) == {"v2"}
+        assert evaluable_release(cursor, find_release(cursor, "v2").release_id).mark == release.mark
+
+
+def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Store, run_file: Path) -> None:
+    request = EvaluateRequest("v2", "dev", ("ndcg_exp@10",), runs=(("a", str(run_file)),))
+    evaluation_id = submit(project, request, "lee").evaluation_id
+    assert evaluation_id is not None
+    with project.reading() as cursor:
+        report, result = submitted_report(cursor, evaluation_id, LEE)
+    assert MARK in report.title and MARK in report.findings[0] and MARK in result
+    steps = {step.name: step.line for step in read_path(project).steps}
+    assert MARK in steps["freeze"] and MARK in steps["evaluate"]
