@@ -90,6 +90,9 @@ def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Stor
     assert evaluation_id is not None
     with project.reading() as cursor:
         report, result = submitted_report(cursor, evaluation_id, LEE)
-    assert MARK in report.title and MARK in report.findings[0] and MARK in result
+    assert MARK in report.title
+    assert MARK in report.findings[0]
+    assert MARK in result
     steps = {step.name: step.line for step in read_path(project).steps}
-    assert MARK in steps["freeze"] and MARK in steps["evaluate"]
+    assert MARK in steps["freeze"]
+    assert MARK in steps["evaluate"]
