@@ -74,7 +74,8 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
     part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
     return ChosenPart(
         *(name, by_name[name].release_id, part, parts[part]),
-        *(offered.measures, offered.facets, offered.scale, offered.pool_sample, offered.mark),
+        *(offered.measures, offered.facets, offered.scale, offered.pool_sample),
+        mark=offered.mark,
     )
 
 

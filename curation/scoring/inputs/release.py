@@ -276,7 +276,7 @@ class EvaluatedRelease:
     @property
     def mark(self) -> str | None:
         """That it was frozen against the gate, where it was."""
-        return self.frozen and self.frozen.mark
+        return self.frozen.mark if self.frozen else None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
