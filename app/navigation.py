@@ -12,7 +12,8 @@ from pkgutil import iter_modules
 import streamlit as st
 
 from app import ui, views
-from app.page import GROUPS, OFFERED, AppPage
+from app.components.links import OFFERED
+from app.page import GROUPS, AppPage
 from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
@@ -37,8 +38,11 @@ def pages_of(role: str) -> list[AppPage]:
 
 
 def menus_of(role: str) -> dict[str, list[AppPage]]:
-    """The pages that a role has, by group; under "" those with a link of their own, which come first."""
-    pages = pages_of(role)
+    """The pages that a role has, by group; under "" those with a link of their own, which come first.
+
+    Pages that links alone lead to are in none.
+    """
+    pages = [page for page in pages_of(role) if page.listed is not None]
     if len(pages) <= ROW:
         return {"": pages}
     menus = {group: [page for page in pages if page.group == group] for group in ("", *GROUPS)}
@@ -55,20 +59,25 @@ def place_in_menus(role: str, title: str) -> int | None:
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     """The pages of an annotator by group, as Streamlit takes them; the role's first page is at `/`."""
-    first, *_ = pages_of(annotator.role)
-    st.session_state[OFFERED] = {page.address for page in pages_of(annotator.role)}
+    first, *_ = pages = pages_of(annotator.role)
+    st.session_state[OFFERED] = {page.address for page in pages}
+    menus = {"": [page for page in pages if page.listed is None]}
+    for group, members in menus_of(annotator.role).items():
+        menus[group] = menus.get(group, []) + members
     return {
-        group: [
-            st.Page(
-                partial(_show, page, annotator),
-                title=page.title,
-                url_path=page.address,
-                default=page is first,
-            )
-            for page in members
-        ]
-        for group, members in menus_of(annotator.role).items()
+        group: [_streamlit_page(page, annotator, page is first) for page in members]
+        for group, members in menus.items()
     }
+
+
+def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.Page:
+    return st.Page(
+        partial(_show, page, annotator),
+        title=page.title,
+        url_path=page.address,
+        default=is_first,
+        visibility="visible" if page.listed is not None and page.listed(annotator) else "hidden",
+    )
 
 
 def _show(page: AppPage, annotator: Annotator) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, OFFERED
+from app.components.links import is_offered
+from app.page import LEADS
 from curation.path import Action, PathStep, read_path
 from curation.store import Annotator, Store
 
 
 def step_link(action: Action) -> None:
     """A link to the page and the part where a step is done; nothing where the navigation has no such page."""
-    offered = st.session_state.get(OFFERED)
-    if offered is None or action.page in offered:
+    if is_offered(action.page):
         page = st.Page(_nothing, title=action.label, url_path=action.page)
         st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))
 

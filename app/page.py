@@ -23,8 +23,10 @@ REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
 JUDGE, SET_UP, BUILD, RELEASE = GROUPS = ("Judge", "Set up", "Build", "Release")
 """The groups of the navigation, in its order."""
-OFFERED = "offered pages"
-"""Where a session keeps the addresses of the pages that its navigation has."""
+
+
+def _always(_: Annotator) -> bool:
+    return True
 
 
 class AppPage(NamedTuple):
@@ -34,6 +36,8 @@ class AppPage(NamedTuple):
     show: draws the page for an annotator; a `CurationError` is shown as a sentence.
     group: the menu that has the page where a role has too many pages for a row of links; without one it has a
     link of its own.
+    listed: whether the navigation names the page to somebody; its address leads there anyway. None: it is
+    reached by links alone.
     """
 
     position: int
@@ -43,6 +47,7 @@ class AppPage(NamedTuple):
     show: Callable[[Annotator], None]
     shows_title: bool = True
     group: str = ""
+    listed: Callable[[Annotator], bool] | None = _always
 
 
 EVERY = 1.0

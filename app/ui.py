@@ -11,10 +11,11 @@ import streamlit as st
 
 from app.components.account import account
 from app.components.drawing import drawing
+from app.components.links import query_link
 from curation.errors import CurationError
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import NAMES, Element, Fact, Node
-from curation.reports.page import BarCell, IntervalCell, Section, Table, cell_text, is_figure
+from curation.reports.page import BarCell, IntervalCell, QueryName, Section, Table, cell_text, is_figure
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
 from curation.text import isolated
@@ -156,7 +157,8 @@ def query(text: str, need: str | None) -> None:
 def said(about: str, *words: str) -> None:
     """What somebody said about something, a line each, as text."""
     lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
-    st.html(f'<div class="gs-opinion"><b dir="auto">{escape(about)}</b>{lines}</div>')
+    named = query_link(about, about.query_id) if isinstance(about, QueryName) else escape(about)
+    st.html(f'<div class="gs-opinion"><b dir="auto">{named}</b>{lines}</div>')
 
 
 def document(
@@ -271,6 +273,8 @@ def _cell(value: object) -> str:
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
     if isinstance(value, IntervalCell):
         return f"<td>{_span(value)}</td>"
+    if isinstance(value, QueryName):
+        return f"<td>{query_link(value, value.query_id, value.document_id)}</td>"
     shown = cell_text(value)
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it

@@ -41,7 +41,7 @@ from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.page import page_at
 from tests.support.projects import rows_of
-from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
+from tests.support.sealed_project import CANARY, PEOPLE, QUERIES, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
 from tests.support.terminal import broken, drawn
 
@@ -212,6 +212,7 @@ PAGES: dict[str, list[dict[str, str]]] = {
     "coverage": [{}],
     "evaluate": [{}],
     "relabel": [{"of": part} for part in RELABEL_PARTS],
+    "query": [{"id": f"q{n:02}"} for n in range(QUERIES)],
 }
 """All pages, and the parameters with which they show their parts."""
 REVIEWERS_READ = {"answers"}

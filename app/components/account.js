@@ -53,6 +53,16 @@ function watch({ target }) {
   if (uploader) broken.observe(uploader, { childList: true, subtree: true, characterData: true });
 }
 
+// A link to another page of the app goes there in the same session, as Streamlit's own do; with a key of the
+// browser's it opens a new tab.
+function follow(event) {
+  const link = event.composedPath().find((one) => one.matches?.("a.gs-page"));
+  if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  history.pushState({}, "", link.getAttribute("href"));
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
 export default function account({ data, parentElement }) {
   window.removeEventListener("click", window.goldsetOnce, true);
   window.goldsetOnce = once;
@@ -67,6 +77,9 @@ export default function account({ data, parentElement }) {
     window.addEventListener(kind, leave, true);
   }
   window.goldsetLeave = leave;
+  window.removeEventListener("click", window.goldsetFollow);
+  window.addEventListener("click", follow);
+  window.goldsetFollow = follow;
   setTimeout(tidy);
   refusals = data.refusals;
   window.goldsetDrawn?.();

@@ -297,7 +297,8 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
         sentence = "You are not signed in, or your sign-in has ended."
         return JSONResponse({"message": sentence, "signed_in": False}, 401)
     if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
-        return RedirectResponse(f"/sign-in?next={quote(path)}", 303)
+        address = f"{path}?{scope['query_string'].decode()}".removesuffix("?")
+        return RedirectResponse(f"/sign-in?next={quote(address)}", 303)
     return PlainTextResponse("not signed in", 401)
 
 

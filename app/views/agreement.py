@@ -22,7 +22,7 @@ from curation.agreement.report.report import (
 )
 from curation.agreement.report.sections import QUERIES, Layers, agreement_page, feedback_section, layers
 from curation.labeling.rounds.rounds import list_rounds
-from curation.reports.page import Section
+from curation.reports.page import QueryName, Section
 from curation.store import Annotator, Store
 from curation.text import percent
 
@@ -115,13 +115,16 @@ def _pairs(queries: tuple[QueryShare, ...]) -> None:
     """The pairs of each query on which grades differ, and who said what."""
     for one in queries:
         ui.said(
-            one.text,
+            QueryName(one.text, one.query_id),
             f"{percent(one.disagreement, 1)} of the disagreement, {one.disputed:,} of {one.units:,} "
             "pairs differ",
         )
         with st.expander("Pairs on which grades differ"):
             rows = [
-                (pair.document_id, ", ".join(f"{name}: {_grade(grade)}" for name, grade in pair.said))
+                (
+                    QueryName(pair.document_id, one.query_id, pair.document_id),
+                    ", ".join(f"{name}: {_grade(grade)}" for name, grade in pair.said),
+                )
                 for pair in one.opinions
             ]
             ui.table("The widest apart first", ["Document", "Who said what"], rows, words=True)

@@ -23,7 +23,7 @@ from curation.errors import RefusedError
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.submitted import submitted_texts
-from curation.reports.page import Mark, Section, Table, html_page
+from curation.reports.page import Mark, QueryName, Section, Table, html_page
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
 from curation.scoring.inputs.release import CLUSTER, Facet
@@ -176,7 +176,11 @@ def _region(
     names = [state.map.entities[place].name for place in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries: Sequence[tuple[object, ...]] = [
-        (query.text, query.source, *(values.get(query.query_id) for values in systems.values()))
+        (
+            QueryName(query.text, query.query_id),
+            query.source,
+            *(values.get(query.query_id) for values in systems.values()),
+        )
         for query in state.queries.get(number, [])
     ]
     tables = [Table(amount(len(documents), "document"), ("document", "title"), documents)]

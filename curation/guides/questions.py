@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.errors import InputError, NotFoundError
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
-from curation.reports.page import Table
+from curation.reports.page import QueryName, Table
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 from curation.text import LONGEST_NOTE, digest
@@ -235,7 +235,8 @@ def question_table(caption: str, found: Sequence[GuideQuestion]) -> Table:
     columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
     rows = (
         (
-            *(one.query or "the whole guide", one.title or "", one.words, one.author),
+            QueryName(one.query or "the whole guide", one.query_id or "", one.document_id or ""),
+            *(one.title or "", one.words, one.author),
             *(one.answer or "not yet", one.question_id[:8]),
         )
         for one in found

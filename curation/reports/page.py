@@ -92,6 +92,18 @@ class IntervalCell(NamedTuple):
     high: float | None
 
 
+class QueryName(str):
+    """A cell that names a query or a pair: in the app it opens the page of the query."""
+
+    query_id: str
+    document_id: str
+
+    def __new__(cls, words: str, query_id: str = "", document_id: str = "") -> QueryName:
+        name = super().__new__(cls, words)
+        name.query_id, name.document_id = query_id, document_id
+        return name
+
+
 def cell_text(value: object) -> str:
     """What a table shows of a value: None is unknown, fractions have three places, times end with minutes."""
     if value is None:

@@ -144,7 +144,7 @@ def test_a_link_to_a_page_that_the_navigation_has_not_is_left_out(store: Store) 
     def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
         import streamlit as st
 
-        from app.page import OFFERED
+        from app.components.links import OFFERED
         from app.views import home
 
         st.session_state[OFFERED] = {"home", "curate"}

@@ -180,6 +180,8 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
 def test_a_page_leads_to_the_sign_in_and_back(anyone: TestClient) -> None:
     asked = anyone.get("/adjudicate", headers={"Accept": "text/html"})
     assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=/adjudicate")
+    shared = anyone.get("/query?id=q1", headers={"Accept": "text/html"}, follow_redirects=False)
+    assert shared.headers["location"] == "/sign-in?next=/query%3Fid%3Dq1"
     assert enter(anyone, "anna", target="/adjudicate").headers["location"] == "/adjudicate"
 
 

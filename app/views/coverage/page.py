@@ -35,6 +35,7 @@ from curation.evaluation.coverage_report import (
     stored_values,
 )
 from curation.evaluation.submitted import submitted_evaluations
+from curation.reports.page import QueryName
 from curation.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
 from curation.store import Annotator, Store
 
@@ -60,7 +61,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (
-            one.text,
+            QueryName(one.text, one.query_id),
             f"{one.writer} ({SOURCES[one.source]})",
             names.get(one.cluster, "") if one.map_id == state.map.map_id else "of another map",
             one.document_id,
@@ -90,7 +91,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
 
 def _check(check: UnanswerableCheck) -> tuple[object, ...]:
     said = f"{check.said.yes}, {check.said.partly}, {check.said.no}"
-    return check.text, check.candidates, said, VERDICTS[check.verdict]
+    return QueryName(check.text, check.query_id), check.candidates, said, VERDICTS[check.verdict]
 
 
 KEPT = 4

@@ -10,7 +10,7 @@ from app import ui
 from app.page import PageContext
 from curation.coverage.coverage_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.tasks import CoverageState, open_tasks
-from curation.reports.page import NumberCell
+from curation.reports.page import NumberCell, QueryName
 from curation.store.documents import snapshot_titles
 from curation.text import isolated, listed
 
@@ -84,7 +84,7 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
         return
     rows: Sequence[Sequence[object]] = [
         (
-            query.text,
+            QueryName(query.text, query.query_id),
             query.source,
             *(NumberCell(values.get(query.query_id), 3) for values in results.values()),
         )

@@ -14,6 +14,7 @@ from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contribution_table, contributions
 from curation.pooling.pool import last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
+from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
 from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
@@ -81,7 +82,13 @@ def _negatives(found: HardNegatives) -> None:
         f"{found.negatives:,} hard negatives: high in a system's list, and judged not relevant",
         ["Query", "Relevant", "Negatives", "Wanted", "To judge first"],
         [
-            (query.text, query.positives, len(query.negatives), query.missing, len(query.suspects))
+            (
+                QueryName(query.text, query.query_id),
+                query.positives,
+                len(query.negatives),
+                query.missing,
+                len(query.suspects),
+            )
             for query in needy[:SHOWN]
         ],
         words=True,

@@ -24,6 +24,7 @@ from curation.relabeling.staleness.tables import (
     query_table,
 )
 from curation.relabeling.staleness.text_changes import text_change
+from curation.reports.page import QueryName
 from curation.store import Store
 from curation.text import percent
 
@@ -128,7 +129,12 @@ def _traffic(found: SetStaleness) -> None:
 
 
 def _moved(one: QueryStaleness) -> tuple[object, ...]:
-    return one.text, _share(one.traffic.then), _share(one.traffic.now), one.traffic.trend
+    return (
+        QueryName(one.text, one.query_id),
+        _share(one.traffic.then),
+        _share(one.traffic.now),
+        one.traffic.trend,
+    )
 
 
 def _share(found: TrafficShare | None) -> str:

@@ -23,6 +23,7 @@ from curation.labeling.rounds.status import (
     remarks,
     round_status,
 )
+from curation.reports.page import QueryName
 from curation.store import Annotator, Store
 from curation.text import amount
 
@@ -43,7 +44,7 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
     _remarks("Flagged", "Answer", flagged)
     ui.sentences(withheld(sealed, "remark"))
     if answers:
-        rows = [(one.query, one.yes, one.partly, one.no) for one in answers[:SHOWN]]
+        rows = [(QueryName(one.query, one.query_id), one.yes, one.partly, one.no) for one in answers[:SHOWN]]
         columns = ["Query", "Yes", "Partly", "No"]
         ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
@@ -59,7 +60,7 @@ def _remarks(what: str, column: str, found: list[AnnotatorRemark]) -> None:
         return
     rows = [
         (
-            one.query,
+            QueryName(one.query, one.query_id, one.document_id),
             one.title,
             one.annotator,
             _answer(one) if column == "Answer" else one.reason or "",

@@ -32,7 +32,17 @@ from curation.agreement.report.report import (
     agreement_findings,
     not_shown,
 )
-from curation.reports.page import HeatCell, Mark, Section, Table, heat_map, html_page, intervals, weeks
+from curation.reports.page import (
+    HeatCell,
+    Mark,
+    QueryName,
+    Section,
+    Table,
+    heat_map,
+    html_page,
+    intervals,
+    weeks,
+)
 from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
@@ -284,7 +294,13 @@ def _annotator_pair(one: AnnotatorPair) -> tuple[object, ...]:
 def _queries(found: DisagreementSources) -> tuple[Table, ...]:
     columns = ("Query", "Of the disagreement", "Of the pairs", "Pairs", "With different grades")
     rows = tuple(
-        (one.text, percent(one.disagreement, 1), percent(one.pairs, 1), one.units, one.disputed)
+        (
+            QueryName(one.text, one.query_id),
+            percent(one.disagreement, 1),
+            percent(one.pairs, 1),
+            one.units,
+            one.disputed,
+        )
         for one in found.queries
     )
     caption = f"{len(rows)} of {amount(found.disagreeing, 'query', 'queries')} with disagreement"

@@ -17,7 +17,7 @@ from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSIS
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
 from curation.evaluation.request import TESTS, TUKEY, DecidingTest
-from curation.reports.page import Mark, Section, Table
+from curation.reports.page import Mark, QueryName, Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.text import amount, p_cell
 
@@ -236,7 +236,7 @@ def _of_two(found: Evaluation) -> Section:
         Table(
             caption,
             columns,
-            tuple((int(labels[r.query_id]), r.text, *_cells(r), r.difference) for r in chosen),
+            tuple((int(labels[r.query_id]), *_cells(r), r.difference) for r in chosen),
         )
         for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse))
         if chosen
@@ -250,7 +250,11 @@ def _of_one(found: Evaluation) -> Section:
     ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
     columns = ("query", "query id", headline)
     tables = tuple(
-        Table(caption, columns, tuple((row.text, row.query_id, row.first) for row in chosen))
+        Table(
+            caption,
+            columns,
+            tuple((QueryName(row.text, row.query_id), row.query_id, row.first) for row in chosen),
+        )
         for caption, chosen in (
             (f"Lowest of {name}", ordered[:NAMED]),
             (f"Highest of {name}", ordered[::-1][:NAMED]),
@@ -270,8 +274,8 @@ def _values(found: Evaluation, first: int, second: int) -> list[_QueryValues]:
     return [_QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]
 
 
-def _cells(row: _QueryValues) -> tuple[str, float, float]:
-    return row.query_id, row.first, row.second
+def _cells(row: _QueryValues) -> tuple[QueryName, str, float, float]:
+    return QueryName(row.text, row.query_id), row.query_id, row.first, row.second
 
 
 MOST_DOCUMENTS = 20
@@ -310,7 +314,7 @@ def _turning_documents(pair: Turning) -> Table:
     columns = ("query", "document", f"rank in {pair.first}", f"rank in {pair.second}", "effect")
     rows = tuple(
         (
-            *(one.query_id, one.document_id),
+            *(QueryName(one.query_id, one.query_id, one.document_id), one.document_id),
             *(NO_RANK if rank is None else rank for rank in (one.rank_first, one.rank_second)),
             one.effect,
         )

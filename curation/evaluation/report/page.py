@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ from curation.evaluation.report.systems import write_looks, write_method, write_
 from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
 from curation.releases.stored import mark_sentence, marked
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.reports.table_files import markdown_table
 from curation.text import amount
 
@@ -187,8 +187,20 @@ def _section(values: Mapping[str, Any]) -> Section:
         values["sentence"],
         tuple(map(Markup, values["drawings"])),
         tuple(
-            Table(one["caption"], tuple(one["columns"]), tuple(map(tuple, one["rows"])), one["words"])
+            Table(
+                one["caption"], tuple(one["columns"]), tuple(_rows(one["columns"], one["rows"])), one["words"]
+            )
             for one in values["tables"]
         ),
         values["remark"],
     )
+
+
+def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Rows as they were before they were stored: a query's text is named by the id in the next column."""
+    place = columns.index("query id") if "query id" in columns else None
+    for row in rows:
+        yield tuple(
+            QueryName(cell, row[place]) if column == "query" and place is not None else cell
+            for column, cell in zip(columns, row, strict=True)
+        )

@@ -144,7 +144,9 @@ FROM round_states r WHERE round_id = ?
 class AnnotatorRemark(NamedTuple):
     """An item on which somebody could not tell, or set a flag; grade is None where they could not tell."""
 
+    query_id: str
     query: str
+    document_id: str
     title: str
     annotator: str
     grade: int | None
@@ -164,6 +166,7 @@ class RoundRemarks(NamedTuple):
 class QueryAnswerCounts(NamedTuple):
     """How many annotators of a round say that the corpus answers a query."""
 
+    query_id: str
     query: str
     yes: int
     partly: int
@@ -178,9 +181,9 @@ def remarks(store: Store, round_name: str) -> RoundRemarks:
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        rows = cursor.execute(_REMARKS, [find_round(cursor, round_name).round_id]).fetchall()
+        rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
         door = shut_door(cursor)
-    said = [AnnotatorRemark(*row) for query_id, *row in rows if door.shows(query_id)]
+    said = [one for one in rows if door.shows(one.query_id)]
     return RoundRemarks(said, len(rows) - len(said))
 
 
@@ -196,17 +199,17 @@ def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts
 
 
 _REMARKS = f"""
-SELECT query_id, q.text, coalesce(nullif(d.title, ''), j.document_id), j.annotator, j.grade, j.reason, j.note,
-       j.flagged, j.submitted_at
+SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
+       j.annotator, j.grade, j.reason, j.note, j.flagged, j.submitted_at AS said_at
 FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
 WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
 ORDER BY j.written DESC
 """  # noqa: S608
 
 _QUERY_ANSWERS = """
-SELECT q.text, count(*) FILTER (a.answer = 'yes') AS yes, count(*) FILTER (a.answer = 'partly') AS partly,
-       count(*) FILTER (a.answer = 'no') AS no
+SELECT query_id, q.text AS query, count(*) FILTER (a.answer = 'yes') AS yes,
+       count(*) FILTER (a.answer = 'partly') AS partly, count(*) FILTER (a.answer = 'no') AS no
 FROM current_query_answers a JOIN queries q USING (query_id)
 WHERE a.round_id = ?
-GROUP BY a.query_id, q.text ORDER BY no DESC, partly DESC, q.text, a.query_id
+GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
 """

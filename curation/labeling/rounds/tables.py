@@ -8,7 +8,7 @@ from curation.labeling.rounds.assignment import NAMES
 from curation.labeling.rounds.layout import MINIMUM_ANSWERED, ControlItemResult
 from curation.labeling.rounds.pilot import PilotReport
 from curation.labeling.rounds.status import RoundStatus
-from curation.reports.page import BarCell, NumberCell, Table, figure_row, figure_table
+from curation.reports.page import BarCell, NumberCell, QueryName, Table, figure_row, figure_table
 
 
 def progress_table(status: RoundStatus) -> Table:
@@ -65,7 +65,10 @@ def pilot_tables(report: PilotReport) -> tuple[Table, Table]:
         for one in report.boundaries
     ]
     spreads = tuple(
-        (one.query, one.title or one.document_id, " ".join(map(str, one.grades)), "; ".join(one.notes))
+        (
+            QueryName(one.query, one.query_id, one.document_id),
+            *(one.title or one.document_id, " ".join(map(str, one.grades)), "; ".join(one.notes)),
+        )
         for one in report.spreads
     )
     title = f"Largest differences, {len(spreads):,} of {report.differing:,}"

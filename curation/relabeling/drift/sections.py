@@ -7,7 +7,7 @@ from functools import partial
 
 from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
-from curation.reports.page import HeatCell, Section, Table, heat_map, html_page
+from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
 from curation.text import amount, decimal, ends, p_cell, p_text, percent
 
 LIMIT = 50
@@ -179,7 +179,10 @@ def _orders(report: DriftReport) -> Table:
 def _regraded(report: DriftReport, limit: int) -> Table:
     changed = [pair for pair in report.regraded if pair.changed]
     rows = tuple(
-        (p.query_id, p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.causes) or "none")
+        (
+            QueryName(p.query_id, p.query_id, p.document_id),
+            *(p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.causes) or "none"),
+        )
         for p in changed[:limit]
     )
     shown = f", the first {limit:,} shown" if len(changed) > limit else ""

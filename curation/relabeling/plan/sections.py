@@ -7,7 +7,7 @@ from typing import Any
 
 from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.staleness.tables import first
-from curation.reports.page import Table
+from curation.reports.page import QueryName, Table
 from curation.text import amount, percent
 
 WHY = {
@@ -64,7 +64,13 @@ def pair_table(plan: ShownPlan, limit: int) -> Table:
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
         (
-            *(one.text, one.document_id, one.title, one.part, one.stratum),
+            *(
+                QueryName(one.text, one.query_id, one.document_id),
+                one.document_id,
+                one.title,
+                one.part,
+                one.stratum,
+            ),
             *(one.how if one.grade is None else one.grade, one.judged or "unknown"),
         )
         for one in plan.pairs[:limit]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from curation.relabeling.staleness.calendar import NOT_PLANNED, RelabelingCalendar
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
-from curation.reports.page import NumberCell, Table
+from curation.reports.page import NumberCell, QueryName, Table
 from curation.text import amount
 
 
@@ -44,7 +44,15 @@ def query_table(found: SetStaleness, limit: int) -> Table:
     """The stalest queries."""
     rows = (
         (
-            *(one.text, one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest),
+            *(
+                QueryName(one.text, one.query_id),
+                one.type,
+                one.pairs,
+                one.changed,
+                one.gone,
+                one.stale,
+                one.oldest,
+            ),
             *(one.traffic.trend, NumberCell(one.score, 2)),
         )
         for one in found.queries[:limit]
@@ -77,4 +85,5 @@ def _pair(pair: PairStaleness, texts: Mapping[str, str]) -> tuple[object, ...]:
     grade = pair.how if pair.grade is None else pair.grade
     parts = (NumberCell(getattr(pair.parts, name), 2) for name in WEIGHTS)
     judged = pair.judged or "unknown"
-    return texts[pair.query_id], pair.document_id, grade, judged, NumberCell(pair.score, 2), *parts
+    name = QueryName(texts[pair.query_id], pair.query_id, pair.document_id)
+    return name, pair.document_id, grade, judged, NumberCell(pair.score, 2), *parts

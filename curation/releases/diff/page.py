@@ -11,7 +11,7 @@ from dataclasses import replace
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
 from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
 from curation.releases.stored import mark_sentence, marked
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.text import amount, decimal, isolated
 
 LIMIT = 50
@@ -131,7 +131,7 @@ def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
     columns = ("query", "query id", "document", "part", "grade", "how", "document is", "cause")
     cells = (
         (
-            row.text,
+            QueryName(row.text, row.query_id, row.document_id),
             row.query_id,
             row.document_id,
             row.part,
@@ -151,8 +151,13 @@ def _causes(diff: Diff) -> Table:
 
 
 def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
-    moves = tuple((row.text, row.query_id, f"{row.before} → {row.after}") for row in diff.moves[:limit])
-    reworded = tuple((row.query_id, row.before, row.after) for row in diff.reworded[:limit])
+    moves = tuple(
+        (QueryName(row.text, row.query_id), row.query_id, f"{row.before} → {row.after}")
+        for row in diff.moves[:limit]
+    )
+    reworded = tuple(
+        (QueryName(row.query_id, row.query_id), row.before, row.after) for row in diff.reworded[:limit]
+    )
     return (
         _only("Came", diff.queries_in, limit),
         _only("Left", diff.queries_out, limit),
@@ -162,7 +167,10 @@ def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 
 def _only(caption: str, rows: Sequence[QueryRow], limit: int) -> Table:
-    cells = tuple((row.text, row.query_id, row.part, row.grades, row.reason) for row in rows[:limit])
+    cells = tuple(
+        (QueryName(row.text, row.query_id), row.query_id, row.part, row.grades, row.reason)
+        for row in rows[:limit]
+    )
     columns = ("query", "query id", "part", "grades", "why")
     return Table(_caption(caption, len(rows), limit), columns, cells)
 

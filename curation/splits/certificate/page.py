@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.splits.assignment.assignment import ALL
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.documents import NEAR_DUPLICATE
@@ -156,9 +156,13 @@ def _pairs(certificate: Certificate) -> Section:
 
 def _texts(pair: ClosestPair) -> tuple[str, str]:
     return (
-        f"{isolated(pair.first)}: {isolated(pair.first_text)}",
-        f"{isolated(pair.second)}: {isolated(pair.second_text)}",
+        _named(pair.first, pair.first_text),
+        _named(pair.second, pair.second_text),
     )
+
+
+def _named(query_id: str, text: str) -> QueryName:
+    return QueryName(f"{isolated(query_id)}: {isolated(text)}", query_id)
 
 
 def _crossings(heading: str, sentence: str, ties: Sequence[Crossing], texts: Mapping[str, str]) -> Section:
@@ -166,8 +170,8 @@ def _crossings(heading: str, sentence: str, ties: Sequence[Crossing], texts: Map
         (
             tie.kind,
             tie.similarity,
-            f"{isolated(tie.query_a)}: {isolated(texts.get(tie.query_a, ''))}",
-            f"{isolated(tie.query_b)}: {isolated(texts.get(tie.query_b, ''))}",
+            _named(tie.query_a, texts.get(tie.query_a, "")),
+            _named(tie.query_b, texts.get(tie.query_b, "")),
             ", ".join(map(isolated, tie.documents)),
         )
         for tie in ties[:SHOWN]

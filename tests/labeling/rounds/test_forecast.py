@@ -114,4 +114,4 @@ def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> Non
         ("ada", None, "broken", "cut off", False),
         ("ada", 3, None, None, True),
     }
-    assert query_answer_counts(store, "first") == [(first.query, 0, 1, 0)]
+    assert query_answer_counts(store, "first") == [(first.query, first.query, 0, 1, 0)]
