@@ -22,6 +22,7 @@ from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, col
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
 from curation.coverage.clusters import documents_of, match_queries
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
+from curation.coverage.measures import third_name
 from curation.coverage.report import CoverageReport, Span, find_coverage, match_asked
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.evaluation.coverage_effects import (
@@ -49,7 +50,6 @@ TARGET = Path(__file__).with_name("coverage.md")
 MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
-THIRDS = ("low", "middle", "high")
 FINEST = 60.0
 NEAREST = (0, 5, 20, 50, 100)
 Scored = dict[str, dict[str, dict[str, float]]]
@@ -199,7 +199,7 @@ def _grid(found: CoverageEffects) -> Iterator[str]:
     yield f"| Δ | J | queries | {' | '.join(systems)} |\n|---|---|--:|{'--:|' * len(systems)}\n"
     for cell in found.cells:
         means = " | ".join(map(_figure, cell.means.values()))
-        yield f"| {THIRDS[cell.dispersion]} | {THIRDS[cell.alignment]} | {cell.queries} | {means} |\n"
+        yield f"| {third_name(cell.dispersion)} | {third_name(cell.alignment)} | {cell.queries} | {means} |\n"
 
 
 def _wins(

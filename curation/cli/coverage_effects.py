@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from curation.coverage.report import Span
     from curation.evaluation.coverage_effects import CoverageEffects, SystemEffects
 
-THIRDS = ("low", "middle", "high")
-
 
 def coverage_effects_command(
     name: ReleaseName,
@@ -110,12 +108,14 @@ def _show_within(title: str, effects: Sequence[SystemEffects]) -> None:
 def _show_cells(found: CoverageEffects) -> None:
     if not found.cells:
         return
+    from curation.coverage.measures import third_name
+
     systems = list(found.cells[0].means)
     table(
         "Mean nDCG@10 in the 3 × 3 grid, over regions",
         ["dispersion", "alignment", "queries", *systems],
         [
-            (THIRDS[cell.dispersion], THIRDS[cell.alignment], cell.queries, *cell.means.values())
+            (third_name(cell.dispersion), third_name(cell.alignment), cell.queries, *cell.means.values())
             for cell in found.cells
         ],
     )

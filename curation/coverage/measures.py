@@ -14,12 +14,13 @@ Dispersion and alignment of queries, and the 3 × 3 grid of both (Klearman et al
 With D(q) the relevant documents of a query:
 
 - dispersion Δ(q) = |∪ C(d)| / Σ |C(d)| over d in D(q): 1 where relevant documents share no cluster, low where
-  they are all about the same;
+  they are all about the same. Of one document it is 1 by definition and says nothing, so it needs two;
 - alignment J(q) = |C(q) ∩ C(D(q))| / |C(q) ∪ C(D(q))| with C(D(q)) = ∪ C(d): 1 where the query names
   just what its relevant documents are about.
 
 A query without a relevant document that has clusters has neither. Tertiles cut both; a value on a boundary is
-in the lower part.
+in the lower part. A figure so often equal that both boundaries are one value is not cut: the cells are then
+the thirds of the other one.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ ENOUGH = 5
 """Queries that make a cluster tested well enough for SCC."""
 
 Clusters = frozenset[int]
+_THIRDS = ("low", "middle", "high")
 
 
 class AskedText(NamedTuple):
@@ -119,9 +121,9 @@ def _share(part: float, whole: float) -> float | None:
 
 
 class QueryShape(NamedTuple):
-    """Δ in (0, 1] and J in [0, 1] of a query."""
+    """Δ in (0, 1] of a query, None with one relevant document, and J in [0, 1]."""
 
-    dispersion: float
+    dispersion: float | None
     alignment: float
 
 
@@ -136,25 +138,29 @@ class Tertiles(NamedTuple):
         return int(value > self.lower) + int(value > self.upper)
 
 
+Cell = tuple[int | None, int | None]
+"""The thirds of dispersion and alignment from 0; None where the figure is undefined or not cut."""
+
+
 class QueryGrid(NamedTuple):
-    """The cells of queries, as (tertile of dispersion, tertile of alignment).
+    """The cells of queries.
 
     Attributes
     ----------
-    left_out: queries without a relevant document that has a cluster: they have no cell.
+    dispersion, alignment: None where the figure is not cut.
+    left_out: queries without a third of either: they have no cell.
     """
 
-    dispersion: Tertiles
-    alignment: Tertiles
-    cells: dict[str, tuple[int, int]]
+    dispersion: Tertiles | None
+    alignment: Tertiles | None
+    cells: dict[str, Cell]
     left_out: list[str]
 
 
 def dispersion(of_relevant: Iterable[Clusters]) -> float | None:
-    """Δ from C(d) of each relevant document; None if none of them has a cluster."""
-    held = list(of_relevant)
-    total = sum(map(len, held))
-    return len(frozenset().union(*held)) / total if total else None
+    """Δ from C(d) of each relevant document; None with fewer than two that have a cluster."""
+    held = [clusters for clusters in of_relevant if clusters]
+    return len(frozenset().union(*held)) / sum(map(len, held)) if len(held) > 1 else None
 
 
 def alignment(of_query: Clusters, of_relevant: Iterable[Clusters]) -> float | None:
@@ -165,28 +171,44 @@ def alignment(of_query: Clusters, of_relevant: Iterable[Clusters]) -> float | No
 
 def query_shape(of_query: Clusters, of_relevant: Sequence[Clusters]) -> QueryShape | None:
     """Δ and J of one query; None if no relevant document has a cluster."""
-    spread, aligned = dispersion(of_relevant), alignment(of_query, of_relevant)
-    return None if spread is None or aligned is None else QueryShape(spread, aligned)
+    aligned = alignment(of_query, of_relevant)
+    return None if aligned is None else QueryShape(dispersion(of_relevant), aligned)
 
 
 def make_grid(shapes: Mapping[str, QueryShape | None]) -> QueryGrid | None:
-    """The grid of queries by their id; None if none of them has a shape."""
+    """The grid of queries by their id; None if none of them has a cell."""
     known = {query_id: shape for query_id, shape in sorted(shapes.items()) if shape is not None}
-    if not known:
-        return None
     spread = _tertiles([shape.dispersion for shape in known.values()])
     aligned = _tertiles([shape.alignment for shape in known.values()])
-    return QueryGrid(
-        dispersion=spread,
-        alignment=aligned,
-        cells={
-            query_id: (spread.part(shape.dispersion), aligned.part(shape.alignment))
-            for query_id, shape in known.items()
-        },
-        left_out=sorted(shapes.keys() - known.keys()),
-    )
+    placed = {query_id: cell_of(shape, spread, aligned) for query_id, shape in known.items()}
+    cells = {query_id: cell for query_id, cell in placed.items() if cell is not None}
+    return QueryGrid(spread, aligned, cells, sorted(shapes.keys() - cells.keys())) if cells else None
 
 
-def _tertiles(values: Sequence[float]) -> Tertiles:
-    lower, upper = np.quantile(values, [1 / 3, 2 / 3])
-    return Tertiles(float(lower), float(upper))
+def third_name(third: int | None) -> str:
+    """What a third is called, from 0; a dash for none."""
+    return "–" if third is None else _THIRDS[third]
+
+
+def cell_of(shape: QueryShape, spread: Tertiles | None, aligned: Tertiles | None) -> Cell | None:
+    """The cell of a query by the boundaries; None where it has a third of neither figure."""
+    third = None if spread is None or shape.dispersion is None else spread.part(shape.dispersion)
+    cell = (third, None if aligned is None else aligned.part(shape.alignment))
+    return None if cell == (None, None) else cell
+
+
+def possible_cells(cells: Collection[Cell]) -> list[Cell]:
+    """The cells that such queries can have: nine, and the thirds of one figure where the other has none."""
+    thirds = range(3)
+    nine: list[Cell] = [(spread, aligned) for spread in thirds for aligned in thirds]
+    kinds: list[list[Cell]] = [nine, [(None, third) for third in thirds], [(third, None) for third in thirds]]
+    return [cell for kind in kinds if not set(kind).isdisjoint(cells) for cell in kind]
+
+
+def _tertiles(values: Sequence[float | None]) -> Tertiles | None:
+    """The boundaries of the values that are known; None where both would be one value."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    cuts = Tertiles(*np.quantile(known, [1 / 3, 2 / 3]).tolist())
+    return cuts if cuts.lower < cuts.upper else None

@@ -16,7 +16,14 @@ import numpy as np
 
 from curation.coverage.clusters import documents_of
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
-from curation.coverage.measures import Clusters, QueryGrid, QueryShape, make_grid, query_shape
+from curation.coverage.measures import (
+    Clusters,
+    QueryGrid,
+    QueryShape,
+    make_grid,
+    possible_cells,
+    query_shape,
+)
 from curation.coverage.report import Span, clusters_at, match_asked, span
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
@@ -90,15 +97,15 @@ class EffectsStep(NamedTuple):
 
 
 class CellFigures(NamedTuple):
-    """A cell of the grid: thirds of dispersion and alignment from 0, and the mean of each system's nDCG@10.
+    """A cell of the grid (`coverage.measures.Cell`), and the mean of each system's nDCG@10.
 
     Attributes
     ----------
     means: system → mean; None without a query.
     """
 
-    dispersion: int
-    alignment: int
+    dispersion: int | None
+    alignment: int | None
     queries: int
     means: dict[str, float | None]
 
@@ -112,7 +119,7 @@ class CoverageEffects:
     resolution: of the map in force; `seed` is that of the permutations.
     shapes: mean of Δ and J over regions, and over all clusters, as (Δ, J); None without any.
     grid: by regions; None where no query has a cell.
-    cells: the nine cells of it, by dispersion and alignment.
+    cells: the cells that it can have, by dispersion and alignment.
     regions, all_clusters: by system, with tests.
     curve: by system and resolution.
     left_out: reason → queries.
@@ -123,7 +130,7 @@ class CoverageEffects:
     resolution: float
     seed: int
     queries: int
-    shapes: dict[str, tuple[float, float] | None]
+    shapes: dict[str, tuple[float | None, float] | None]
     grid: QueryGrid | None
     cells: list[CellFigures]
     regions: list[SystemEffects]
@@ -259,7 +266,7 @@ def _by_figure(
     known = [
         (values[key], getattr(shape, figure))
         for key, shape in placed.shapes.items()
-        if shape and key in values
+        if shape and key in values and getattr(shape, figure) is not None
     ]
     scores, figures = np.array(known, float).reshape(-1, 2).T
     return explained_by_figure(scores, figures, seed)
@@ -309,7 +316,7 @@ def _cells(grid: QueryGrid | None, scored: Mapping[str, Values]) -> list[CellFig
     if grid is None:
         return []
     found = []
-    for place in [(row, column) for row in range(3) for column in range(3)]:
+    for place in possible_cells(grid.cells.values()):
         queries = [query_id for query_id, cell in grid.cells.items() if cell == place]
         means = {
             name: _mean([values[NDCG][key] for key in queries if key in values[NDCG]])
@@ -319,12 +326,13 @@ def _cells(grid: QueryGrid | None, scored: Mapping[str, Values]) -> list[CellFig
     return found
 
 
-def _mean_shape(placed: PlacedQueries) -> tuple[float, float] | None:
+def _mean_shape(placed: PlacedQueries) -> tuple[float | None, float] | None:
     known = [shape for shape in placed.shapes.values() if shape is not None]
     if not known:
         return None
-    spread, aligned = np.mean(known, axis=0).round(6).tolist()
-    return spread, aligned
+    spread = _mean([shape.dispersion for shape in known if shape.dispersion is not None])
+    aligned = float(np.mean([shape.alignment for shape in known]))
+    return None if spread is None else round(spread, 6), round(aligned, 6)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -23,7 +23,7 @@ class ReleasedCoverage(NamedTuple):
     resolution, seed, least_documents: that made the map's regions.
     regions: of the whole corpus. regions_asked: those with a query of the release, of any part.
     relevant_grade: least grade of the relevant documents that dispersion and alignment are of.
-    dispersion, alignment: None where no query has a cell.
+    dispersion, alignment: None where the figure is not cut: it is unknown, or mostly one value.
     """
 
     map_id: str
@@ -69,13 +69,17 @@ def about_map(found: ReleasedCoverage) -> str:
 
 def about_grid(found: ReleasedCoverage) -> str:
     """What the grid is and where it is cut, in sentences; empty where no query has a cell."""
-    if found.dispersion is None or found.alignment is None:
+    figures = {"Δ": found.dispersion, "J": found.alignment}
+    cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]
+    if not cut:
         return ""
+    whole = "".join(
+        f" {name} is not cut: too many queries have the same." for name in figures if not figures[name]
+    )
     return (
         "Dispersion Δ is high where relevant documents share few clusters, alignment J where the query's are "
-        f"theirs. Thirds end at Δ {found.dispersion.lower:.3f} and {found.dispersion.upper:.3f}, and at J "
-        f"{found.alignment.lower:.3f} and {found.alignment.upper:.3f}; relevant is a grade of "
-        f"{found.relevant_grade} or more."
+        "theirs. Δ needs two relevant documents; with one, J alone makes the cell. Thirds end at "
+        f"{', and at '.join(cut)}; relevant is a grade of {found.relevant_grade} or more.{whole}"
     )
 
 

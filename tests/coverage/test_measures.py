@@ -16,6 +16,7 @@ from curation.coverage.measures import (
     dispersion,
     make_grid,
     measure_coverage,
+    possible_cells,
     query_shape,
 )
 from tests.support import examples
@@ -73,7 +74,8 @@ def test_dispersion_and_alignment_by_hand() -> None:
     relevant = [of(0, 1), of(1, 2), of()]
     assert dispersion(relevant) == 3 / 4
     assert alignment(of(1, 5), relevant) == 1 / 4
-    assert dispersion([of(3)]) == alignment(of(3), [of(3)]) == 1
+    assert dispersion([of(3), of(4)]) == alignment(of(3), [of(3)]) == 1
+    assert dispersion([of(3), of()]) is None  # of one document Δ is 1 whatever it is about
     assert query_shape(of(3), [of()]) is None
     assert query_shape(of(), []) is None
 
@@ -87,9 +89,9 @@ def test_dispersion_is_above_zero_and_alignment_between_zero_and_one(
     if shape is None:
         assert not any(relevant)
     else:
-        assert 0 < shape.dispersion <= 1
         assert 0 <= shape.alignment <= 1
-        assert shape.dispersion == 1 or len(relevant) > 1
+        assert (shape.dispersion is None) == (sum(map(bool, relevant)) < 2)
+        assert shape.dispersion is None or 0 < shape.dispersion <= 1
 
 
 def test_tertiles_make_nine_cells_and_queries_without_a_shape_are_named() -> None:
@@ -99,6 +101,24 @@ def test_tertiles_make_nine_cells_and_queries_without_a_shape_are_named() -> Non
     assert grid.cells == {f"q{a}{b}": (a, b) for a in range(3) for b in range(3)}
     assert grid.left_out == ["q-"]
     assert make_grid({"q": None}) is None
+
+
+def test_where_most_queries_have_one_relevant_document_alignment_alone_makes_the_cells() -> None:
+    one = {f"q{n}": QueryShape(None, n / 9) for n in range(9)}
+    same = {f"r{n}": QueryShape(1.0, n / 9) for n in range(9)}
+    for shapes in (one, one | same):
+        grid = make_grid(shapes)
+        assert grid is not None
+        assert grid.dispersion is None
+        assert (
+            sorted(set(grid.cells.values()))
+            == possible_cells(grid.cells.values())
+            == [(None, n) for n in range(3)]
+        )
+    assert make_grid(dict.fromkeys("ab", QueryShape(None, 0.5))) is None
+    mixed = make_grid(one | {f"s{n}": QueryShape(n / 9 + 0.1, n / 9) for n in range(9)})
+    assert mixed is not None
+    assert possible_cells(mixed.cells.values())[9:] == [(None, n) for n in range(3)]
 
 
 def test_a_query_names_the_longest_entities_it_holds() -> None:

@@ -55,7 +55,7 @@ def test_the_summary_says_who_wins_under_each_aggregation(store: Store, tmp_path
     assert clusters.places == 15 + 15 + 2
     assert {rate.aggregation for rate in clusters.win_rates} == {"overall", "macro", "median", "worst"}
     assert clusters.figures["tea"]["worst"].value is not None
-    assert grid.strata + grid.empty == 9
+    assert grid.strata + grid.empty == 9 + 3  # the query with one relevant document has a third of J alone
     assert grid.places == grid.queries - grid.outside == len(QUERIES)
 
 

@@ -33,7 +33,7 @@ RELEVANT = {
     "q6": ("sonnets", ["moon0"]),
     "q7": ("green tea", []),
 }
-DISPERSION = [1 / 2, 1 / 3, 1, 1, 1, 1]
+DISPERSION = {"q1": 1 / 2, "q2": 1 / 3, "q4": 1, "q5": 1}  # q3 and q6 have one relevant document
 ALIGNMENT = [1, 1, 1, 1 / 2, 1 / 3, 0]
 FOUND = ["q1", "q3", "q6"]
 """The queries for which the run has all relevant documents on top; for the others it has none."""
@@ -75,18 +75,20 @@ def write_run(folder: Path) -> RunSource:
 def test_what_explains_a_run_by_hand(project: Store, tmp_path: Path) -> None:
     found = coverage_effects(project, "v1", [write_run(tmp_path)])
     [effects] = found.regions
-    assert effects.dispersion.correlation == pytest.approx(np.corrcoef(DISPERSION, ONES)[0, 1])
+    spread, found_all = list(DISPERSION.values()), [query_id in FOUND for query_id in DISPERSION]
+    assert effects.dispersion.correlation == pytest.approx(np.corrcoef(spread, found_all)[0, 1])
     assert effects.alignment.correlation == pytest.approx(np.corrcoef(ALIGNMENT, ONES)[0, 1])
     within = effects.clusters[NDCG]  # tea: 1, 0; ship: 0; moon: 1, 0; sonnets are in no cluster
     assert (within.queries, within.strata) == (5, 3)
     assert (within.overall, within.within) == pytest.approx((np.sqrt(0.24), np.sqrt(1 / 5)))
     assert effects.clusters[RECALL].within == pytest.approx(within.within)
     assert found.left_out == {WITHOUT_RELEVANT: 1}
-    assert found.shapes["regions"] == pytest.approx((np.mean(DISPERSION), np.mean(ALIGNMENT)), abs=1e-6)
+    assert found.shapes["regions"] == pytest.approx((np.mean(spread), np.mean(ALIGNMENT)), abs=1e-6)
     assert found.queries == sum(cell.queries for cell in found.cells) == 6
     of_cells = {cell[:2]: (cell.queries, cell.means["some"]) for cell in found.cells}
-    assert of_cells[0, 1] == (2, 0.5)  # Δ 1/2 and 1/3 are below all others, which are 1
+    assert of_cells[0, 1] == (2, 0.5)  # Δ 1/2 and 1/3 are below the others, which are 1
     assert of_cells[2, 2] == (0, None)
+    assert of_cells[None, 0] == (1, 1.0)  # q6
     assert found == coverage_effects(project, "v1", [write_run(tmp_path)])
 
 
@@ -109,7 +111,7 @@ def test_the_command_prints_the_tables_and_gives_json(project: Store, tmp_path: 
     for part in ("Explained by a straight line, over regions", "by chance", "3 × 3 grid", "by resolution"):
         assert part in shown
     found = json.loads(invoke([*command, "--json"]).stdout)
-    assert found["regions"][0]["dispersion"]["queries"] == 6
+    assert found["regions"][0]["dispersion"]["queries"] == 4
     assert {"all_clusters", "cells", "curve", "grid", "left_out", "shapes"} <= found.keys()
 
 

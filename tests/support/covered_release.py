@@ -41,14 +41,15 @@ QUERIES = {query_id: _text(query_id, " ".join(about)) for query_id, about in ABO
 
 
 def relevant(query_id: str) -> list[str]:
-    """One, two or four relevant documents of the topic; of every second tea query also one of a ship."""
+    """Two or four relevant documents of the topic; of every second query of tea or ships also another's."""
     if query_id == "none":
         return ["moon3"]
     if query_id.startswith("both"):
         return ["tea0", "ship0"]
     topic, number = query_id.rstrip("0123456789"), int(query_id[len(query_id.rstrip("0123456789")) :])
-    found = [f"{topic}{place}" for place in range((1, 2, 4)[number % 3])]
-    return [*found, "ship0"] if topic == "tea" and number % 2 == 0 else found
+    found = [f"{topic}{place}" for place in range((2, 2, 4)[number % 3])]
+    other = {"tea": "ship0", "ship": "moon0"}.get(topic)
+    return [*found, other] if other is not None and number % 2 == 0 else found
 
 
 def grades(query_id: str) -> dict[str, int]:

@@ -5,7 +5,8 @@ reads nothing else:
 
     coverage        one row: the map and what decided it, its regions and other clusters with a query, and the
                     boundaries of the tertiles
-    query_coverage  for each query its clusters, Δ and J (`coverage.grid`), and its cell: the thirds of both
+    query_coverage  for each query its clusters, Δ and J (`coverage.measures`), and its cell: the thirds,
+                    null where the figure is undefined or not cut
 
 Δ and J rest on the release's own grades, and the boundaries on the queries of all its parts. A release of a
 project without such a map has neither part, and the id that it always had.
@@ -17,7 +18,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.coverage.coverage_map import IN_FORCE, CoverageMap, map_in_force, read_map
-from curation.coverage.measures import Clusters, QueryShape, Tertiles, make_grid, query_shape
+from curation.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, make_grid, query_shape
 from curation.coverage.report import matches_of
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
@@ -51,7 +52,7 @@ class _Of(NamedTuple):
 
     clusters: dict[str, Clusters]
     shapes: dict[str, QueryShape | None]
-    tertiles: tuple[Tertiles, Tertiles] | None
+    tertiles: tuple[Tertiles | None, Tertiles | None]
 
 
 def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
@@ -87,7 +88,7 @@ def with_coverage(
         regions=len(found.regions),
         regions_asked=len(asked.intersection(found.regions)),
         queries=sum(map(bool, of.clusters.values())),
-        in_grid=sum(shape is not None for shape in of.shapes.values()),
+        in_grid=sum(row["cell"] is not None for row in tables["query_coverage"]),
     )
 
 
@@ -117,7 +118,7 @@ def _of(content: Content, found: CoverageMap, clusters: dict[str, Clusters]) -> 
             )
     shapes = {query_id: _shape(own, relevant[query_id]) for query_id, own in clusters.items()}
     grid = make_grid(shapes)
-    cuts = None if grid is None else (_rounded(grid.dispersion), _rounded(grid.alignment))
+    cuts = (None, None) if grid is None else (_rounded(grid.dispersion), _rounded(grid.alignment))
     return _Of(clusters, shapes, cuts)
 
 
@@ -127,14 +128,14 @@ def _shape(own: Clusters, relevant: list[Clusters]) -> QueryShape | None:
     return None if shape is None else QueryShape(*map(rounded, shape))
 
 
-def _rounded(cuts: Tertiles) -> Tertiles:
-    return Tertiles(*map(rounded, cuts))
+def _rounded(cuts: Tertiles | None) -> Tertiles | None:
+    return None if cuts is None else Tertiles(*map(rounded, cuts))
 
 
 def _map_row(content: Content, found: CoverageMap, of: _Of) -> dict[str, Any]:
     asked = frozenset().union(*of.clusters.values()) if of.clusters else frozenset()
     kept = [cluster for cluster in found.clusters if cluster.is_region or cluster.number in asked]
-    spread, aligned = of.tertiles or (None, None)
+    spread, aligned = of.tertiles
     return {
         "map_id": found.map_id,
         "parameters": rounded(dict(found.parameters)),
@@ -156,7 +157,7 @@ def _map_row(content: Content, found: CoverageMap, of: _Of) -> dict[str, Any]:
 def _query_row(query_id: str, of: _Of) -> dict[str, Any]:
     shape = of.shapes[query_id]
     row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(of.clusters[query_id])}
-    if shape is None or of.tertiles is None:
+    if shape is None:
         return row | {"dispersion": None, "alignment": None, "cell": None}
-    spread, aligned = of.tertiles
-    return row | shape._asdict() | {"cell": [spread.part(shape.dispersion), aligned.part(shape.alignment)]}
+    cell = cell_of(shape, *of.tertiles)
+    return row | shape._asdict() | {"cell": None if cell is None else list(cell)}

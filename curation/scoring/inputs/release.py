@@ -159,7 +159,6 @@ def _component(place: int, number: int) -> Callable[[Row], str]:
 
 
 NO_CELL = "no relevant document in a cluster"
-THIRDS = ("low", "middle", "high")
 
 
 def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
@@ -177,9 +176,12 @@ def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
     return [_clusters(rows, coverage[0]["clusters"]), _grid(rows)]
 
 
-def cell_name(dispersion: int, alignment: int) -> str:
+def cell_name(dispersion: int | None, alignment: int | None) -> str:
     """What a cell of the grid is called, by its thirds from 0."""
-    return f"Δ {THIRDS[dispersion]}, J {THIRDS[alignment]}"
+    from curation.coverage.measures import third_name
+
+    thirds = {"Δ": dispersion, "J": alignment}
+    return ", ".join(f"{name} {third_name(third)}" for name, third in thirds.items() if third is not None)
 
 
 def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
@@ -197,12 +199,11 @@ def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Fac
 
 
 def _grid(rows: Sequence[Row]) -> Facet:
+    from curation.coverage.measures import possible_cells
+
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
-    values = {
-        cell_name(spread, aligned): np.array([cell == (spread, aligned) for cell in cells])
-        for spread in range(3)
-        for aligned in range(3)
-    }
+    possible = possible_cells([cell for cell in cells if cell is not None])
+    values = {cell_name(*place): np.array([cell == place for cell in cells]) for place in possible}
     rest = {NO_CELL: np.array([cell is None for cell in cells])}
     return _facet(GRID, values, rest, apart=True, by_grades=True)
 
