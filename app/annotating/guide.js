@@ -56,6 +56,13 @@ export class Guide {
     });
   }
 
+  // Show the whole scale, until the pointer moves or a grade is focused: another item asks for all grades alike.
+  release() {
+    clearTimeout(this.pointing);
+    this.pointed = null;
+    if (!this.panel.querySelector(".spot").hidden) this.#spot(null);
+  }
+
   // Press the grade that is chosen, where choosing does not answer yet; undefined presses none.
   press(value) {
     this.root.querySelectorAll(".grade").forEach((button, index) => {
@@ -68,7 +75,9 @@ export class Guide {
       keycap(grade), node("span", {}, grade.name));
     button.style.setProperty("--grade", grade.colour);
     button.addEventListener("click", () => this.chosen(grade.value));
-    button.addEventListener("pointerenter", () => this.#point(grade, POINTED));
+    button.addEventListener("pointermove", ({ movementX, movementY }) => {
+      if (grade !== this.pointed && (movementX || movementY)) this.#point(grade, POINTED); // not where only the page moved
+    });
     button.addEventListener("pointerleave", () => this.#point(null, POINTED));
     button.addEventListener("focus", () => button.matches(":focus-visible") && this.#point(grade, 0));
     button.addEventListener("blur", () => this.#point(null, 0));
@@ -77,6 +86,7 @@ export class Guide {
 
   #point(grade, wait) {
     clearTimeout(this.pointing);
+    this.pointed = grade;
     this.pointing = setTimeout(() => this.#spot(grade), wait);
   }
 

@@ -19,6 +19,7 @@ export class Case extends Item {
   paint(showing) {
     const said = super.paint(showing);
     this.pick(showing.draft?.picked);
+    this.guide.release();
     this.guide.mark(showing.was);
     this.root.querySelector(".opinions").replaceChildren(...showing.opinions.map((opinion, index) => this.#opinion(opinion, index)));
     this.root.querySelector(".remarks").replaceChildren(...showing.remarks.map((remark) => node("p", {}, remark)));

@@ -65,7 +65,7 @@ class Grading extends Loop {
   constructor(root, memory) {
     super(root, memory);
     this.generation = 0; // how often the queue was emptied and fetched again
-    this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0 };
+    this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0, paused: false };
     this.card = memory.get("card"); // shown between two items; survives a reload
     const { signal } = this.ending;
     this.item = new Item(root, this.status, memory, signal);
@@ -224,6 +224,7 @@ class Grading extends Loop {
   paint(showing) {
     if (this.on("item") && this.item.is(showing)) return this.showState();
     const said = this.item.paint(showing);
+    this.guide.release();
     this.#markEarlier(showing);
     this.#mode("grades");
     this.root.toggleAttribute("data-changing", Boolean(showing.changing));
@@ -280,12 +281,12 @@ class Grading extends Loop {
   }
 
   showNothing() {
-    const { done, total, message, practice } = this.state;
+    const { done, total, message, practice, paused } = this.state;
     const failed = practice?.passed === false;
     this.root.querySelector(".nothing h1").textContent =
-      failed ? "Practice is over" : !total && !this.memory.get("begun") ? "Nothing to grade yet" : done < total ? "Nothing to grade just now" : "Nothing left to grade";
+      failed ? "Practice is over" : paused || done < total ? "Nothing to grade just now" : total || this.memory.get("begun") ? "Nothing left to grade" : "Nothing to grade yet";
     this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
-    this.root.querySelector(".nothing .back").hidden = !done || failed;
+    this.root.querySelector(".nothing .back").hidden = !(done || paused) || failed;
     this.phase("nothing");
     this.lookLater(); // a round may open while the page shows this
   }

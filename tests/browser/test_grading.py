@@ -309,6 +309,7 @@ def test_the_keyboard_scrolls_and_the_next_item_starts_at_its_query(browser: Bro
     emil.page.keyboard.press("End")
     expect(emil.root.locator(".asked")).not_to_be_in_viewport()
     emil.page.keyboard.press("Home")
+    expect(emil.root.locator(".grades")).to_be_in_viewport(ratio=1)
     emil.page.keyboard.press("x")
     expect(emil.root.locator(".reasons")).to_be_in_viewport(ratio=1)
     emil.page.keyboard.press("Escape")

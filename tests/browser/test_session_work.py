@@ -352,4 +352,12 @@ def test_a_grade_that_is_pointed_at_or_focused_shows_its_worked_examples(
         page.keyboard.press("Tab")
     expect(spot).to_contain_text("A shared word")
     otto.press("l")
+    buttons.nth(2).hover()
+    expect(spot).to_be_visible()
+    otto.press("1")
+    expect(whole).to_be_visible()  # of the next item: the pointer rests on the grade of the last
+    box = buttons.nth(2).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    expect(spot).to_contain_text("One of two things asked for, in full.")
     otto.saved()

@@ -83,13 +83,19 @@ class UpcomingWork(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """The number of answered items."""
-        return sum(item.answered is not None for item in self.items)
+        """The number of answered items, without those of paused rounds."""
+        return sum(item.answered is not None for item in self._going)
 
     @property
     def total(self) -> int:
-        """The number of items; repeats that will not be shown count until nothing else is left."""
-        return len(self.items) if self.left else self.answered
+        """The number of items without those of paused rounds; repeats that will not be shown count until
+        nothing else is left.
+        """
+        return len(self._going) if self.open else self.answered
+
+    @property
+    def _going(self) -> list[QueueItem]:
+        return [item for item in self.items if not self.rounds[item.round_id].paused]
 
     @property
     def put_off(self) -> list[QueueItem]:

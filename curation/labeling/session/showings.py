@@ -94,12 +94,13 @@ class Queue(NamedTuple):
     ----------
     showings: the next open presentations, in order.
     done, total: presentations answered, and all of them: of the practice round while one has to be passed
-        first, else of the annotator's rounds that are not closed.
+        first, else of the annotator's rounds that are neither closed nor paused.
     message: why there is nothing to show and what comes next, or ''.
     hour: answers in the last 60 minutes.
     seconds_each: median seconds on screen over the last 50 answers; None below 5.
     practice: the practice round that has to be passed first, else the one passed last, if any.
     put_off: how many open items the annotator has put off.
+    paused: something is left to answer in a paused round.
     """
 
     showings: list[Showing]
@@ -110,6 +111,7 @@ class Queue(NamedTuple):
     seconds_each: float | None
     practice: PracticeState | None
     put_off: int = 0
+    paused: bool = False
 
 
 class FoundShowing(NamedTuple):
@@ -184,6 +186,7 @@ def next_showings(
         seconds_each=seconds_each,
         practice=first.state if first else practice[-1].state if practice else None,
         put_off=len(work.put_off),
+        paused=bool(work.paused_rounds()),
     )
 
 

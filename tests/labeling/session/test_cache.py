@@ -117,6 +117,7 @@ def test_a_round_paused_by_another_process_shows_nothing_more(opened: Store) -> 
     queue = next_showings(opened, "ada")
     assert queue.showings == []
     assert "paused" in queue.message
+    assert (queue.done, queue.total, queue.paused) == (0, 0, True), "progress leaves a paused round out"
 
 
 def test_what_comes_after_another_process_closed_the_round_is_marked_late(opened: Store) -> None:
