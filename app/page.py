@@ -56,7 +56,7 @@ _STARTED = "job"
 
 
 class PageContext(NamedTuple):
-    """What a page of jobs needs: who is signed in, the last job of each kind, and the one that runs now.
+    """What a page of jobs needs: who is signed in, the last job of each kind, and the ids of those at work.
 
     after: the id of the job that ran last, '' before the first.
     """
@@ -66,7 +66,7 @@ class PageContext(NamedTuple):
     acts: Acts
     jobs: Mapping[str, Job]
     after: str
-    at_work: str | None
+    running: frozenset[str]
 
     def start(self, kind: str, request: Any) -> None:
         """Start a job and run the page again; a refusal is shown next to the form."""
@@ -84,20 +84,26 @@ class PageContext(NamedTuple):
 
     def problem(self, kind: str, request: Any = None) -> str | None:
         """Why no job of this kind can start now; None where one can. Without a request: whatever is meant."""
-        if self.at_work is not None:
-            return "A job is at work, and one runs at a time. This waits until it has ended."
         parameters = request if request is None or isinstance(request, dict) else written(request)
-        return problem(self.store, kind, parameters)
+        return self.blocked(kind) or problem(self.store, kind, parameters)
+
+    def blocked(self, kind: str) -> str | None:
+        """Why a job of this kind waits for those at work; None where it need not."""
+        return jobs_of(self.store).hindrance(kind, self.annotator)
+
+    def is_running(self, job: Job | None) -> bool:
+        """Whether a job is at work."""
+        return job is not None and job.job_id in self.running
 
     def ending(self, kind: str) -> None:
         """Show how the last job of this kind ended, unless it runs now."""
         job = self.jobs.get(kind)
-        if job is not None and job.job_id != self.at_work:
+        if job is not None and not self.is_running(job):
             _ending(job)
 
 
 def read_context(annotator: Annotator, kinds: Collection[str] = STEPS) -> PageContext:
-    """Read the jobs; shows the one that runs, if any and if this person may know of it, and follows it.
+    """Read the jobs; shows those at work of which this person may know, and follows them.
 
     Who is no lead knows of their own jobs alone.
 
@@ -113,12 +119,12 @@ def read_context(annotator: Annotator, kinds: Collection[str] = STEPS) -> PageCo
         jobs, last = last_jobs(cursor, own), last_job(cursor)
     jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
     place = st.empty()  # with and without a job: what is below keeps its place and its state
-    if found is not None and found[0].kind in kinds and may_stop(found[0], annotator):
+    shown = [job for job, _ in found.values() if job.kind in kinds and may_stop(job, annotator)]
+    if shown:
         with place.container(border=True):
-            st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
-    return PageContext(
-        store, annotator, acts, jobs, last.job_id if last else "", found[0].job_id if found else None
-    )
+            for job in shown:
+                st.fragment(_follow, run_every=EVERY)(store, annotator, job.job_id)
+    return PageContext(store, annotator, acts, jobs, last.job_id if last else "", frozenset(found))
 
 
 def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
@@ -140,8 +146,8 @@ def submit(label: str, name: str, form: FormState, state: str, disabled: bool = 
 
 
 def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
-    found = jobs_of(store).at_work()
-    if found is None or found[0].job_id != job_id:
+    found = jobs_of(store).at_work().get(job_id)
+    if found is None:
         st.rerun()
     job, (step, done, total) = found
     doing = STEPS[job.kind].doing
@@ -175,5 +181,7 @@ def _ending(job: Job) -> None:
         st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
     else:
         text = "\n\n".join(map(ui.plain, str(job.message).splitlines()))
-        show = st.warning if job.outcome == "stopped" else st.error
-        show(text, icon=":material/error:")
+        if job.outcome == "stopped":  # somebody's wish, and no error
+            ui.quiet(str(job.message))
+        else:
+            st.error(text, icon=":material/error:")

@@ -28,9 +28,9 @@ _DRAWN = "home"
 def show(annotator: Annotator) -> None:
     store = project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
-    if found is not None:
+    if found:
         read_context(annotator)
-    running = [found[0].job_id] if found else []
+    running = list(found)
     with store.reading() as cursor:
         version = (str(store.path), set_fingerprint(cursor), utc_now().date().isoformat())
     state = read_state(store)

@@ -1,4 +1,4 @@
-"""Long work that the app is asked for: one job at a time, in a process of its own.
+"""Long work that the app is asked for: jobs, each in a process of its own.
 
 A job does a step (`curation.steps`), by the function that the command line calls, too. It runs in
 a process of its own (`jobs.worker`), so that people who grade do not wait for the interpreter; the file is
@@ -7,6 +7,9 @@ the memory of the process that serves the project (`jobs.running`), and is the s
 
 Jobs form a chain: each is asked for after the one that its asker saw last, and its id is made from that
 one's. So the same request, sent twice by an impatient click, makes one job.
+
+Two run at once, so that work of seconds does not wait for work of many minutes: an export while documents are
+embedded. Jobs of which one changes what the other reads or changes do not (`steps.clash`).
 """
 
 from curation.jobs.running import Job, Jobs, jobs_of, last_job, last_jobs, may_stop, problem

@@ -1,7 +1,7 @@
-"""The job that is at work: its process, how far it says it is, and how to stop it.
+"""The jobs that are at work: their processes, how far they say they are, and how to stop them.
 
 There is one `Jobs` for a project within a process. A project that two processes serve at once has two, and
-each knows its own job alone.
+each knows its own jobs alone.
 
 Where a project is served, a process waits for the next job (`keep_ready`, `prepare`): to start one and to
 import what jobs need takes three seconds on a quiet machine, and ten on one where many people grade.
@@ -29,8 +29,8 @@ from curation import log
 from curation.errors import CurationError, NotFoundError, RefusedError
 from curation.jobs.uploads import discard
 from curation.people.annotators import require_annotators, require_role
-from curation.steps import STEPS
-from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.steps import STEPS, clash
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
 
 
@@ -77,7 +77,7 @@ def begin(
     NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
-        person = require_annotators(cursor, [started_by])[0]
+        person = _person(cursor, started_by)
         require_role(person, *STEPS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != after:
@@ -100,6 +100,13 @@ def begin(
 def may_stop(job: Job, annotator: Annotator) -> bool:
     """Whether somebody may stop a job and know of it: a lead any, others their own."""
     return annotator.role == "lead" or job.started_by == annotator.name
+
+
+def _person(cursor: Cursor, name: str) -> Annotator:
+    """Who asks; the app's own schedule asks as the command line, which may do what a lead may."""
+    if name == COMMAND_LINE:
+        return Annotator(name, "lead", imported=False)
+    return require_annotators(cursor, [name])[0]
 
 
 def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
@@ -182,6 +189,8 @@ def _id_after(job_id: str | None) -> str:
     return digest("job", job_id)
 
 
+AT_ONCE = 2
+"""Jobs that work at one time: one that takes long, and one besides."""
 GRACE = 5.0
 """Seconds that a process has to end when it is asked to."""
 
@@ -195,12 +204,12 @@ class Progressed(NamedTuple):
 
 
 class Jobs:
-    """Starts and stops the jobs of one project, and knows how far the one at work is."""
+    """Starts and stops the jobs of one project, and knows how far those at work are."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._running: _Running | None = None
+        self._running: list[_Running] = []
         self._keeps_ready = False
         self._ready: subprocess.Popen[bytes] | None = None
 
@@ -226,19 +235,22 @@ class Jobs:
 
         Raises
         ------
-        RefusedError, NotFoundError: another job is at work or was started meanwhile, or `by` may not ask.
+        RefusedError, NotFoundError: a job is in the way (`hindrance`), one was started meanwhile, or `by` may
+            not ask.
         CurationError: what the job would refuse, as far as it is known at once (`Step.check`).
         """
         with self._lock:
-            at_work = self._at_work()
-            if at_work is not None and not is_same(at_work.job, kind, parameters, by):
-                raise RefusedError(self._busy(at_work.job, by))
-            if at_work is not None:
-                return at_work.job
+            for one in self._at_work():
+                if is_same(one.job, kind, parameters, by):
+                    return one.job
+            with self._store.reading() as cursor:
+                hindrance = self._hindrance(kind, _person(cursor, by))
+            if hindrance is not None:
+                raise RefusedError(hindrance)
             check = partial(STEPS[kind].refuse, parameters=parameters)
             begun = begin(self._store, kind, parameters, by, after, check)
             if begun.new:
-                self._running = self._launch(begun.job)
+                self._launch(begun.job)
         return begun.job
 
     def stop(self, job_id: str, by: str) -> None:
@@ -249,12 +261,12 @@ class Jobs:
         RefusedError, NotFoundError: `by` is neither a lead nor who started it.
         """
         with self._lock:
-            at_work = self._at_work()
+            at_work = next((one for one in self._at_work() if one.job.job_id == job_id), None)
         with self._store.reading() as cursor:
             person = require_annotators(cursor, [by])[0]
         if at_work is None or not may_stop(at_work.job, person):
             require_role(person, "lead")
-        if at_work is None or at_work.job.job_id != job_id:
+        if at_work is None:
             return
         at_work.stopped_by = by
         at_work.process.terminate()
@@ -264,43 +276,51 @@ class Jobs:
         at_work.watcher.join()
 
     def leave(self) -> None:
-        """End the job at work because the program ends: no ending is stored, as if it had been killed."""
+        """End the jobs at work because the program ends: no ending is stored, as if they had been killed."""
         with self._lock:
             at_work = self._at_work()
-        if at_work is not None:
-            at_work.left = True
-            at_work.process.kill()
-            at_work.watcher.join()
+        for one in at_work:
+            one.left = True
+            one.process.kill()
+        for one in at_work:
+            one.watcher.join()
 
-    def at_work(self) -> tuple[Job, Progressed] | None:
-        """The job that is at work and how far it is, or None."""
+    def at_work(self) -> dict[str, tuple[Job, Progressed]]:
+        """The jobs that are at work by id, the first started first, and how far they are."""
         with self._lock:
-            running = self._at_work()
-        return None if running is None else (running.job, running.progress)
+            return {one.job.job_id: (one.job, one.progress) for one in self._at_work()}
+
+    def hindrance(self, kind: str, annotator: Annotator) -> str | None:
+        """Why no job of this kind can start now because of those at work; None where one can."""
+        with self._lock:
+            return self._hindrance(kind, annotator)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until no job is at work and the ending of the last is stored."""
+        """Wait until no job is at work and the endings of all are stored."""
         with self._lock:
-            running = self._running
-        if running is not None:
-            running.watcher.join(timeout)
+            running = self._at_work()
+        for one in running:
+            one.watcher.join(timeout)
 
-    def _at_work(self) -> _Running | None:
-        if self._running is not None and not self._running.watcher.is_alive():
-            self._running = None
+    def _at_work(self) -> list[_Running]:
+        self._running = [one for one in self._running if one.watcher.is_alive()]
         return self._running
 
-    def _busy(self, job: Job, by: str) -> str:
-        with self._store.reading() as cursor:
-            person = require_annotators(cursor, [by])[0]
-        if not may_stop(job, person):
-            return "Another job is at work, and one runs at a time: try again in a few minutes."
+    def _hindrance(self, kind: str, annotator: Annotator) -> str | None:
+        running = [one.job for one in self._at_work()]
+        in_the_way = [job for job in running if clash(job.kind, kind)]
+        if not in_the_way and len(running) < AT_ONCE:
+            return None
+        job = (in_the_way or running)[0]
+        if not may_stop(job, annotator):
+            return "Another job is at work: try again in a few minutes."
+        why = "uses what this needs" if in_the_way else f"no more than {AT_ONCE} jobs run at once"
         return (
             f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
-            f"({STEPS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
+            f"({STEPS[job.kind].doing}) and {why}: wait for it, or stop it."
         )
 
-    def _launch(self, job: Job) -> _Running | None:
+    def _launch(self, job: Job) -> None:
         process, self._ready = self._ready, None
         try:
             if process is None or not _send_id(process, job.job_id):
@@ -308,8 +328,8 @@ class Jobs:
                 _send_id(process, job.job_id)
         except OSError as error:
             end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
-            return None
-        return _Running(self._store, job, process)
+        else:
+            self._running.append(_Running(self._store, job, process))
 
     def _process(self) -> subprocess.Popen[bytes]:
         # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
-from curation.jobs.running import Job, last_job
+from curation.jobs.running import Job, last_jobs
 from curation.labeling.rounds.forecast import AnnotatorWork
 from curation.path.judging import (
     OpenWork,
@@ -210,17 +210,23 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     return PathStep("re-label", "done", f"Nothing is due in {quarter}.", look)
 
 
-def with_job(steps: Sequence[PathStep], last: Job | None, running: Collection[str] | None) -> list[PathStep]:
-    """The steps with the job that was started last.
+def with_jobs(
+    steps: Sequence[PathStep], jobs: Sequence[Job], running: Collection[str] | None
+) -> list[PathStep]:
+    """The steps with the job that was started last, and those that are at work.
 
     Parameters
     ----------
+    jobs: the last of each kind, in the order in which they were started.
     running: ids of the jobs that are known to be at work; None where that is not known.
     """
-    if last is None or last.outcome in ("done", "stopped"):
-        return list(steps)
-    name = STEPS[last.kind].on_path if last.kind in STEPS else ""
-    return [_with(step, last, running) if step.name == name else step for step in steps]
+    of_step = {
+        STEPS[job.kind].on_path: job
+        for job in jobs
+        if job.kind in STEPS and (job is jobs[-1] or job.job_id in (running or ()))
+        if job.outcome not in ("done", "stopped")
+    }
+    return [_with(step, of_step[step.name], running) if step.name in of_step else step for step in steps]
 
 
 def _with(step: PathStep, job: Job, running: Collection[str] | None) -> PathStep:
@@ -270,7 +276,7 @@ class PathState:
     newest: NewestRelease | None
     quarter: str
     work: QuarterWork | None
-    job: Job | None
+    jobs: tuple[Job, ...]
 
 
 def read_figures(store: Store, now: datetime | None = None) -> PathFigures:
@@ -314,16 +320,16 @@ def read_state(store: Store, now: datetime | None = None) -> PathState:
         quarter, work = read_quarter(cursor, now.date())
         rounds = read_rounds(cursor)
         prepared, grades = read_prepared(cursor), read_settled(cursor)
-        newest, job = read_newest(cursor), last_job(cursor)
+        newest, jobs = read_newest(cursor), tuple(last_jobs(cursor).values())
     answers = tuple(read_answers(store, rounds.open))
-    return PathState(now, answers, prepared, rounds, grades, newest, quarter, work, job)
+    return PathState(now, answers, prepared, rounds, grades, newest, quarter, work, jobs)
 
 
 def path_of(
     found: PathState, figures: PathFigures | None = None, running: Collection[str] | None = None
 ) -> ProjectPath:
     """The steps of a state; see `read_path`."""
-    steps = with_job(_steps(found, figures), found.job, running)
+    steps = with_jobs(_steps(found, figures), found.jobs, running)
     return ProjectPath(tuple(steps), next_step(steps))
 
 

@@ -264,7 +264,7 @@ def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
 
 def test_an_evaluator_is_told_nothing_of_other_work(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("id", "pool", {}, "lee", datetime(2026, 5, 1))
-    monkeypatch.setattr(Jobs, "at_work", lambda _: (job, Progressed("searching", 1, 2)))
+    monkeypatch.setattr(Jobs, "at_work", lambda _: {job.job_id: (job, Progressed("searching", 1, 2))})
     page = opened(VERA)
     assert not page.exception
     assert "lee" not in html(page)
@@ -457,5 +457,5 @@ def test_an_evaluator_sees_their_own_job_below_everybody_elses(
     assert "Evaluated 1 run on" in html(opened(VERA))
     assert "walt" not in html(opened(VERA))
     running = Job("id", "evaluate", {"folder": ""}, "walt", datetime(2026, 5, 1))
-    monkeypatch.setattr(Jobs, "at_work", lambda _: (running, Progressed("scoring", 1, 2)))
+    monkeypatch.setattr(Jobs, "at_work", lambda _: {running.job_id: (running, Progressed("scoring", 1, 2))})
     assert "walt" not in html(opened(VERA))

@@ -1,4 +1,4 @@
-"""Jobs: one at a time, in processes of their own, stored from their start to their end."""
+"""Jobs: two at a time, in processes of their own, stored from their start to their end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curation.people.annotators import add_annotator
 from curation.progress import silent
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
-from curation.steps import STEPS
+from curation.steps import STEPS, clash
 from curation.store import Store, open_store
 
 pytestmark = pytest.mark.slow  # not for the quick check
@@ -31,6 +31,7 @@ POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budg
 TOP_UP: dict[str, Any] = {"quotas": {}, "size": 4}
 REOPEN = {"plan": None, "name": None, "annotators": ["ann"], "systems": [], "depth": 10, "duplicates": 0.0}
 REOPEN["same"] = 0.5
+EXPORT = {"name": "v1", "format": "trec", "folder": "/nowhere"}
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
 
@@ -86,24 +87,22 @@ def slowed(store: Store, kind: str = "pool", parameters: Any = POOL) -> Job:
 
 
 def process_of(jobs: Jobs) -> int:
-    assert jobs._running is not None
-    return jobs._running.process.pid
+    return jobs._running[-1].process.pid
 
 
 def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(project: Store) -> None:
     jobs = jobs_of(project)
     job = jobs.start("pool", POOL, "lee", None)
-    assert jobs.at_work() is not None
+    assert list(jobs.at_work()) == [job.job_id]
     assert process_of(jobs) != os.getpid()
-    running = jobs._running
-    assert running is not None
+    running = jobs._running[0]
     jobs.wait()
     step, reached, total = running.progress
     assert step
     assert reached == total > 0, "what the process said last"
     jobs.stop(job.job_id, "lee")  # it is done: nothing changes
     done = last(project)
-    assert jobs.at_work() is None
+    assert jobs.at_work() == {}
     assert (done.job_id, done.kind, done.parameters, done.started_by) == (job.job_id, "pool", POOL, "lee")
     assert done.outcome == "done"
     assert done.message is not None
@@ -181,6 +180,50 @@ def test_a_second_job_is_refused_by_naming_the_one_at_work(project: Store) -> No
     jobs.wait()
 
 
+def halted(jobs: Jobs, kind: str, parameters: Any, after: str | None = None) -> tuple[Job, int]:
+    """A job whose process was halted, and that process."""
+    job = jobs.start(kind, parameters, "lee", after)
+    os.kill(process_of(jobs), signal.SIGSTOP)
+    return job, process_of(jobs)
+
+
+def test_a_job_does_not_wait_for_one_that_changes_nothing_of_what_it_needs(project: Store) -> None:
+    jobs = jobs_of(project)
+    pool, halted_pool = halted(jobs, "pool", POOL)
+    export, halted_export = halted(jobs, "export", EXPORT, pool.job_id)
+    assert list(jobs.at_work()) == [pool.job_id, export.job_id]
+    with pytest.raises(RefusedError, match=r"\(a pool is being built\) and no more than 2 jobs run at once"):
+        jobs.start("evaluate", {}, "mia", export.job_id)
+    os.kill(halted_export, signal.SIGKILL)
+    jobs._running[1].watcher.join()
+    assert list(jobs.at_work()) == [pool.job_id], "one that is killed leaves the other alone"
+    again, _ = halted(jobs, "export", EXPORT, export.job_id)
+    jobs.stop(again.job_id, "mia")
+    assert list(jobs.at_work()) == [pool.job_id], "and so does one that is stopped"
+    os.kill(halted_pool, signal.SIGCONT)
+    jobs.wait()
+    with project.reading() as cursor:
+        ended = {kind: job.outcome for kind, job in last_jobs(cursor).items()}
+    assert ended == {"pool": "done", "export": "stopped"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_apart"),
+    [
+        ("pool", "import", True),
+        ("sample", "pool", True),
+        ("coverage", "pool", True),
+        ("freeze", "pool", True),
+        ("evaluate", "evaluate", True),
+        ("pool", "export", False),
+        ("pool", "evaluate", False),
+        ("coverage", "freeze", False),
+    ],
+)
+def test_steps_work_apart_where_one_changes_what_the_other_uses(one: str, other: str, is_apart: bool) -> None:
+    assert clash(one, other) == clash(other, one) == is_apart
+
+
 def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
     started: list[str] = []
     for kind, ahead in (("pool", 2), ("sample", 1), ("pool", 0)):
@@ -209,7 +252,7 @@ def test_an_evaluator_is_refused_without_a_word_of_anybody_elses_job(project: St
     add_annotator(project, "vera", "evaluator", "correct horse battery")
     jobs, neutral = (
         jobs_of(project),
-        "^Another job (is at work, and one runs at a time|was started meanwhile): ",
+        "^Another job (is at work|was started meanwhile): ",
     )
     slowed(project)
     with pytest.raises(RefusedError, match=neutral):
@@ -229,7 +272,7 @@ def test_only_a_lead_starts_or_stops_a_job(project: Store, who: str, error: type
     job = slowed(project)
     with pytest.raises(error):
         jobs.stop(job.job_id, who)
-    assert jobs.at_work() is not None
+    assert list(jobs.at_work()) == [job.job_id]
     os.kill(process_of(jobs), signal.SIGCONT)
     jobs.wait()
     assert last(project).outcome == "done"
@@ -257,13 +300,13 @@ def test_a_killed_process_is_told_as_failed(project: Store) -> None:
     failed = last(project)
     assert failed.outcome == "failed"
     assert "ended by SIGKILL" in (failed.message or "")
-    assert jobs.at_work() is None
+    assert jobs.at_work() == {}
 
 
 def test_a_job_that_is_left_when_the_program_ends_has_no_ending(project: Store) -> None:
     slowed(project)
     jobs_of(project).leave()
-    assert jobs_of(project).at_work() is None
+    assert jobs_of(project).at_work() == {}
     assert last(project).outcome is None
 
 
@@ -276,8 +319,8 @@ def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_
         "from curation.store import open_store\n"
         "jobs = jobs_of(open_store(Path(sys.argv[1])))\n"
         f"jobs.start('pool', {POOL!r}, 'lee', None)\n"
-        "os.kill(jobs._running.process.pid, signal.SIGSTOP)\n"
-        "print(jobs._running.process.pid, flush=True)\n"
+        "os.kill(jobs._running[0].process.pid, signal.SIGSTOP)\n"
+        "print(jobs._running[0].process.pid, flush=True)\n"
         "time.sleep(60)\n"
     )
     project.close()
@@ -294,7 +337,7 @@ def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_
         time.sleep(0.05)
     orphan = last(project)
     assert orphan.outcome is None, "nobody was there to store how it ended"
-    assert jobs_of(project).at_work() is None, "and it is not taken for one at work"
+    assert jobs_of(project).at_work() == {}, "and it is not taken for one at work"
     again = jobs_of(project).start("pool", POOL, "lee", orphan.job_id)
     jobs_of(project).wait()
     assert (last(project).job_id, last(project).outcome) == (again.job_id, "done")

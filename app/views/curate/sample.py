@@ -114,7 +114,7 @@ def _replace(context: PageContext, sample: StoredSample) -> None:
             "sample has them, too."
         )
         with st.container(horizontal=True):
-            blocked, key = context.at_work is not None, f"replace {context.after}"
+            blocked, key = context.blocked("sample") is not None, f"replace {context.after}"
             if st.button("Replace the sample", type="primary", key=key, disabled=blocked):
                 context.start("sample", asked.request)
             if st.button("Keep the current sample"):

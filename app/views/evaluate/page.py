@@ -82,7 +82,7 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
 def _ending(context: PageContext) -> None:
     """How this person's last job ended."""
     job = context.jobs.get(FORM)
-    if job is None or job.job_id == context.at_work:
+    if job is None or context.is_running(job):
         return
     if job.started_by == context.annotator.name:
         context.ending(FORM)

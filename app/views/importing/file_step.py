@@ -43,7 +43,11 @@ def show_held(context: PageContext, file: HeldFile) -> None:
             f'<p class="gs-file"><b><bdi dir="auto">{escape(file.name)}</bdi></b> '
             f"<span>{size_of(file.size)}</span></p>"
         )
-        if st.button("Another file", key=f"another {file.folder.name}", disabled=context.at_work is not None):
+        if st.button(
+            "Another file",
+            key=f"another {file.folder.name}",
+            disabled=context.is_running(context.jobs.get("check file")),
+        ):
             let_go(context.store.path, context.annotator.name)
             st.rerun()
 

@@ -63,8 +63,7 @@ PAGE = AppPage(36, "Import", "import", LEADS, show, group=SET_UP)
 
 def _is_importing(context: PageContext) -> bool:
     """Whether an import is at work: one thing at a time."""
-    job = context.jobs.get(IMPORT)
-    return job is not None and job.job_id == context.at_work
+    return context.is_running(context.jobs.get(IMPORT))
 
 
 def _show_holdings(holdings: list[HeldKind]) -> None:

@@ -35,9 +35,9 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
             "Dry run",
             type="primary" if found is None else "secondary",
             key=f"check {form.key}",  # also right after a pick: it is of what is picked by then
-            disabled=context.at_work is not None,
+            disabled=context.blocked(CHECK) is not None,
         )
-        ready = found is not None and found.outcome is not None and context.at_work is None
+        ready = found is not None and found.outcome is not None and not context.blocked(IMPORT)
         wanted = st.button(
             "Import",
             type="primary" if found else "secondary",

@@ -25,7 +25,7 @@ def show(context: PageContext, plan_id: str) -> None:
     """Compare for a plan; what comes of it is a section of its report."""
     ui.heading("Compare past evaluations")
     job = context.jobs.get(KIND)
-    if job is not None and job.job_id != context.at_work:
+    if job is not None and not context.is_running(job):
         context.ending(KIND)
     with context.store.reading() as cursor:
         names = [row.name for row in list_releases(cursor)]
@@ -45,7 +45,7 @@ def show(context: PageContext, plan_id: str) -> None:
         ui.quiet("Scoring sealed parts is logged with your name, why, and the figures.")
         asks.ask("reason")
     runs = choose_runs(f"past {form.key}")
-    blocked = context.at_work is not None
+    blocked = context.blocked(KIND) is not None
     if st.button("Compare", type="primary", key=f"compare {form.key} {context.after}", disabled=blocked):
         context.acts.do(form, lambda: _start(context, asks.request(plan=plan_id), runs))
 

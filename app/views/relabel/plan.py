@@ -54,7 +54,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     if problem is not None:
         ui.quiet(f"It cannot be opened now. {problem}")
     form = context.acts.form(OPENING)
-    blocked = problem is not None or context.at_work is not None
+    blocked = problem is not None or context.blocked(OPENING) is not None
     key = f"open quarter {form.key} {context.after}"
     if st.button(f"Open {plan.quarter}", type="primary", key=key, disabled=blocked):
         by, after = context.annotator.name, context.after or None
@@ -89,7 +89,7 @@ def _form(context: PageContext, problem: str | None) -> None:
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * LEAST), round(100 * MOST), 15)
         asks.rest("fraction")
-        blocked = problem is not None or context.at_work is not None
+        blocked = problem is not None or context.blocked(KIND) is not None
         asked = st.form_submit_button("Plan", key=f"plan {form.key} {context.after}", disabled=blocked)
     if problem is not None:
         ui.quiet(f"No plan can be made now. {problem}")

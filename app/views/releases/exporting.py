@@ -107,7 +107,7 @@ def _own(context: PageContext, name: str) -> Job | None:
 def _result(context: PageContext, release: ReleaseRow) -> None:
     """How one's own last export of this release went, and its file."""
     job = _own(context, release.name)
-    if job is None or job.job_id == context.at_work:
+    if job is None or context.is_running(job):
         return
     context._replace(jobs={KIND: job}).ending(KIND)
     file = export_file(job)

@@ -52,7 +52,7 @@ def _ending(context: PageContext) -> None:
     """How the last freeze went; what was frozen is a click away."""
     context.ending(KIND)
     job = context.jobs.get(KIND)
-    if job is not None and job.outcome == "done" and job.job_id != context.at_work:
+    if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
         st.button(f"Open {ui.plain(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
 

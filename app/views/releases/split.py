@@ -277,7 +277,7 @@ def _start_preview(context: PageContext, request: NewSplit) -> None:
 def _previewed(context: PageContext) -> SplitPreview | None:
     """The last preview, if there is one that has not ended otherwise and is still there."""
     job = context.jobs.get(PREVIEWING)
-    if job is None or job.job_id == context.at_work:
+    if job is None or context.is_running(job):
         return None
     try:
         return parsed_preview((Path(job.parameters["folder"]) / PREVIEW).read_bytes())
@@ -289,7 +289,7 @@ def _ending(context: PageContext, job: Job | None) -> None:
     """Why there is no preview."""
     if job is not None and job.outcome not in (None, "done"):
         context.ending(PREVIEWING)
-    elif context.at_work is None:
+    elif not context.is_running(job):
         ui.quiet(
             "The preview shows the parts as bars, the groups of tied queries and why they are tied, and what "
             "the certificate finds."
@@ -311,7 +311,7 @@ def _store_button(
         why = "This split is in force."
     elif request != previewed:
         why = "The settings are others than those of this preview. Preview them first."
-    blocked = bool(why) or context.at_work is not None
+    blocked = bool(why) or context.blocked(STORING) is not None
     if st.button(
         "Store this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked
     ):
