@@ -16,7 +16,7 @@ machine, and as a corpus grows or a pool deepens most of an earlier draw stays, 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ class SystemReport(NamedTuple):
     top: places that it filled within the first `TOP` and the depth, pooled or over the budget.
     unfilled: places within the depth that stayed empty, because it found no more.
     no_hit: reason → number of queries for which it found nothing.
+    no_hit_ids: reason → ids of the first of these; pools of older goldsets have none.
     """
 
     system: str
@@ -66,6 +67,7 @@ class SystemReport(NamedTuple):
     top: int
     unfilled: int
     no_hit: dict[str, int]
+    no_hit_ids: Mapping[str, Sequence[str]] = {}
 
 
 class Union(NamedTuple):
@@ -116,6 +118,7 @@ def system_reports(
             sum(min(top, len(hits)) for hits in system.hits),
             sum(max(places - len(hits), 0) for hits in system.hits),
             system.no_hit,
+            system.no_hit_ids,
         )
         for system in found
     ]

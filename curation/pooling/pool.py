@@ -19,7 +19,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -49,12 +50,23 @@ from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.reports.page import ShareCell, Table
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
+from curation.retrieval.embeddings import Minutes, minutes_to_embed
 from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.step import out_of_bounds
-from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Document,
+    Query,
+    Store,
+    append,
+    get_setting,
+    record_event,
+    utc_now,
+)
 from curation.store.documents import current_corpus, current_snapshot
 from curation.text import amount, canonical_json, digest, seeded
 from curation.words import CUT, is_cut_otherwise
@@ -91,6 +103,8 @@ def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
     return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
 
 
+LONGEST = 60
+"""Characters of a query that is named in a sentence."""
 LEXICAL = frozenset({"bm25", "hybrid"})
 NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
 
@@ -109,6 +123,7 @@ class PoolReport:
     left_out: reason, written to be read after its number → number.
     sample: by band, where a random sample of the pool is judged; else empty.
     rank_bm25: how far BM25 was compared with rank-bm25; None without BM25, and in pools of older goldsets.
+    texts: of the queries for which a system found nothing, as far as their ids are kept.
     """
 
     pool_id: str
@@ -122,6 +137,7 @@ class PoolReport:
     left_out: dict[str, int]
     sample: tuple[SampledBand, ...] = ()
     rank_bm25: Bm25Sample | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
@@ -137,11 +153,18 @@ class PoolReport:
     def gaps(self) -> list[str]:
         """What was found for no query, and what was left out, each with the reason."""
         nothing = [
-            f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {why}."
+            f"{system.system} found nothing for {amount(count, 'query', 'queries')}"
+            f"{self._named(system.no_hit_ids.get(why, ()), count)}: {why}."
             for system in self.systems
             for why, count in system.no_hit.items()
         ]
         return [*nothing, *(f"{count:,} {why}." for why, count in self.left_out.items())]
+
+    def _named(self, query_ids: Sequence[str], count: int) -> str:
+        """The first of so many queries, each cut to a length that a line has room for."""
+        texts = [shorten(self.texts[one], LONGEST, placeholder="…") for one in query_ids if one in self.texts]
+        more = f" and {count - len(texts):,} more" if texts and count > len(texts) else ""
+        return f" ({', '.join(f'“{text}”' for text in texts)}{more})" if texts else ""
 
 
 class _PoolInputs(NamedTuple):
@@ -244,10 +267,17 @@ def last_pool(store: Store) -> PoolReport | None:
         rows = cursor.execute(
             "SELECT pool_id, snapshot_id, report FROM pools ORDER BY rowid DESC LIMIT 1"
         ).fetchall()
-    if not rows:
-        return None
-    pool_id, snapshot_id, report = rows[0]
-    return _report(pool_id, snapshot_id, json.loads(report), 0, built_before=True)
+        if not rows:
+            return None
+        pool_id, snapshot_id, report = rows[0]
+        return _report(cursor, pool_id, snapshot_id, json.loads(report), 0, built_before=True)
+
+
+def embedding_forecast(cursor: Cursor, model: str = DEFAULT_MODEL) -> Minutes | None:
+    """How long a pool with dense or hybrid, or a map, embeds the corpus; None where a pool has done so."""
+    snapshot = get_setting(cursor, "corpus")
+    [(characters,)] = cursor.execute(_CHARACTERS, [snapshot, snapshot]).fetchall()
+    return minutes_to_embed(cursor, characters, model) if characters else None
 
 
 def checked_request(
@@ -382,7 +412,7 @@ def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
         append_pairs(cursor, pool.pool_id, pool.sample)
         detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
         record_event(cursor, "pool", detail, author)
-    return _report(pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
+        return _report(cursor, pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
 
 
 def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table) -> int:
@@ -419,15 +449,27 @@ _SOURCES = pa.schema(
 
 def _built_before(cursor: Cursor, pool_id: str) -> PoolReport | None:
     rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
-    return _report(pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True) if rows else None
+    if not rows:
+        return None
+    return _report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
+
+
+_CHARACTERS = """
+SELECT sum(length(title) + length(body)) FROM documents JOIN snapshot_documents USING (content_hash)
+WHERE snapshot_id = ? AND NOT EXISTS (
+    FROM pools WHERE snapshot_id = ?
+        AND (json_exists(parameters, '$.systems.dense') OR json_exists(parameters, '$.systems.hybrid')))
+"""
 
 
 def _report(
-    pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
+    cursor: Cursor, pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
 ) -> PoolReport:
     systems = [SystemReport(**system) for system in report["systems"]]
     counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
     sample = tuple(SampledBand(**band) for band in report.get("sample", ()))
+    ids = sorted({one for system in systems for named in system.no_hit_ids.values() for one in named})
+    found = cursor.execute("SELECT query_id, text FROM queries WHERE query_id IN (SELECT unnest(?))", [ids])
     compared = Bm25Sample(**report["rank_bm25"]) if "rank_bm25" in report else None
     return PoolReport(
         *(pool_id, snapshot_id),
@@ -436,5 +478,6 @@ def _report(
         systems=systems,
         sample=sample,
         rank_bm25=compared,
+        texts=dict(found.fetchall()),
         **counts,
     )

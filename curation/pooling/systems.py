@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
 from curation.store import Document, Query, Store
 
+NAMED = 3
+"""So many queries for which a system found nothing are kept for each reason."""
 _PARTS = ("bm25", "dense")
 
 
@@ -24,6 +26,7 @@ class SystemHits(NamedTuple):
     name: str
     hits: list[list[Hit]]
     no_hit: dict[str, int]  # reason → number of queries for which nothing was found
+    no_hit_ids: dict[str, list[str]]  # reason → ids of the first of them
 
 
 def known_systems(names: Sequence[str]) -> list[str]:
@@ -95,7 +98,7 @@ class Systems:
             found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
         found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
         return [
-            SystemHits(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names
+            SystemHits(name, found[name], *self._no_hit(name, queries, found[name])) for name in self._names
         ]
 
     def retriever(self, name: str) -> Retriever:
@@ -104,10 +107,15 @@ class Systems:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
 
-    def _no_hit(self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> dict[str, int]:
-        system = self.retriever(name)
-        empty = (query for query, found in zip(queries, hits, strict=True) if not found)
-        return dict(sorted(Counter(system.why_none(query) for query in empty).items()))
+    def _no_hit(
+        self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]
+    ) -> tuple[dict[str, int], dict[str, list[str]]]:
+        system, empty = self.retriever(name), defaultdict[str, list[str]](list)
+        for query, found in zip(queries, hits, strict=True):
+            if not found:
+                empty[system.why_none(query)].append(query.query_id)
+        reasons = sorted(empty)
+        return {why: len(empty[why]) for why in reasons}, {why: empty[why][:NAMED] for why in reasons}
 
 
 def _imported(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:

@@ -17,7 +17,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,16 +30,32 @@ from numpy.typing import NDArray
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
 from curation.step import DEFAULT_MODEL as DEFAULT_MODEL
-from curation.store import Cursor, Store
+from curation.store import Cursor, Store, get_setting, put_setting
+from curation.store.settings import MEASURED
 from curation.text import digest
 
 CHUNK = 256
 BATCH = 8  # on 2 cores larger batches are slower
+ELSEWHERE = (8_000.0, 60_000.0)
+"""Characters of documents in a second by the default model: on two slow cores, and on eight fast ones."""
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
 
 Kind = Literal["document", "query"]
 Vectors = NDArray[np.float32]
+
+
+class Minutes(NamedTuple):
+    """From and to how many minutes something takes, and whether that was measured in this project."""
+
+    low: int
+    high: int
+    measured: bool
+
+    def __str__(self) -> str:
+        span = f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+        by = "by what it took last" if self.measured else "by what other machines took"
+        return f"about {span} {'minute' if self.high == 1 else 'minutes'}, {by}"
 
 
 class ModelSource(NamedTuple):
@@ -167,7 +185,7 @@ def _embed_missing(
 ) -> None:
     """Longest first: texts of one length share a batch, and the forecast of the time left errs high."""
     by_length = sorted(missing, key=lambda text: (-len(text.text), text.text_hash))
-    done = total - len(missing)
+    done, began = total - len(missing), monotonic()
     progress(f"embed: {kind}", done, total)
     for start in range(0, len(by_length), CHUNK):
         chunk = by_length[start : start + CHUNK]
@@ -176,6 +194,17 @@ def _embed_missing(
             _append(cursor, name, [text.text_hash for text in chunk], vectors)
         done += len(chunk)
         progress(f"embed: {kind}", done, total)
+    if len(missing) >= CHUNK:
+        pace = sum(len(one.text) for one in missing) / max(monotonic() - began, 0.001)
+        with store.transaction() as cursor:
+            put_setting(cursor, f"{MEASURED}{name}", f"{pace:.0f}")
+
+
+def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> Minutes:
+    """About how long texts of so many characters take: by what they took here last, or took elsewhere."""
+    known = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
+    slow, fast = (0.7 * float(known), 1.3 * float(known)) if known else ELSEWHERE
+    return Minutes(ceil(characters / fast / 60), ceil(characters / slow / 60), measured=known is not None)
 
 
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:

@@ -14,6 +14,8 @@ from curation.store.files import Cursor
 COMMAND_LINE = "command line"
 HEALTH_CHECKED = "health_checked_at"
 """When the app last wrote, to see whether it can."""
+MEASURED = "measured: "
+"""How settings begin that say how fast something was."""
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
@@ -36,9 +38,13 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
 
 
 def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
-    """Name and value of each setting that something could rest on, by name: without `HEALTH_CHECKED`."""
-    sql = "SELECT name, value FROM settings WHERE name <> ? ORDER BY name"
-    return [(str(name), str(value)) for name, value in cursor.execute(sql, [HEALTH_CHECKED]).fetchall()]
+    """Name and value of each setting that something could rest on, by name.
+
+    That is without `HEALTH_CHECKED` and what was `MEASURED`.
+    """
+    sql = "SELECT name, value FROM settings WHERE name <> ? AND NOT starts_with(name, ?) ORDER BY name"
+    found = cursor.execute(sql, [HEALTH_CHECKED, MEASURED]).fetchall()
+    return [(str(name), str(value)) for name, value in found]
 
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:

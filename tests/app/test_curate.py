@@ -255,7 +255,8 @@ def test_a_query_of_an_earlier_sample_is_called_that(filled: Store) -> None:
 def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     draw_sample(filled, 4, 0)
     page = run("Pool")
-    labelled(page.multiselect, "Systems").set_value(["bm25"])
+    assert labelled(page.multiselect, "Systems").value == ["bm25"], "what takes seconds is the default"
+    assert "embed the corpus: about 1 minute, by what other machines took" in html(page)
     labelled(page.number_input, "Depth").set_value(3)
     labelled(page.number_input, "Random negatives for each query").set_value(0)
     labelled(page.button, "Build the pool").click().run()
@@ -264,6 +265,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     page = run("Pool")
     assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
     assert "<td>bm25</td>" in html(page)
+    assert not labelled(page.button, "Add dense and hybrid").disabled
 
 
 @pytest.mark.slow

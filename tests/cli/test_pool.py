@@ -47,7 +47,7 @@ def test_tables_say_what_was_done_and_what_was_left_out(project: Path, goldset: 
     arguments = ["pool", "--systems", " bm25 ", "--depth", "5", "--random-negatives", "2"]
     shown = goldset(*arguments)
     assert "The pool has 10 candidates; 10 new to the project." in shown
-    assert "bm25 found nothing for 1 query: no word of the query occurs in the corpus" in shown
+    assert "bm25 found nothing for 1 query (“zebra”): no word of the query occurs in the corpus" in shown
     assert "built before" in goldset(*arguments)
 
 

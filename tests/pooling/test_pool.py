@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields
 from curation.pooling.candidates import REACH, draw_negatives
-from curation.pooling.pool import build_pool
+from curation.pooling.pool import build_pool, embedding_forecast
 from curation.pooling.systems import SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
+from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.corpus import import_corpus
-from curation.store import Store, append
+from curation.store import Store, all_settings, append, put_setting
 from curation.store.rows import Document, Query
+from curation.store.settings import MEASURED
 from curation.text import digest, normalise_query
 from tests.support.pool_project import put_texts
 from tests.support.projects import built_once, new_project, rows_of
@@ -174,7 +176,22 @@ def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> N
         {"no document has a cosine above zero": 1},
     ]
     assert [system.unfilled for system in report.systems] == [5 + 2, 5 + 3]
+    assert "bm25 found nothing for 1 query (“zebra”): no word of the query occurs in the corpus." in report.gaps
     assert report.left_out == {"places stayed empty, because no further document scored above zero": 15}
+
+
+def test_what_embeds_says_minutes_before_until_a_pool_has_embedded_the_corpus(shop: Store) -> None:
+    with shop.reading() as cursor:
+        assert str(embedding_forecast(cursor)) == "about 1 minute, by what other machines took"
+        long = minutes_to_embed(cursor, 9_600_000)
+    assert (long.low, long.high, long.measured) == (3, 20, False)
+    with shop.transaction() as cursor:
+        put_setting(cursor, f"{MEASURED}{DEFAULT_MODEL}", "40000")
+        assert str(minutes_to_embed(cursor, 24_000_000)) == "about 8 to 15 minutes, by what it took last"
+        assert (MEASURED + DEFAULT_MODEL) not in dict(all_settings(cursor)), "no result rests on it"
+    build_pool(shop, ["dense"], depth=3, random_negatives=0, seed=1)
+    with shop.reading() as cursor:
+        assert embedding_forecast(cursor) is None
 
 
 def test_the_same_call_adds_nothing_and_says_so(shop: Store) -> None:

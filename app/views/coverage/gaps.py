@@ -23,6 +23,7 @@ from curation.coverage.writing.tasks import (
     tasks_of_clusters,
 )
 from curation.people.annotators import able_to_judge
+from curation.pooling.pool import embedding_forecast
 from curation.text import amount, percent
 
 MEASURING = "coverage"
@@ -51,6 +52,10 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
         for column, name in zip(st.columns(3), ("seed", "resolution", "least_documents"), strict=True):
             with column:
                 form.ask(name)
+        with context.store.reading() as cursor:
+            forecast = None if state else embedding_forecast(cursor)
+        if forecast is not None:
+            ui.quiet(f"This first embeds the corpus: {forecast}.")
         asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
     context.ending(MEASURING)
     if state and settings["extractor"]["name"] != "phrases":

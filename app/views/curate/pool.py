@@ -10,9 +10,10 @@ from app.next_step import missing_step
 from app.page import PageContext
 from curation.door import withheld
 from curation.errors import RefusedError
+from curation.jobs import Job
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contribution_table, contributions
-from curation.pooling.pool import last_pool, sample_table
+from curation.pooling.pool import embedding_forecast, last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
@@ -20,6 +21,8 @@ from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
 from curation.text import amount
 
+FIRST = PoolRequest(systems=("bm25",))
+"""What the form begins with: what takes seconds. The slow systems are added to it."""
 SHOWN = 20
 """How many queries the table of hard negatives has; the command line has all."""
 
@@ -49,7 +52,8 @@ def show(context: PageContext) -> None:
 def _form(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-    form = Form(PoolRequest, offered={"systems": [*SYSTEMS, *runs]})
+        forecast = embedding_forecast(cursor)
+    form = Form(PoolRequest, FIRST, offered={"systems": [*SYSTEMS, *runs]})
     with st.form("pool"):
         form.ask("systems", "depth", "random_negatives", "budget")
         with st.expander("Judge a random sample of the pool"):
@@ -61,9 +65,25 @@ def _form(context: PageContext) -> None:
         with st.expander("More options"):
             form.rest("seed")
         form.ask("seed")
+        if forecast is not None:
+            ui.quiet(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
         asked = context.submit("Build the pool", "pool")
     if asked:
         context.start("pool", form.request())
+    last = context.jobs.get("pool")
+    if forecast is not None and last is not None and last.outcome == "done":
+        _add_dense(context, last)
+
+
+def _add_dense(context: PageContext, last: Job) -> None:
+    """Offer the last pool once more, with the systems that take long."""
+    request = last.parameters | {
+        "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
+    }
+    reason = context.problem("pool", request)
+    if st.button("Add dense and hybrid", key=f"add dense {context.after}", disabled=reason is not None):
+        context.start("pool", request)
+    ui.quiet(reason or "They find what shares no word with the query. People can judge meanwhile.")
 
 
 def _last(found: Contributions) -> None:
