@@ -26,7 +26,7 @@ class SystemHits(NamedTuple):
     name: str
     hits: list[list[Hit]]
     no_hit: dict[str, int]  # reason → number of queries for which nothing was found
-    no_hit_ids: dict[str, list[str]]  # reason → ids of the first of them
+    no_hit_ids: Mapping[str, Sequence[str]] = {}  # reason → ids of the first of them
 
 
 def known_systems(names: Sequence[str]) -> list[str]:
