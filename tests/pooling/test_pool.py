@@ -176,7 +176,7 @@ def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> N
         {"no document has a cosine above zero": 1},
     ]
     assert [system.unfilled for system in report.systems] == [5 + 2, 5 + 3]
-    assert "bm25 found nothing for 1 query (“zebra”): no word of the query occurs in the corpus." in report.gaps
+    assert any(one.startswith("bm25 found nothing for 1 query (“zebra”): no word") for one in report.gaps)
     assert report.left_out == {"places stayed empty, because no further document scored above zero": 15}
 
 
