@@ -90,6 +90,13 @@ def fetched_ahead(static: Path = STATIC) -> str:
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
+@cache
+def font(static: Path = STATIC) -> str:
+    """The address of the app's font, which Streamlit's index page fetches first; '' where it fetches none."""
+    found = re.search(r'href="([^"]+\.woff2)"', "".join(entry_tags(static)))
+    return found[1] if found else ""
+
+
 def _address(tag: HeadTag) -> str:
     return (tag.attributes.get("src") or tag.attributes.get("href") or "").removeprefix("./")
 

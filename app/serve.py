@@ -27,8 +27,10 @@ from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
+from app.signin import joining
 from app.signin import routes as signin
 from app.signin.current_user import sessions
+from app.signin.first_lead import first_lead
 from app.signin.providers import auth_settings
 from app.views.releases import downloads
 from curation import log
@@ -53,6 +55,7 @@ def routes() -> list[Route]:
         Route("/sign-out", signin.sign_out, methods=["POST"]),
         Route("/password", signin.password, methods=["GET", "POST"]),
         Route("/sign-ins", signin.end, methods=["POST"]),
+        joining.ROUTE,
         *signin.PROVIDER_ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,
@@ -98,11 +101,12 @@ def serve(
     project: Path,
     host: str,
     port: int,
-    ready: Callable[[str], None],
+    ready: Callable[[str, str], None],
     import_from: Path | None = None,
     images_from: Sequence[str] = (),
 ) -> None:
-    """Serve a project until the process is stopped; `ready` gets the address once it listens.
+    """Serve a project until the process is stopped; `ready` gets the address once it listens, and what to do
+    where no lead can sign in yet.
 
     Parameters
     ----------
@@ -131,7 +135,8 @@ def serve(
     remove_old_results()
     listener = listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
-    ready(f"http://{shown}:{listener.getsockname()[1]}")
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listener.getsockname()[1]}"
+    ready(address, first_lead().announce(address))
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
     settings: dict[str, Any] = {
         "ws": "websockets-sansio",

@@ -1,4 +1,4 @@
-"""The sign-in pages: plain HTML with no script but the one that takes the theme, and the forms on them."""
+"""The sign-in pages: plain HTML with forms. Scripts take the theme, and open the link of an invitation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from app.entry import source_of
+from app.entry import font, source_of
 from app.monitoring import failures
 
 LARGEST_FORM = 8_192
@@ -26,8 +26,10 @@ def _own(name: str) -> str:
 
 
 _FRAME, _THEME = template("page.html"), _own("theme.js")
+JOIN_SCRIPT = _own("join.js")
 POLICY = (
-    f"default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; script-src {source_of(_THEME)}; "
+    f"default-src 'none'; img-src 'self'; font-src 'self'; style-src 'unsafe-inline'; "
+    f"script-src {source_of(_THEME)} {source_of(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """Of the sources of images a browser also takes what it fetches ahead."""
@@ -43,11 +45,11 @@ def page(
 ) -> HTMLResponse:
     """A page with a title, a line below the name of the program, and content that is HTML already.
 
-    ahead: links of its head that fetch what the next page needs.
+    ahead: more of its head, such as links that fetch what the next page needs.
     """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     text = _FRAME.substitute(
-        title=escape(title), lead=escape(lead), content=content, ahead=ahead, theme=_THEME
+        title=escape(title), lead=escape(lead), content=content, ahead=ahead, theme=_THEME, font=font()
     )
     return HTMLResponse(text, status, fixed | (headers or {}))
 

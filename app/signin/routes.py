@@ -34,6 +34,7 @@ from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
 from app.signin.current_user import KNOWN_FOR, accounts, sessions, sign_in_of
+from app.signin.first_lead import BY_COMMAND, first_lead
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreError
@@ -225,6 +226,10 @@ def _sign_in(one: OpenSignIn, is_this: bool) -> str:
 
 
 _FORM = pages.template("signin.html")
+_HELP = '<p class="help">Accounts are made by the lead of your project.</p>'
+_DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
+NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
+NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'
 FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 _THIS_BROWSER_ONLY = (
     "This browser is signed out, but the project could not record that the sign-in has ended."
@@ -235,7 +240,9 @@ async def sign_in(request: Request) -> Response:
     """GET shows the form; POST takes name and password."""
     target = own_path(request.query_params.get("next", "/"))
     if request.method != "POST":
-        return RedirectResponse(target, 303) if request.state.annotator else sign_in_page(target)
+        if request.state.annotator:
+            return RedirectResponse(target, 303)
+        return sign_in_page(target, notice=await to_thread.run_sync(_notice))
     if not auth_settings().passwords:
         return sign_in_page(target, status=403, problem="Names and passwords are not used here.")
     form = await pages.form(request)
@@ -259,7 +266,7 @@ async def sign_in(request: Request) -> Response:
     if found is None:
         return sign_in_page(target, name, 401, "The name or the password is wrong.")
     login_throttle.succeeded(tried)
-    return _know_browser(request, enter(request, found, target), name)
+    return know_browser(request, enter(request, found, target), name)
 
 
 async def sign_out(request: Request) -> Response:
@@ -314,7 +321,7 @@ def _network(request: Request) -> str:
     return network(request.client.host if request.client else "", 48)
 
 
-def _know_browser(request: Request, response: Response, name: str) -> Response:
+def know_browser(request: Request, response: Response, name: str) -> Response:
     """Let a browser keep that this name has signed in with it."""
     cookie = sessions().known_cookie(name)
     response.set_cookie(
@@ -336,10 +343,15 @@ def own_path(target: str) -> str:
 
 
 def sign_in_page(
-    target: str, name: str = "", status: int = 200, problem: str = "", headers: dict[str, str] | None = None
+    target: str,
+    name: str = "",
+    status: int = 200,
+    problem: str = "",
+    headers: dict[str, str] | None = None,
+    notice: str = "",
 ) -> Response:
-    """The sign-in page: a link for each identity provider, and the form unless passwords are not used."""
-    by_password = auth_settings().passwords
+    """The sign-in page: a link for each identity provider, and the form unless it would help nobody."""
+    by_password = auth_settings().passwords and notice != NO_ACCOUNT
     form = _FORM.substitute(
         name=escape(name),
         problem=pages.alert(problem),
@@ -349,10 +361,22 @@ def sign_in_page(
     )
     links = "".join(_link(provider, target) for provider in providers())
     above = f'<div class="ways">{"" if by_password else pages.alert(problem)}{links}</div>' if links else ""
-    help_ = '<p class="help">Accounts are made by the lead of your project.</p>'
-    content = f"{above}{form if by_password else ''}{help_}"
+    content = f"{notice}{above}{form if by_password else ''}{'' if notice else _HELP}"
     lead = "Sign in to grade search results."
     return pages.page("Sign in", lead, content, status, headers, ahead=fetched_ahead())
+
+
+def _notice() -> str:
+    """What the page says while no lead can sign in, as HTML."""
+    try:
+        if not first_lead().missing():
+            return ""
+    except CurationError as error:
+        unreadable(error)
+        return ""
+    if not auth_settings().passwords:
+        return f'<p class="notice">{BY_COMMAND}</p>'
+    return NO_ACCOUNT if first_lead().nobody else NO_LEAD
 
 
 def _link(provider: IdentityProvider, target: str) -> str:

@@ -55,6 +55,11 @@ def tried_at_change(name: str, sign_in: str) -> list[Tried]:
     return [Tried(("change", name, sign_in))]
 
 
+def tried_at_link(address: str) -> list[Tried]:
+    """What a link that does not work counts for: the network that opens it."""
+    return [Tried(("link", network(address, 48)), free=20, longest_wait=60.0)]
+
+
 def network(address: str, bits: int = 64) -> str:
     """An address as it is counted: of IPv6 the first bits, which one customer has as a whole."""
     try:

@@ -91,8 +91,8 @@ def annotator_invite(
     made = make_link(store, name) if again else invite(store, name, role or "annotator")
     link = link_of(address, made.token)
     result = {"name": name, "role": made.role, "expires": made.expires, "link": link}
-    until = f"{made.expires:%d %b %Y %H:%M} UTC"
-    emit(as_json, result, f"{name} is {made.role}. This link works once, until {until}:\n{link}")
+    sentence = f"{name} is {made.role}. This link works once, until {made.expires:%d %b %Y %H:%M} UTC:"
+    emit(as_json, result, lambda: say(sentence, link))
 
 
 @annotators.command("identity")

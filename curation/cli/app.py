@@ -32,8 +32,9 @@ def serve_project(
     sys.path.insert(0, str(shipped.HOME))
     from app.serve import serve
 
-    def ready(address: str) -> None:
+    def ready(address: str, first: str) -> None:
         say(f"goldset is at {address} (stop with Ctrl+C)")
+        say(*first.splitlines())
         sys.stdout.flush()  # whoever reads this through a pipe waits for it
         if browser:
             webbrowser.open(address)

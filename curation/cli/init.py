@@ -50,4 +50,5 @@ def _show_project(project: Project) -> None:
         ["grade", "name", "key", "definition"],
         [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
     )
-    say("Next: goldset import corpus PATH")
+    say("Next: goldset app prints a link by which you make the first account. All else is in the browser.")
+    say("Or by commands: goldset import corpus PATH")

@@ -151,9 +151,9 @@ class Account(NamedTuple):
         return self.active and not self.imported and (self.password or bool(self.emails))
 
 
-def leads_who_sign_in(cursor: Cursor) -> list[str]:
-    """The names of the leads who can sign in now; without any, the app lets the first one make an account."""
-    return [one.name for one in list_accounts(cursor) if one.signs_in and one.role == "lead"]
+def who_signs_in(cursor: Cursor) -> list[Account]:
+    """The accounts that can sign in now, by name."""
+    return [one for one in list_accounts(cursor) if one.signs_in]
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:

@@ -3,7 +3,7 @@
 A lead makes one and sends it. The project stores the hash of its token. It works once, for a week, and no
 longer than its author is a lead and the account is active. A newer one takes its place.
 
-The first lead, whom nobody can invite: the app shows a link to whoever starts it.
+The first lead, whom nobody can invite: the app prints a link in the terminal where it is started.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
-from curation.people.accounts import account_to_change, leads_who_sign_in
+from curation.people.accounts import account_to_change, who_signs_in
 from curation.people.annotators import (
     hash_password,
     insert_annotator,
@@ -143,7 +143,7 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
     refuse_problems(name_problems(name, "lead"))
     hashed = hash_password(password)
     with store.transaction() as cursor:
-        if leads_who_sign_in(cursor):
+        if any(one.role == "lead" for one in who_signs_in(cursor)):
             raise RefusedError(HAS_LEAD)
         insert_annotator(cursor, name, "lead", name)
         revision = write_password(cursor, name, hashed)

@@ -9,7 +9,7 @@ import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people import invitations
-from curation.people.accounts import deactivate, leads_who_sign_in, list_accounts, set_role
+from curation.people.accounts import deactivate, list_accounts, set_role, who_signs_in
 from curation.people.annotators import authenticate, set_password
 from curation.people.invitations import (
     DAYS,
@@ -139,6 +139,6 @@ def test_the_first_lead_is_made_while_none_can_sign_in(store: Store) -> None:
     add_names(store, "ben")
     assert make_first_lead(store, "ada", PASSWORD)
     with store.reading() as cursor:
-        assert leads_who_sign_in(cursor) == ["ada"]
+        assert [one.name for one in who_signs_in(cursor)] == ["ada"]
     with pytest.raises(RefusedError, match="has a lead already"):
         make_first_lead(store, "eve", PASSWORD)

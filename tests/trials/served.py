@@ -47,7 +47,7 @@ def serve_and_grade(path: Path, say: Say, cookies: Mapping[str, str], most: int)
             os.waitpid(client, 0)
         os.kill(os.getpid(), signal.SIGINT)
 
-    serve(path, "127.0.0.1", port, lambda _: threading.Thread(target=end).start())
+    serve(path, "127.0.0.1", port, lambda *_: threading.Thread(target=end).start())
     close_all()
 
 
@@ -114,7 +114,7 @@ def serving(path: Path, descriptors: int | None = None) -> Iterator[int]:
         if descriptors is not None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
         try:
-            serve(path, "127.0.0.1", port, lambda _: None)
+            serve(path, "127.0.0.1", port, lambda *_: None)
         finally:
             os._exit(0)
     try:
