@@ -21,8 +21,18 @@ from curation.store import Annotator, Store
 
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
-JUDGE, SET_UP, BUILD, RELEASE = GROUPS = ("Judge", "Set up", "Build", "Release")
+DATA, JUDGE, QUALITY, RELEASE, SETTINGS = GROUPS = (
+    "Data",
+    "Judge",
+    "Quality",
+    "Release",
+    ":material/settings: Settings",
+)
 """The groups of the navigation, in its order."""
+
+
+def _always(_: Annotator) -> bool:
+    return True
 
 
 def _always(_: Annotator) -> bool:

@@ -96,13 +96,17 @@ VIEWS = (
         for part in ("Edit", "Put in force", "Versions", "Questions")
     ),
     *(
-        View(f"curate-{step.lower()}", f"/curate?step={step}", states=("empty", "work"))
-        for step in ("Sample", "Queries", "Pool", "Round")
+        View(name, address, states=("empty", "work"))
+        for name, address in {
+            "queries-sample": "/queries",
+            "queries": "/queries?part=All queries",
+            "pool": "/pool",
+            "rounds-open": "/rounds?part=Open a round",
+        }.items()
     ),
-    View("rounds", "/rounds", states=("empty",)),
     *(
         View(f"rounds-{part.lower()}", f"/rounds{LATEST}&part={part}", states=FILLED)
-        for part in ("Progress", "Quality", "Questions", "Manage")
+        for part in ("Progress", "Questions", "Manage")
     ),
     View("agreement", "/agreement"),
     View("adjudicate", "/adjudicate", states=("empty", "done")),
@@ -134,7 +138,7 @@ VIEWS = (
     View("label", "/", "joan", ONCE),
     View("my-consistency", "/my-consistency", "ada", ONCE),
     View("agreement-random", "/agreement", states=("shop",)),
-    View("quality-random", f"/rounds{LATEST}&part=Quality", states=("shop",)),
+    View("agreement-random", f"/agreement{LATEST}", states=("shop",)),
     View("label-drawn", "/", "joan", ("shop",), draw_whole),
     View("label-break", "/", "joan", ("shop",), suggest_break),
 )  # fmt: skip

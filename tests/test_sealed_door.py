@@ -194,14 +194,15 @@ PAGES: dict[str, list[dict[str, str]]] = {
     "my-consistency": [{}],
     "adjudicate": [{}],
     "answers": [{"part": "Decide"}, {"part": "Tasks"}],
-    "agreement": [{}],
+    "agreement": [{}, {"round": "again"}, {"round": "try"}],
     "write": [{}],
     "import": [{}],
-    "curate": [{"step": step} for step in ("Sample", "Queries", "Pool", "Round")],
+    "queries": [{"part": part} for part in ("Sample", "All queries")],
+    "pool": [{}],
     "rounds": [
         {"round": name, "part": part}
         for name in ("again", "try")
-        for part in ("Progress", "Quality", "Questions", "Manage")
+        for part in ("Progress", "Questions", "Manage", "Open a round")
     ],
     "guide": [{"show": part} for part in ("Versions", "Questions")],
     "people": [{}],

@@ -19,6 +19,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import parse_qs
 
 from anyio import to_thread
 from starlette.datastructures import Headers
@@ -86,6 +87,15 @@ def takes_gzip(headers: Headers) -> bool:
 STREAMLITS = frozenset({"_stcore", "component", "media", "static", "auth", "oauth2callback"})
 """How the paths begin that Streamlit answers itself."""
 API = "/api/"
+MOVED = {
+    "/curate": {
+        "": "/queries",
+        "Queries": "/queries?part=All+queries",
+        "Pool": "/pool",
+        "Round": "/rounds?part=Open+a+round",
+    }
+}
+"""Pages of earlier versions: address → step → where it is now; "" for any other step."""
 
 
 class Front:
@@ -126,6 +136,9 @@ class Front:
 
     def _page(self, path: str, query: bytes, account: Annotator, headers: Headers) -> Response:
         first, *_ = own = pages_of(account.role)
+        if path in MOVED:
+            chosen = parse_qs(query.decode("latin-1")).get("step", [""])[0]
+            return RedirectResponse(MOVED[path].get(chosen, MOVED[path][""]), 307)
         asked = first if path == "/" else self._pages.get(path)
         if asked is None:
             return nobodys_page(path, first)

@@ -20,4 +20,4 @@ def show(annotator: Annotator) -> None:
     deciding(annotator.name, sessions().project)
 
 
-PAGE = AppPage(30, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, group=JUDGE)
+PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, group=JUDGE)

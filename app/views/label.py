@@ -18,7 +18,7 @@ def show(annotator: Annotator) -> None:
     grading(annotator.name, sessions().project)
 
 
-PAGE = AppPage(10, "Label", "label", JUDGING, show, shows_title=False, group=JUDGE)
+PAGE = AppPage(20, "Label", "label", JUDGING, show, shows_title=False, group=JUDGE)
 
 
 def _what_comes_first(annotator: Annotator) -> None:

@@ -14,6 +14,7 @@ from curation.agreement.annotators.own_work import (
     Difference,
     MyConsistency,
     MyDifferences,
+    has_answered,
     my_differences,
     my_work,
 )
@@ -53,7 +54,12 @@ def show(annotator: Annotator) -> None:
     _differences(my_differences(store, annotator.name), guide)
 
 
-PAGE = AppPage(20, "My consistency", "my-consistency", JUDGING, show, group=JUDGE)
+def _is_listed(annotator: Annotator) -> bool:
+    with project_store().reading() as cursor:
+        return has_answered(cursor, annotator.name)
+
+
+PAGE = AppPage(24, "My consistency", "my-consistency", JUDGING, show, group=JUDGE, listed=_is_listed)
 
 
 def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) -> None:

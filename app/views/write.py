@@ -1,4 +1,4 @@
-"""Write: a document that no query asks for, a style, and a field for what a user would type."""
+"""Write queries: a document that no query asks for, a style, and a field for what a user would type."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from app import ui
 from app.acts import Acts
 from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
-from app.page import JUDGE, AppPage
+from app.page import JUDGE, LEADS, AppPage
 from app.signin.current_user import sessions
 from curation.coverage.writing.queue import (
     WritingQueue,
     WritingTask,
     check_written,
+    has_writing_tasks,
     pass_task,
     write_task,
     writing_queue,
@@ -54,7 +55,12 @@ def show(annotator: Annotator) -> None:
     _written(queue)
 
 
-PAGE = AppPage(16, "Write", "write", JUDGING, show, group=JUDGE)
+def _is_listed(annotator: Annotator) -> bool:
+    with project_store().reading() as cursor:
+        return annotator.role in LEADS or has_writing_tasks(cursor, annotator.name)
+
+
+PAGE = AppPage(23, "Write queries", "write", JUDGING, show, group=JUDGE, listed=_is_listed)
 
 
 def _nothing(queue: WritingQueue) -> None:

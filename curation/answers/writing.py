@@ -97,6 +97,12 @@ class _Assignment(NamedTuple):
         )
 
 
+def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
+    """Whether somebody was ever asked for an answer; None: anybody."""
+    sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
+    return bool(cursor.execute(sql, [writer, writer]).fetchall())
+
+
 def writing_queue(store: Store, writer: str) -> AnswerQueue:
     """What the writer is still to answer."""
     with store.reading() as cursor:

@@ -56,21 +56,21 @@ FILE_KINDS = {
             "Traffic",
             "A log of what people searched for: a query a line, with its time or how often it was asked.",
             TrafficFields,
-            NextPage("Draw a sample", "curate", {"step": "Sample"}),
+            NextPage("Draw a sample", "queries", {"part": "Sample"}),
         ),
         FileKind(
             "queries",
             "Queries",
             "Queries that are to be judged, whatever the sample holds.",
             QueryFields,
-            NextPage("Build a pool", "curate", {"step": "Pool"}),
+            NextPage("Build a pool", "pool"),
         ),
         FileKind(
             "runs",
             "Run",
             "The ranked lists of another search system, which a pool can draw on.",
             RunFields,
-            NextPage("Build a pool", "curate", {"step": "Pool"}),
+            NextPage("Build a pool", "pool"),
         ),
         FileKind(
             "judgments",
@@ -91,7 +91,7 @@ FILE_KINDS = {
             "Reference answers",
             "What a system may answer to a query: any of a query's answers is right.",
             ReferenceFields,
-            NextPage("See the queries", "curate", {"step": "Queries"}),
+            NextPage("See the queries", "queries", {"part": "All queries"}),
         ),
     )
 }

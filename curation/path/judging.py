@@ -130,6 +130,9 @@ RECENT = timedelta(hours=1)
 MANAGE = "Manage"
 """The part of the page Rounds where a round is resumed."""
 
+OPEN = "Open a round"
+"""The part of the page Rounds where one is opened."""
+
 SILENT = timedelta(days=3)
 """After so long without an answer, an open round needs somebody to ask why."""
 
@@ -216,7 +219,7 @@ def _waiting(found: OpenWork, waiting: int) -> PathStep:
 
 def _open_round() -> Action:
     command = "goldset round open NAME --annotators a,b"
-    return Action("Open a round", "curate", command, {"step": "Round"})
+    return Action(OPEN, "rounds", command, {"part": OPEN})
 
 
 def _finished(found: OpenWork) -> str:

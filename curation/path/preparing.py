@@ -97,8 +97,8 @@ def import_step(found: Prepared) -> PathStep:
 
 def sample_step(found: Prepared) -> PathStep:
     """The queries in force."""
-    draw = Action("Draw a sample", "curate", "goldset sample --size 200", {"step": "Sample"})
-    look = Action("See the sample", "curate", "goldset tags list", {"step": "Sample"})
+    draw = Action("Draw a sample", "queries", "goldset sample --size 200", {"part": "Sample"})
+    look = Action("See the sample", "queries", "goldset tags list", {"part": "Sample"})
     if found.sample is not None:
         drawn, others = found.sample, found.queries - found.sample.size
         line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
@@ -115,7 +115,7 @@ def sample_step(found: Prepared) -> PathStep:
 
 def pool_step(found: Prepared) -> PathStep:
     """The documents to be judged."""
-    build = Action("Build the pool", "curate", "goldset pool --systems bm25 --depth 10", {"step": "Pool"})
+    build = Action("Build the pool", "pool", "goldset pool --systems bm25 --depth 10")
     lonely = found.queries - found.asked
     without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
     if not found.pairs:
@@ -129,7 +129,7 @@ def pool_step(found: Prepared) -> PathStep:
         since = "" if found.pool is None else ", and came after the pool"
         return PathStep("pool", state, f"{line}. {without}{since}.", build)
     newer = " The corpus is newer than the pool." if found.stale_pool else ""
-    look = Action("See the pool", "curate", "goldset contributions", {"step": "Pool"})
+    look = Action("See the pool", "pool", "goldset contributions")
     return PathStep("pool", "done", f"{line}.{newer}", look)
 
 

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views import agreement
+from app.views.agreement import page as agreement
 from curation.agreement.annotators import bias as tendency
 from curation.agreement.annotators import intra_annotator as within
 from curation.agreement.between import breakdowns, grades
@@ -56,7 +56,7 @@ def put(store: Store, path: Path, rows: list[str]) -> None:
 
 def page() -> AppTest:
     def script() -> None:
-        from app.views import agreement
+        from app.views.agreement import page as agreement
         from curation.store.rows import Annotator
 
         agreement.show(Annotator("rosa", "reviewer", False))

@@ -30,9 +30,9 @@ def project(filled: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     return filled
 
 
-def run(annotator: Annotator, part: str = "Write") -> AppTest:
+def run(annotator: Annotator, part: str = "Write answers") -> AppTest:
     page = page_at("answers", annotator).run()
-    return page if part == "Write" else page.segmented_control[0].set_value(part).run()
+    return page if part == "Write answers" else page.segmented_control[0].set_value(part).run()
 
 
 def named(page: AppTest, label: str) -> Button:

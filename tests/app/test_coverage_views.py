@@ -69,7 +69,7 @@ def test_leads_have_coverage_and_everybody_who_judges_has_write() -> None:
         return {role for role in roles if title in {page.title for page in pages_of(role)}}
 
     assert who_has("Coverage") == {"lead"}
-    assert who_has("Write") == {"annotator", "reviewer", "lead"}
+    assert who_has("Write queries") == {"annotator", "reviewer", "lead"}
 
 
 def test_without_a_map_the_page_says_what_measuring_does(

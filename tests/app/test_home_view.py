@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.navigation import all_pages, pages_of
-from app.views.curate import page as curate
+from app.views.queries import page as queries
 from app.views.relabel import page as relabel
 from app.views.releases import page as releases
 from app.views.rounds import page as rounds
@@ -20,7 +20,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.operations.backup import back_up
 from curation.operations.drill import rehearse_restore
 from curation.path import read_path
-from curation.path.judging import MANAGE
+from curation.path.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.gold_project import labelled
@@ -79,7 +79,7 @@ def test_the_button_leads_to_the_part_of_the_page_where_it_is_done(store: Store)
     test = run("Home")
     (following,) = [one for one in rows(test) if "gs-next" in one]
     assert "6 pairs wait to be judged; 2 annotators can judge." in following
-    assert ("Open a round", "curate", "step=Round") in links(test)
+    assert ("Open a round", "rounds", "part=Open+a+round") in links(test)
 
 
 def test_a_round_without_an_answer_has_no_bars(store: Store) -> None:
@@ -118,17 +118,17 @@ def test_an_empty_page_leads_to_what_comes_first(store: Store, title: str) -> No
     assert [one[:2] for one in links(run(title))] == [("Import a corpus", "import")]
 
 
-@pytest.mark.parametrize("title", ["Rounds", "Agreement", "Re-label", "Label"])
+@pytest.mark.parametrize("title", ["Agreement", "Re-label", "Label"])
 def test_an_empty_page_leads_to_the_step_that_the_project_has_come_to(store: Store, title: str) -> None:
     add_pairs(store, grid(2, 3))
     add_names(store, "ada", "ben")
-    assert links(run(title)) == [("Open a round", "curate", "step=Round")]
+    assert links(run(title)) == [("Open a round", "rounds", "part=Open+a+round")]
 
 
 def test_every_part_that_a_step_opens_is_on_its_page(store: Store) -> None:
-    assert {"Sample", "Pool", "Round"} <= set(curate.STEPS)
+    assert "Sample" in queries.PARTS
     assert {"Plan", "Report"} <= set(relabel.PARTS)
-    assert MANAGE in rounds.PARTS
+    assert {MANAGE, OPEN} <= {*rounds.PARTS, rounds.OPEN}
     assert {"corpus", "traffic"} <= set(FILE_KINDS)
     assert {"Split", "Gate", "Freeze"} <= set(releases.STAGES)
     assert {step.action.page for step in read_path(store).steps} <= {page.address for page in all_pages()}
@@ -147,11 +147,11 @@ def test_a_link_to_a_page_that_the_navigation_has_not_is_left_out(store: Store) 
         from app.components.links import OFFERED
         from app.views import home
 
-        st.session_state[OFFERED] = {"home", "curate"}
+        st.session_state[OFFERED] = {"home", "queries"}
         home.show(annotator)
 
     test = AppTest.from_function(script, args=(LEAD,), default_timeout=60).run()
-    assert {address for _, address, _ in links(test)} == {"curate"}
+    assert {address for _, address, _ in links(test)} == {"queries"}
 
 
 def test_home_says_when_the_last_backup_and_restore_drill_were(store: Store, tmp_path: Path) -> None:

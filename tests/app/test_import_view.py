@@ -103,7 +103,7 @@ def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
     assert "pages.csv" in html(page())
     shown = sent(page(kind="traffic"), "log.jsonl", b'{"query": "tea", "n": 3}\n')
     shown = imported(project, press(shown, "Dry run"))
-    assert onward(shown) == ("Draw a sample", "curate", "step=Sample")
+    assert onward(shown) == ("Draw a sample", "queries", "part=Sample")
     assert rows_of(project, "SELECT text, count FROM traffic") == [("tea", 3)]
 
 

@@ -128,7 +128,7 @@ def running(disputed: Store) -> Store:
     return disputed
 
 
-@pytest.mark.parametrize("part", ["Progress", "Quality", "Questions", "Manage"])
+@pytest.mark.parametrize("part", ["Progress", "Questions", "Manage", "Open a round"])
 def test_every_part_of_the_rounds_page_shows_what_is_there(running: Store, part: str) -> None:
     page = run("rounds", LEE)
     page.session_state["part"] = part

@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.navigation import all_pages
 from app.page import AppPage
-from app.views.curate.page import STEPS
 from curation.people.annotators import add_annotator
 from curation.store import Annotator, open_store
 from docs import make_commands
@@ -24,11 +23,12 @@ from tests.support.every_page import PEOPLE, build
 
 LEE = Annotator("lee", "lead", False)
 PARTS = {
-    "curate": ("step", tuple(STEPS)),
-    "rounds": ("part", ("Progress", "Quality", "Questions", "Manage")),
+    "queries": ("part", ("Sample", "All queries")),
+    "rounds": ("part", ("Progress", "Questions", "Manage", "Open a round")),
     "relabel": ("of", ("Due", "Plan", "Report")),
     "coverage": ("of", ("Gaps", "Map", "Written")),
-    "answers": ("part", ("Write", "Decide", "Tasks")),
+    "answers": ("part", ("Write answers", "Decide", "Tasks")),
+    "agreement": ("round", ("All rounds", "gulls")),
 }
 """The parts of pages that have them, and what the address calls them."""
 

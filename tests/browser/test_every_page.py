@@ -153,14 +153,14 @@ def test_a_lead_sees_every_group_of_pages_and_goes_there_by_keyboard(people: Vis
     menus = page.get_by_test_id("stTopNav").get_by_role("button")
     expect(menus).to_have_text([group for group in menus_of("lead") if group])
     weights = menus.evaluate_all("all => all.map((one) => getComputedStyle(one).fontWeight)")
-    assert [weight == "600" for weight in weights] == [False, True, False, False]
-    menus.filter(has_text="Build").focus()
+    assert [weight == "600" for weight in weights] == [False, False, False, False, True]
+    menus.filter(has_text="Data").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("menuitem", name="Curate")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Import")).to_be_focused()
     passes_in_light(page, "menu")
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    expect(page).to_have_title("Agreement · goldset")
+    expect(page).to_have_title("Coverage · goldset")
     expect(page.get_by_role("menu")).to_have_count(0)
 
 

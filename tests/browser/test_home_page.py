@@ -33,7 +33,7 @@ def test_a_lead_begins_on_home_and_its_button_opens_the_part_of_the_step(
     page.goto(served.url)
     expect(page.locator(".gs-next")).to_contain_text("6 pairs wait to be judged")
     page.get_by_role("link", name="Open a round").click()
-    expect(page).to_have_url(re.compile(r"/curate\?step=Round$"))
+    expect(page).to_have_url(re.compile(r"/rounds\?part=Open.a.round$"))
     expect(
         page.get_by_text("Open the round").or_(page.get_by_label("Name of the round")).first
     ).to_be_visible()

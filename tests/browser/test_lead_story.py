@@ -144,7 +144,7 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     lead.fill("Queries to draw", str(len(icecat.FEW)))
     lead.fill("Seed", str(SEED))
     lead.press("Draw the sample", "Drew 7 queries")
-    lead.choose("Pool")
+    lead.to("Data", "Pool")
     systems = page.get_by_role("combobox", name="Systems")
     systems.press("Backspace")  # dense and hybrid, last to first: they would load a model
     systems.press("Backspace")
@@ -155,12 +155,12 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
 def judge(lead: Leading, cut: icecat.Cut) -> None:
     """Three people, their judgments, and what they disagree on decided."""
     page = lead.page
-    lead.to("Set up", "People")
+    lead.to("Settings", "People")
     for name in RATERS:
         lead.fill("Name", name)
         lead.fill("Password", PASSWORD)
         lead.press("Add", f"{name} is here as annotator.")
-    lead.to("Set up", "Import")
+    lead.to("Data", "Import")
     lead.choose("Judgments")
     lead.give("Judgments", cut.ratings)
     for column, name in zip(icecat.RATERS, RATERS, strict=True):

@@ -193,7 +193,7 @@ def test_no_route_answers_who_is_not_signed_in(safe: Served, routes: list[str]) 
 
 
 def test_a_browser_is_led_to_the_sign_in_by_every_page(safe: Served) -> None:
-    for path in ("/", "/label", "/rounds", "/curate", "/anything"):
+    for path in ("/", "/label", "/rounds", "/queries", "/anything"):
         answer = httpx2.get(f"{safe.url}{path}", headers={"Accept": "text/html"})
         assert (answer.status_code, answer.headers["location"]) == (303, f"/sign-in?next={path}")
 

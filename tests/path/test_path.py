@@ -81,7 +81,7 @@ def test_without_annotators_a_round_begins_with_people(store: Store) -> None:
     add_names(store, "ada")
     found = step(store, "round")
     assert (found.state, found.line) == ("not begun", "6 pairs wait to be judged; 1 annotator can judge.")
-    assert found.action.parameters == {"step": "Round"}
+    assert found.action.parameters == {"part": "Open a round"}
 
 
 @pytest.fixture

@@ -44,12 +44,10 @@ from tests.support.served import PASSWORD, Served, settled
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
 HEADINGS = {
-    **{
-        f"/{page.address}": page.title
-        for page in all_pages()
-        if page.shows_title and page.address != "curate"
-    },
-    **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
+    **{f"/{page.address}": page.title for page in all_pages() if page.shows_title},
+    "/queries?part=All queries": "Queries",
+    "/rounds?part=Open a round": "Rounds",
+    "/agreement?round=gulls": "Agreement",
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
     "/releases?view=Card": "Releases",

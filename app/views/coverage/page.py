@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import missing_step
-from app.page import BUILD, LEADS, AppPage, PageContext, read_context
+from app.page import DATA, LEADS, AppPage, PageContext, read_context
 from app.views.coverage import gaps, region
 from app.views.coverage.gaps import MEASURING, show_measuring
 from curation.coverage.writing.tasks import (
@@ -84,7 +84,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
             words=True,
         )
     ui.quiet(
-        "Written queries are judged like others: build a pool again under Curate, then open a round. After "
+        "Written queries are judged like others: build the pool again, then open a round. After "
         "the last document of each query people say whether the corpus answers it."
     )
 
@@ -195,4 +195,4 @@ def show(annotator: Annotator) -> None:
     PARTS[ui.part("Part", PARTS, "of")](context, state)
 
 
-PAGE = AppPage(45, "Coverage", "coverage", LEADS, show, group=BUILD)
+PAGE = AppPage(16, "Coverage", "coverage", LEADS, show, group=DATA)

@@ -59,7 +59,7 @@ def show(annotator: Annotator) -> None:
         _show_report(context.store, annotator, found, result.evaluation_id if result else None)
 
 
-PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
+PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
 def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:

@@ -15,7 +15,7 @@ from app import ui
 from app.acts import Acts
 from app.context import project_store
 from app.grading import guide_panel
-from app.page import LEADS, SET_UP, AppPage
+from app.page import LEADS, SETTINGS, AppPage
 from app.views.guide import editing, versions
 from app.views.guide.editor import GUIDE, GuideEditor, editor_of
 from app.views.guide.versions import show_difference
@@ -176,7 +176,7 @@ def show(annotator: Annotator) -> None:
         _read(store, acts)
 
 
-PAGE = AppPage(37, "Guide", "guide", LEADS, show, group=SET_UP)
+PAGE = AppPage(52, "Guide", "guide", LEADS, show, group=SETTINGS)
 
 
 def _save(store: Store, editor: GuideEditor | None) -> None:

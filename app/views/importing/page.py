@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import step_link
-from app.page import LEADS, SET_UP, AppPage, PageContext, read_context
+from app.page import DATA, LEADS, AppPage, PageContext, read_context
 from app.uploads import held_file
 from app.views.importing import file_step, reading, verdict
 from curation.errors import CurationError
@@ -58,7 +58,7 @@ def show(annotator: Annotator) -> None:
 
 _IN_ADDRESS = "kind in the address"
 
-PAGE = AppPage(36, "Import", "import", LEADS, show, group=SET_UP)
+PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
 
 
 def _is_importing(context: PageContext) -> bool:

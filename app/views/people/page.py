@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
-from app.page import LEADS, SET_UP, AppPage
+from app.page import LEADS, SETTINGS, AppPage
 from app.views.people import changing
 from app.views.people.changing import PEOPLE, show_practice
 from curation.labeling.rounds.forecast import Workload, workloads
@@ -41,7 +41,7 @@ def show(annotator: Annotator) -> None:
         changing.add_somebody(store, acts)
 
 
-PAGE = AppPage(35, "People", "people", LEADS, show, group=SET_UP)
+PAGE = AppPage(50, "People", "people", LEADS, show, group=SETTINGS)
 
 
 def _done(said: str | None) -> None:

@@ -79,4 +79,4 @@ def show(annotator: Annotator) -> None:
         due.show(context.store, found)
 
 
-PAGE = AppPage(78, "Re-label", "relabel", LEADS, show, group=RELEASE)
+PAGE = AppPage(44, "Re-label", "relabel", LEADS, show, group=RELEASE)

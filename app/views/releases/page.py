@@ -32,4 +32,4 @@ def show(annotator: Annotator) -> None:
     STAGES[stage](context)
 
 
-PAGE = AppPage(70, "Releases", "releases", LEADS, show, group=RELEASE)
+PAGE = AppPage(40, "Releases", "releases", LEADS, show, group=RELEASE)

@@ -1,1 +1,1 @@
-"""The page Rounds: progress, quality, remarks and management of each round."""
+"""The page Rounds: opening a round, progress, remarks and management of each."""

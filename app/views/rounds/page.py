@@ -1,4 +1,4 @@
-"""Rounds: how far a round is and when it ends, what its judgments are worth, and managing it.
+"""Rounds: opening one, how far each is and when it ends, and managing it.
 
 Rounds, questions: what people could not tell, flagged or said of queries; where the guide is unclear.
 """
@@ -10,9 +10,8 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
-from app.next_step import missing_step
-from app.page import BUILD, LEADS, AppPage
-from app.views.rounds import manage, progress, quality
+from app.page import LEADS, QUALITY, AppPage
+from app.views.rounds import manage, opening, progress
 from curation.door import withheld
 from curation.guides.questions import guide_questions, question_table
 from curation.labeling.rounds.rounds import list_rounds
@@ -23,6 +22,7 @@ from curation.labeling.rounds.status import (
     remarks,
     round_status,
 )
+from curation.path.judging import MANAGE, OPEN
 from curation.reports.page import QueryName
 from curation.store import Annotator, Store
 from curation.text import amount
@@ -88,9 +88,8 @@ KINDS = {
 }
 PARTS = {
     "Progress": progress.show,
-    "Quality": quality.show,
     "Questions": show_questions,
-    "Manage": manage.show,
+    MANAGE: manage.show,
 }
 
 
@@ -98,19 +97,19 @@ def show(annotator: Annotator) -> None:
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
-    if not names:
-        st.info("No round is open yet. Once one is, this page shows how far it is and when it ends.")
-        missing_step(store, annotator, "round")
+    part = ui.part("Part", [*PARTS, OPEN], "part") if names else OPEN
+    if part == OPEN:
+        opening.show(store, acts, annotator)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
         st.button("Refresh", icon=":material/refresh:")
     status = round_status(store, name)
     ui.quiet(_state(status))
-    PARTS[ui.part("Part", PARTS, "part")](store, status, acts)
+    PARTS[part](store, status, acts)
 
 
-PAGE = AppPage(50, "Rounds", "rounds", LEADS, show, group=BUILD)
+PAGE = AppPage(30, "Rounds", "rounds", LEADS, show, group=QUALITY)
 
 
 def _state(status: RoundStatus) -> str:

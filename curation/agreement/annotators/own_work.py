@@ -105,6 +105,11 @@ class MyWork(NamedTuple):
     seconds_each: float | None
 
 
+def has_answered(cursor: Cursor, annotator: str) -> bool:
+    """Whether there is anything that `my_work` could tell."""
+    return bool(cursor.execute(_HAS_ANSWERED, [annotator]).fetchall())
+
+
 def my_work(store: Store, annotator: str, now: datetime | None = None) -> MyWork:
     """How consistently and how fast an annotator works."""
     with store.reading() as cursor:
@@ -190,6 +195,10 @@ def _settled(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
 _HAS_ITEMS = """
 SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+
+_HAS_ANSWERED = """
+SELECT 1 FROM judgment_events JOIN presentations USING (presentation_id) WHERE annotator = ? LIMIT 1
 """
 
 _RELEASED = """

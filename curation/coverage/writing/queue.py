@@ -86,6 +86,11 @@ class WritingQueue(NamedTuple):
     written: list[OwnQuery]
 
 
+def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
+    """Whether somebody was ever asked to write a query."""
+    return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
+
+
 def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
     """A writer's tasks; those of earlier batches come first."""
     tasks = _tasks(cursor, "writer = ?", writer)

@@ -1,4 +1,4 @@
-"""Curate, second step: the queries in force, their tags by rule, and tags that people set."""
+"""Queries, the list: the queries in force, their tags by rule, and tags that people set."""
 
 from __future__ import annotations
 

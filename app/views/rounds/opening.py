@@ -1,4 +1,4 @@
-"""Curate, last step: open a round over the candidates that no round has shown yet."""
+"""Rounds, opening one: over the candidates that no round has shown yet."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.next_step import missing_step
-from app.page import PageContext, submit
+from app.page import submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.rounds import PILOT_QUERIES, RoundOpened, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import able_to_judge
+from curation.store import Annotator, Store
 from curation.text import amount
 
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
@@ -25,24 +27,27 @@ class OpenedHere(NamedTuple):
     opened: RoundOpened
 
 
-def show(context: PageContext) -> None:
-    with context.store.reading() as cursor:
+def show(store: Store, acts: Acts, annotator: Annotator) -> None:
+    with store.reading() as cursor:
         people = able_to_judge(cursor)
         rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
         reason = why_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
     names = [one.name for one in people]
     with left:
-        _form(context, names, [one.name for one in people if one.role == "annotator"], len(rounds), reason)
+        usual = [one.name for one in people if one.role == "annotator"]
+        _form(store, acts, names, usual, len(rounds), reason)
     with right:
         if judged := [one.name for one in rounds if one.kind != "practice"]:
-            _newest(context, judged[-1])
+            _newest(store, acts, judged[-1])
         else:
             st.info("No round is open yet.")
-            missing_step(context.store, context.annotator, "pool")
+            missing_step(store, annotator, "pool")
 
 
-def _form(context: PageContext, names: list[str], usual: list[str], rounds: int, reason: str | None) -> None:
+def _form(
+    store: Store, acts: Acts, names: list[str], usual: list[str], rounds: int, reason: str | None
+) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4")
         annotators = st.multiselect("Annotators", names, default=usual)
@@ -72,7 +77,7 @@ def _form(context: PageContext, names: list[str], usual: list[str], rounds: int,
             few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
         seed = st.number_input("Seed", value=0, step=1)
         again = st.checkbox("Show candidates again that were in a round or are judged")
-        form = context.acts.form("round")
+        form = acts.form("round")
         asked = submit("Open the round", "open round", form, f"after {rounds}", reason is not None)
         if reason is not None:
             ui.quiet(reason)
@@ -88,17 +93,17 @@ def _form(context: PageContext, names: list[str], usual: list[str], rounds: int,
         "per_day": None if pace is None else int(pace),
         "queries": int(few),
         "ask_from": int(ask_from),
-        "author": context.annotator.name,
+        "author": acts.by,
     }
     if asked and not (form.result and form.result.request == request):  # else its round is shown already
-        context.acts.do(form, lambda: OpenedHere(request, open_round(context.store, **request)))
+        acts.do(form, lambda: OpenedHere(request, open_round(store, **request)))
 
 
-def _newest(context: PageContext, name: str) -> None:
-    status = round_status(context.store, name)
+def _newest(store: Store, acts: Acts, name: str) -> None:
+    status = round_status(store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
     ui.table(f"Round {name}: {amount(status.candidates, 'candidate')}", COLUMNS, rows)
-    here: OpenedHere | None = context.acts.form("round").result
+    here: OpenedHere | None = acts.form("round").result
     if here is not None and here.opened.round == name:
         ui.sentences("\n".join(_summary(here.opened)))
 

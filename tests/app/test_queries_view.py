@@ -1,4 +1,4 @@
-"""The Curate page's own logic, run by Streamlit's AppTest on a real project with real jobs."""
+"""The pages Queries and Pool, and opening a round, run by AppTest on a real project with real jobs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views.curate import opening, queries
-from app.views.curate.page import STEPS as PARTS
+from app.views.queries import tagging
+from app.views.rounds import opening
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
@@ -36,6 +36,13 @@ from curation.store.rows import Annotator
 from tests.support.page import html, page_at
 from tests.support.second_click import twice
 
+PARTS = {
+    "Sample": ("queries", "Sample"),
+    "Queries": ("queries", "All queries"),
+    "Pool": ("pool", ""),
+    "Round": ("rounds", "Open a round"),
+}
+"""The steps from a log to a round: the page of each, and its part."""
 LEE, ANN = Annotator("lee", "lead", False), Annotator("ann", "annotator", False)
 HOSTILE = "<img src=x onerror=alert(1)> **bold** zebras"
 QUERIES = ["how do zebras sleep", "volcano", "tea from assam in march", HOSTILE]
@@ -81,8 +88,10 @@ def filled(project: Store, tmp_path: Path) -> Store:
 def run(step: str, annotator: Annotator = LEE) -> AppTest:
     """The page at a step, as the annotator sees it."""
 
-    page = page_at("curate", annotator)
-    page.query_params["step"] = step
+    address, part = PARTS[step]
+    page = page_at(address, annotator)
+    if part:
+        page.query_params["part"] = part
     page.run()
     assert not page.exception, page.exception
     return page
@@ -338,7 +347,7 @@ def test_a_second_click_while_the_first_writes_the_query_shows_that_it_was_added
     page = run("Queries")
     labelled(page.text_input, "Query").set_value("why do zebras have stripes")
     labelled(page.button, "Add the query").click()
-    shown = twice(page, queries, "write_query", monkeypatch)
+    shown = twice(page, tagging, "write_query", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "Added: why do zebras have stripes." in html(shown)
     assert count(filled, "queries") == 1

@@ -1,4 +1,4 @@
-"""The Curate page in a real browser: work outlives a reload, and a choice the rest of the page."""
+"""Queries, Pool and opening a round in a browser: work outlives a reload, and a choice the rest."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from curation.sources.query_import import import_queries
 from curation.store import open_store
 from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
+LIST = "/queries?part=All queries"
 WRITTEN = [
     f"{what} {kind} files"
     for what in SUBJECTS
@@ -45,10 +46,10 @@ def led(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         running.stop()
 
 
-def curate(browser: Browser, served: Served, step: str, name: str = "lee") -> Page:
+def opened(browser: Browser, served: Served, path: str, name: str = "lee") -> Page:
     page = sign_in(browser, served, name).new_page()
-    page.goto(f"{served.url}/curate?step={step}")
-    expect(page.get_by_role("heading", name="Curate")).to_be_visible()
+    page.goto(f"{served.url}{path}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     return page
 
 
@@ -115,7 +116,7 @@ def jobs(served: Served) -> list[tuple[str, str | None]]:
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the job's process in /proc")
 def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, led: Served) -> None:
-    page = curate(browser, led, "Queries")
+    page = opened(browser, led, LIST)
     before = jobs(led)
     look_for_tags(page, clicks=2)
     worker = halt_job(led)
@@ -123,7 +124,7 @@ def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, l
     page.reload()
     expect(page.get_by_text("Tags are being looked for")).to_be_visible()
     expect(page.get_by_role("button", name="Look for tags")).to_be_disabled()
-    other = curate(browser, led, "Pool", "mia")
+    other = opened(browser, led, "/pool", "mia")
     expect(other.get_by_text("Started by lee")).to_be_visible()
     expect(other.get_by_role("button", name="Build the pool")).to_be_disabled()
     assert jobs(led) == [*before, ("tags", None)], "a double click starts one job"
@@ -131,7 +132,7 @@ def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, l
     led.kill()
     os.kill(worker, signal.SIGCONT)
     led.start()
-    page.goto(f"{led.url}/curate?step=Queries")
+    page.goto(f"{led.url}{LIST}")
     expect(page.get_by_text("The server was stopped while tags were being looked for")).to_be_visible()
     assert jobs(led) == [*before, ("tags", None)]
     look_for_tags(page)
@@ -141,11 +142,11 @@ def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, l
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the job's process in /proc")
 def test_another_lead_can_stop_a_job(browser: Browser, led: Served) -> None:
-    page = curate(browser, led, "Queries")
+    page = opened(browser, led, LIST)
     before = jobs(led)
     look_for_tags(page)
     worker = halt_job(led)
-    other = curate(browser, led, "Queries", "mia")
+    other = opened(browser, led, LIST, "mia")
     other.get_by_role("button", name="Stop").click()
     wait_for_end_asked(worker)
     os.kill(worker, signal.SIGCONT)  # a halted process hears of its end when it goes on
@@ -157,8 +158,10 @@ def test_another_lead_can_stop_a_job(browser: Browser, led: Served) -> None:
 def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     browser: Browser, led: Served
 ) -> None:
-    page = curate(browser, led, "Queries")
-    page.get_by_role("heading", name="Curate").click()  # the keyboard goes on where the mouse was elsewhere
+    page = opened(browser, led, LIST)
+    page.get_by_role(
+        "heading", name="Queries", exact=True
+    ).click()  # the keyboard goes on where the mouse was elsewhere
     query_box(page, "csv open files").focus()
     page.keyboard.press("Space")
     expect(tag_button(page, "1 query")).to_be_enabled()
@@ -173,9 +176,9 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     expect(page.get_by_text("2 of them not shown by the filter")).to_be_visible()
     page.get_by_role("cell", name="gzip merge files").last.click()
     expect(tag_button(page, "3 queries")).to_be_enabled()
-    page.get_by_text("Round", exact=True).click()
-    expect(page.get_by_role("button", name="Open the round")).to_be_visible()
-    page.get_by_text("Queries", exact=True).click()
+    page.get_by_role("radio", name="Sample").click()
+    expect(page.get_by_role("button", name="Draw the sample")).to_be_visible()
+    page.get_by_role("radio", name="All queries").click()
     expect(tag_button(page, "3 queries")).to_be_enabled()
     settled(page)
     page.get_by_role("combobox", name="Tags to add", exact=True).focus()
@@ -195,7 +198,7 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
 
 
 def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, led: Served) -> None:
-    page = curate(browser, led, "Queries")
+    page = opened(browser, led, LIST)
     query_box(page, "json open files").click()
     page.get_by_role("cell", name="json split files").last.click(modifiers=["Shift"])
     expect(tag_button(page, "5 queries")).to_be_enabled()
@@ -210,7 +213,7 @@ def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, l
 @pytest.mark.parametrize("clicks", [(1, 2), (1, 1), (1, 1, 1)], ids=["double", "two", "three"])
 def test_a_round_opens_once(browser: Browser, led: Served, clicks: tuple[int, ...]) -> None:
     name = f"round of {clicks}"
-    page = curate(browser, led, "Round")
+    page = opened(browser, led, "/rounds?part=Open a round")
     page.get_by_label("Name of the round").fill(name)
     page.get_by_text("Show candidates again").click()
     settled(page)  # before the names above are drawn, the button is not yet where it will be

@@ -1,4 +1,4 @@
-"""Curate, first step: draw the queries from the traffic, and compare the sample with it."""
+"""Queries, sample: draw the queries from the traffic, and compare the sample with it."""
 
 from __future__ import annotations
 

@@ -9,9 +9,11 @@ import streamlit as st
 from app import ui
 from app.context import project_store
 from app.next_step import missing_step
-from app.page import BUILD, REVIEWERS, AppPage
+from app.page import LEADS, QUALITY, REVIEWERS, AppPage
+from app.views.agreement import checks
 from curation.agreement.annotators.details import annotator_details
 from curation.agreement.between.disagreement_sources import QueryShare
+from curation.agreement.report.quality import RoundQuality, early_warnings, quality_of
 from curation.agreement.report.report import (
     Verdict,
     agreement_report,
@@ -32,12 +34,13 @@ KEPT = 4
 
 
 class FirstLook(NamedTuple):
-    """What the page shows before anything else, and whether there is more."""
+    """What the page shows before anything else, and whether there is more; `quality` is of a round."""
 
     not_checked: list[str]
     verdict: Verdict
     findings: list[str]
     units: int
+    quality: RoundQuality | None
 
 
 class Shown(NamedTuple):
@@ -58,8 +61,9 @@ def show(annotator: Annotator) -> None:
         st.info("Nothing is judged yet. Once two people have judged the same pairs, their agreement is here.")
         missing_step(store, annotator, "round")
         return
-    chosen = st.selectbox("Judgments of", [ALL, *names], width=320)
-    asked = store, str(store.path), fingerprint, None if chosen == ALL else chosen
+    chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
+    round_name = None if chosen == ALL else chosen
+    asked = store, str(store.path), fingerprint, round_name
     with st.spinner("Computing the verdict…"):
         first = first_look(*asked)
     if first.not_checked:
@@ -68,6 +72,8 @@ def show(annotator: Annotator) -> None:
     if not first.units:
         missing_step(store, annotator, "round")
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in first.findings))
+    if first.quality is not None and annotator.role in LEADS:
+        checks.worth_a_look(first.quality)
     with st.spinner("Computing where it comes from…"):
         shown = computed(*asked)
     for section in [*shown.layers.origins, shown.feedback]:
@@ -77,6 +83,8 @@ def show(annotator: Annotator) -> None:
             _pairs(shown.queries)
         else:
             ui.section(section)
+    if round_name is not None and annotator.role in LEADS:
+        checks.blind_items(store, round_name)
     with st.expander("All coefficients, and what they rest on"):
         for section in shown.layers.coefficients:
             ui.heading(section.heading)
@@ -87,7 +95,7 @@ def show(annotator: Annotator) -> None:
         )
 
 
-PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show, group=BUILD)
+PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
@@ -95,7 +103,11 @@ def first_look(_store: Store, path: str, fingerprint: str, round_name: str | Non
     """The verdict, kept as `computed` is: an eighth of the work, so nobody waits with the rest."""
     report = agreement_report(_store, round_name)
     return FirstLook(
-        not_checked(report), verdict_of(report.between), other_findings(report), report.between.units
+        not_checked(report),
+        verdict_of(report.between),
+        other_findings(report),
+        report.between.units,
+        quality_of(report, early_warnings(_store, round_name), round_name) if round_name else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Curate, third step: find the documents to be judged, and see what each system contributes."""
+"""Pool: find the documents to be judged, and see what each system contributes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.next_step import missing_step
-from app.page import PageContext
+from app.page import DATA, LEADS, AppPage, PageContext, read_context
 from curation.door import withheld
 from curation.errors import RefusedError
 from curation.jobs import Job
@@ -19,6 +19,7 @@ from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
 from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
+from curation.store import Annotator
 from curation.text import amount
 
 FIRST = PoolRequest(systems=("bm25",))
@@ -27,7 +28,9 @@ SHOWN = 20
 """How many queries the table of hard negatives has; the command line has all."""
 
 
-def show(context: PageContext) -> None:
+def show(annotator: Annotator) -> None:
+    ui.lead("Which documents are judged for each query: the ones that several systems find.")
+    context = read_context(annotator)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _form(context)
@@ -47,6 +50,9 @@ def show(context: PageContext) -> None:
             if found.graded and st.toggle("Hard negatives"):
                 with st.spinner("Comparing texts…"):
                     _negatives(hard_negatives(context.store))
+
+
+PAGE = AppPage(14, "Pool", "pool", LEADS, show, group=DATA)
 
 
 def _form(context: PageContext) -> None:
