@@ -35,10 +35,6 @@ def _always(_: Annotator) -> bool:
     return True
 
 
-def _always(_: Annotator) -> bool:
-    return True
-
-
 class AppPage(NamedTuple):
     """One page: its title, its path, and whose navigation has it.
 
