@@ -38,6 +38,14 @@ def guide_use(
         ),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why, for the audit trail and the list of versions.")] = "",
+    same_grades: Annotated[
+        bool,
+        typer.Option(
+            "--same-grades",
+            help="Each grade means what it meant: labels stay fresh. Without it they do if only the "
+            "presentation of documents changes.",
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -48,17 +56,20 @@ def guide_use(
       goldset guide use graded
       goldset guide use revised.md --dry-run
       goldset guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
+      goldset guide use typos.md --same-grades --reason "Typing errors"
     """
     from curation.guides.guide import read_guide
     from curation.labeling.guide_change import guide_effects
-    from curation.labeling.rounds.lifecycle import use_guide
+    from curation.labeling.rounds.lifecycle import put_in_force
+    from curation.store import COMMAND_LINE
 
     if dry_run:
         refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
-        effects = guide_effects(project_store(), read_guide(file))
+        effects = guide_effects(project_store(), read_guide(file), same_grades)
         emit(as_json, _effects_json(effects), lambda: _show_effects(effects))
         return
-    change = use_guide(project_store(), file, open_rounds=open_rounds, reason=reason)
+    guide, store = read_guide(file), project_store()
+    change = put_in_force(store, guide, COMMAND_LINE, open_rounds, reason, same_grades=same_grades)
     emit(as_json, change, lambda: _show_change(change))
 
 

@@ -149,9 +149,12 @@ class CorpusFields(_FileColumns):
         FileField(
             "Text",
             "its text. Repeatable",
-            ("text", "body", "content", "contents", "description"),
+            (
+                *("text", "body", "content", "contents", "description", "body_html", "body_text", "html"),
+                *("markdown", "body_markdown", "abstract", "full_text", "article", "passage"),
+            ),
             several=True,
-            seen=("short_description", "long_description", "abstract", "summary", "passage"),
+            seen=("short_description", "long_description", "summary"),
         ),
     ] = ()
     url: Annotated[str | None, FileField("Address", "its address", ("url",), seen=("link",))] = None

@@ -32,6 +32,7 @@ from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
 from curation.files.sheets import sheet_rows
+from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.text import listed
 
@@ -44,6 +45,7 @@ Fields = TypeVar("Fields", bound="DataclassInstance")
 """A record of `fields`: the columns of one kind of file."""
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
+_A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _CASE = ("query", "docid", "rating")
@@ -118,6 +120,7 @@ class Records:
         inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
         self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
+        self._first = first
         self._records = chain(first, rows)
         self._general = False
         self._unseen: dict[str, str] = {}
@@ -185,6 +188,16 @@ class Records:
             )
         elif name is not None:
             self._texts[name] = option
+
+    def longest_text(self, but: Collection[str] = ()) -> str | None:
+        """The column whose first values are the longest, if they are as long as a text."""
+        lengths = {
+            name: sum(len(text_of(record.fields.get(name))) for record in self._first) / len(self._first)
+            for name in self._names
+            if name not in but and name not in self._objects
+        }
+        name = max(lengths, key=lengths.__getitem__, default="")
+        return name if lengths.get(name, 0) >= _A_TEXT else None
 
     def refuse_columns(self, found: str) -> None:
         """Note that the file's columns are not enough to read it; raised when the iteration begins."""

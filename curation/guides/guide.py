@@ -283,10 +283,8 @@ def guide_problems(source: str) -> list[GuideProblem]:
 
 def store_guide(cursor: Cursor, guide: Guide) -> None:
     """Store the guide and make it the one in force."""
-    scale = canonical_json([grade.model_dump() for grade in guide.scale])
     cursor.execute(
-        "INSERT INTO guides VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [guide.guide_hash, guide.title, scale, guide.body, utc_now()],
+        "INSERT INTO guides VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", [*_grading(guide), utc_now()]
     )
     if guide.source:
         sourced = [guide.guide_hash, guide.source]
@@ -297,6 +295,42 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
             "INSERT INTO guide_templates VALUES (?, ?) ON CONFLICT DO NOTHING", [guide.guide_hash, template]
         )
     put_setting(cursor, "guide", guide.guide_hash)
+
+
+def _grading(guide: Guide) -> tuple[str, str, str, str]:
+    """Its hash, and all of it that is about grades."""
+    scale = canonical_json([grade.model_dump() for grade in guide.scale])
+    return guide.guide_hash, guide.title, scale, guide.body
+
+
+def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
+    """Guide → the first one under which a grade meant the same: a label given under either stays fresh.
+
+    Two guides are of one line where only their presentation or layout differs, or where a lead said so.
+
+    Parameters
+    ----------
+    new: a guide that is looked at as if it were in force, with the same grades as the one in force or not.
+    """
+    rows = cursor.execute("SELECT guide_hash, title, scale, body FROM guides ORDER BY rowid").fetchall()
+    said = cursor.execute(_SAME_GRADES).fetchall()
+    if new is not None:
+        rows.append(_grading(new))
+        said += [(new.guide_hash, get_setting(cursor, "guide"))] if same_grades else []
+    first: dict[tuple[str, ...], str] = {}
+    lines: dict[str, str] = {}
+    for name, *grading in rows:
+        lines.setdefault(name, first.setdefault(tuple(grading), name))
+    for name, before in said:
+        joined, line = lines[name], lines[before]
+        lines = {one: line if held == joined else held for one, held in lines.items()}
+    return lines
+
+
+_SAME_GRADES = """
+SELECT detail->>'guide', detail->>'same_grades_as' FROM events
+WHERE action = 'use guide' AND detail->>'same_grades_as' IS NOT NULL ORDER BY rowid
+"""
 
 
 def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:

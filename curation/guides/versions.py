@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.front_matter import read_values, split_source, with_values
-from curation.guides.guide import Grade, Guide, current_guide, guide_by_hash
+from curation.guides.guide import (
+    Grade,
+    Guide,
+    PresentationTemplate,
+    current_guide,
+    guide_by_hash,
+    parse_guide,
+)
 from curation.people.annotators import require_author
 from curation.reports.page import Table
 from curation.similarity.text_blocks import TextBlock, word_blocks
@@ -116,6 +123,18 @@ def source_of(guide: Guide) -> str:
         if "examples" in grade:
             grade["examples"] = list(grade["examples"])
     return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
+
+
+def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
+    """The guide with another presentation of documents; all else of its text stays as it is."""
+    return parse_guide(presented(source_of(guide), template))
+
+
+def presented(source: str, template: PresentationTemplate) -> str:
+    """A guide's text with another presentation of documents."""
+    parts = split_source(source)
+    values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    return with_values(source, values, parts.body if parts else "")
 
 
 def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,12 +24,16 @@ from curation.files.problems import Problems
 from curation.files.records import Records, beir_file
 from curation.files.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.files.values import text_of
+from curation.guides.guide import BodyKind
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
+from curation.presentation.written_in import markup_of
 from curation.sources.queries import named_by
 from curation.sources.reference_answers import contexts_of_a_system
 
 FIRST = 10
+LOOKED_AT = 100
+"""Rows of a corpus whose texts are looked at."""
 LONGEST_CELL = 60
 _FIXED = ("trec", "ranx-json")
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -44,6 +48,7 @@ class FileLook(NamedTuple):
     ----------
     columns: empty where the format fixes them; `rows` have a text for each of `heads`, shortened.
     fields: field → the column proposed for it, or a list of columns.
+    markups: column → what its first texts are written in, of a corpus.
     """
 
     format: str
@@ -52,6 +57,12 @@ class FileLook(NamedTuple):
     heads: tuple[str, ...]
     rows: list[tuple[str, ...]]
     fields: dict[str, Any]
+    markups: Mapping[str, BodyKind] = {}
+
+    def markup_of(self, columns: Iterable[str]) -> BodyKind:
+        """What the text is written in, if it is in these columns."""
+        found = {self.markups.get(name, "plain") for name in columns}
+        return "html" if "html" in found else "markdown" if "markdown" in found else "plain"
 
 
 def look_at(request: ImportRequest) -> FileLook:
@@ -69,18 +80,23 @@ def look_at(request: ImportRequest) -> FileLook:
             return _look_at_run(run, layout)
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
     records = Records(path, layout, judged=_JUDGED.get(request.what))
+    columns, cells = records.columns, list[list[str]]()
     with suppress(InputError):  # what is wrong with the lines is the dry run's to say
-        rows: list[tuple[str, ...]] = []
-        for record in islice(records, FIRST):
-            values = (
-                (*value_at(record.fields, name), record.fields.get(name))[0] for name in records.columns
-            )
-            rows.append(tuple(map(shortened, values)))
-    columns = records.columns
+        for record in islice(records, LOOKED_AT if request.what == "corpus" else FIRST):
+            values = ((*value_at(record.fields, name), record.fields.get(name))[0] for name in columns)
+            cells.append(list(map(text_of, values)))
+    rows = [tuple(map(shortened, row)) for row in cells[:FIRST]]
     fields = recognised(columns, FILE_KINDS[request.what].fields)
     if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
         del fields["reference"]
-    return FileLook(records.format, layout.encoding, columns, columns, rows, fields)
+    markups: dict[str, BodyKind] = {}
+    if request.what == "corpus":
+        markups = {
+            name: markup_of(texts) for name, texts in zip(columns, zip(*cells, strict=True), strict=False)
+        }
+        if "body" not in fields and (longest := records.longest_text(fields.values())):
+            fields["body"] = [longest]
+    return FileLook(records.format, layout.encoding, columns, columns, rows, fields, markups)
 
 
 def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from curation.errors import InputError
 from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields
+from curation.guides.guide import BodyKind, PresentationTemplate, TemplateField, current_guide
+from curation.guides.versions import with_presentation
+from curation.imports.look import look_at
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
+from curation.labeling.rounds.lifecycle import KEEP, put_in_force
+from curation.presentation.written_in import MARKUPS
 from curation.progress import Progress
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.query_import import QueryImport, import_queries
@@ -18,19 +25,49 @@ from curation.store import Store
 from curation.text import amount, counted, listed
 
 SHOWN = 10
+AS_BEFORE = PresentationTemplate(fields=tuple(TemplateField(field=one, label="") for one in ("date", "url")))
+"""What is shown of a document without a template."""
 
 
 def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> CorpusImport:
-    """Documents; the option `add` keeps those of the corpus in force."""
-    return import_corpus(
+    """Documents; the option `add` keeps those of the corpus in force, `titles_only` takes them without text.
+
+    `markup` is what their text is written in; without it, it is found.
+    """
+    markup = request.options.get("markup")
+    if markup not in (None, *MARKUPS):
+        raise InputError(f"--markup is {markup!r}; expected one of {', '.join(MARKUPS)}.")
+    found = import_corpus(
         store,
         request.file,
         request.columns_of(CorpusFields),
         request.layout,
         add=bool(request.options.get("add")),
+        titles_only=bool(request.options.get("titles_only")),
         progress=progress,
         author=author,
     )
+    seen = look_at(request).markup_of(found.fields.body)
+    return replace(found, shown=_show_as(store, markup, seen, author))
+
+
+def _show_as(store: Store, asked: BodyKind | None, seen: BodyKind, author: str) -> str:
+    """Have the guide draw the text of documents as asked, or as seen where it says nothing of documents.
+
+    Returns what changes, or what may be wrong, as a sentence; '' where all is as it should be.
+    """
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    held = guide.presentation
+    kind: BodyKind = asked or (seen if held is None else held.body)
+    if kind != (held or PresentationTemplate()).body:
+        changed = with_presentation(guide, (held or AS_BEFORE).model_copy(update={"body": kind}))
+        put_in_force(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
+        return f"The guide shows documents as {MARKUPS[kind]}. Rounds that are open keep their guide."
+    if asked is None and kind != seen:
+        seems = f"The text looks like {MARKUPS[seen]}, and the guide shows it as {kind}."
+        return f"{seems} Say --markup {seen} if that is wrong."
+    return ""
 
 
 def corpus_outcome(found: CorpusImport) -> ImportOutcome:
@@ -40,7 +77,10 @@ def corpus_outcome(found: CorpusImport) -> ImportOutcome:
     figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
     figures |= {"removed": found.removed, "unchanged": found.unchanged}
     remarks = [f"The snapshot is {found.snapshot}.", fields_used(found.fields, "all others are metadata")]
-    remarks += replaced(found.replaced)
+    if found.without_text:
+        have = amount(found.without_text, "document has", "documents have")
+        remarks.append(f"{have} no text: judged by title alone.")
+    remarks += [*filter(None, [found.shown]), *replaced(found.replaced)]
     return ImportOutcome(found.is_new, sentence, "documents", figures, found.left_out, remarks)
 
 

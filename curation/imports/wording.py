@@ -23,6 +23,8 @@ LABELS = {
     "--columns": "Names of the columns",
     "--no-header": "The first line is data",
     "--add": "Add to the current corpus",
+    "--titles-only": "Judge documents by their title alone",
+    "--markup": "The text is written in",
 }
 """Option of a command → what the page calls it."""
 

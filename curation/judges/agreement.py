@@ -36,7 +36,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.door import sealed_parts, sealed_queries
 from curation.errors import RefusedError
-from curation.guides.guide import current_guide
+from curation.guides.guide import current_guide, guide_lines
 from curation.judges.stored import JudgeJudgment, judgments_of, require_judge
 from curation.releases.seal import open_sealed
 from curation.releases.stored import NOT_COUNTED, Table
@@ -184,16 +184,18 @@ def judge_agreement(
         people = release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
     with store.reading() as cursor:
         said = judgments_of(cursor, judge)
-        guide_hash = current_guide(cursor).guide_hash
+        lines = guide_lines(cursor)
+        line = lines[current_guide(cursor).guide_hash]
+        current = {name for name, one in lines.items() if one == line}
         if release is None:
             people = live_grades(cursor)
-    return _agreement(judge, people, said, guide_hash, seed)
+    return _agreement(judge, people, said, current, seed)
 
 
 def _agreement(
-    judge: str, people: PeoplesGrades, said: Sequence[JudgeJudgment], guide_hash: str, seed: int
+    judge: str, people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str], seed: int
 ) -> JudgeAgreement:
-    compared = _compare(people, said, guide_hash)
+    compared = _compare(people, said, current)
     both = compared.both(people)
     if not both:
         raise RefusedError(_nothing(judge, compared.coverage))
@@ -223,7 +225,7 @@ def _agreement(
     )
 
 
-def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], guide_hash: str) -> _Compared:
+def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str]) -> _Compared:
     """What the judge said about the versions that people's pairs are read by."""
     found: dict[PairKey, JudgeJudgment] = {}
     judged: set[PairKey] = set()
@@ -247,7 +249,7 @@ def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], guide_hash: s
         cannot_tell=sum(found[pair].grade is None for pair in graded & found.keys()),
         older=len((known & graded) - found.keys()),
         not_judged=len(graded - judged),
-        other_guide=sum(found[pair].guide_hash != guide_hash for pair in both),
+        other_guide=sum(found[pair].guide_hash not in current for pair in both),
         sealed=len(sealed),
         elsewhere=len(elsewhere),
     )

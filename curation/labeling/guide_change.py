@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.guides.guide import Guide, current_guide
+from curation.guides.guide import Guide, current_guide, guide_lines
 from curation.guides.versions import GuideDifference, guide_difference
 from curation.labeling.rounds.lifecycle import open_states, other_scale
 from curation.reports.page import Table
@@ -42,6 +42,7 @@ class GuideEffects:
     stale_pairs: judged pairs that would have been judged under a guide that is not in force.
     off_scale: grade that leaves the scale → judgments that count and have it.
     off_scale_decisions: decisions of reviewers whose grade leaves the scale.
+    same_grades: labels stay fresh, for only the presentation changes, or the lead says so.
     """
 
     difference: GuideDifference
@@ -50,6 +51,7 @@ class GuideEffects:
     stale_pairs: int
     off_scale: dict[int, int]
     off_scale_decisions: int
+    same_grades: bool
 
     @property
     def all_may_switch(self) -> bool:
@@ -69,6 +71,8 @@ class GuideEffects:
             f"{given} given under the guide in force. They stay as they are. Each keeps its version; "
             "releases list every guide that was used."
         )
+        if self.same_grades:
+            said.append("Each grade means what it meant: labels under the current guide stay fresh.")
         if self.stale_pairs:
             n = self.stale_pairs
             count = f"{n:,} judged pairs count" if n > 1 else "1 judged pair counts"
@@ -105,19 +109,21 @@ class GuideEffects:
         return said
 
 
-def guide_effects(store: Store, guide: Guide) -> GuideEffects:
-    """What putting this guide in force would mean now. Nothing is written."""
+def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
+    """What putting this guide in force would mean now, with the same grades or not. Nothing is written."""
     with store.reading() as cursor:
-        values, new = list(guide.values), guide.guide_hash
+        values, lines = list(guide.values), guide_lines(cursor, guide, same_grades)
+        line = lines[guide.guide_hash]
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         held = current_guide(cursor)
         return GuideEffects(
             difference=guide_difference(held, guide),
             rounds=_affected(cursor, guide),
             answers=_count(cursor, _GIVEN, [held.guide_hash]),
-            stale_pairs=_count(cursor, _STALE, [new]),
+            stale_pairs=_count(cursor, _STALE, [[name for name, one in lines.items() if one == line]]),
             off_scale={int(grade): int(n) for grade, n in off_scale},
             off_scale_decisions=_count(cursor, _DECIDED, [values]),
+            same_grades=line == lines[held.guide_hash],
         )
 
 
@@ -138,7 +144,10 @@ def _count(cursor: Cursor, sql: str, values: list[object]) -> int:
 
 _GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
 _ANSWERED = "SELECT count(*) FROM current_judgments WHERE round_id = ?"
-_STALE = "SELECT count(DISTINCT (query_id, document_id)) FROM eligible_judgments WHERE guide_hash <> ?"
+_STALE = """
+SELECT count(DISTINCT (query_id, document_id)) FROM eligible_judgments
+WHERE NOT list_contains(?::TEXT[], guide_hash)
+"""
 _OFF_SCALE = """
 SELECT grade, count(*) FROM eligible_judgments
 WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY grade

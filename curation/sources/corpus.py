@@ -51,6 +51,8 @@ class CorpusImport:
     fields: the fields as they were used; of several files the first one's.
     left_out: reason → number of records.
     replaced: characters that became U+FFFD, by kind.
+    without_text: documents that are judged by their title alone.
+    shown: a sentence on how documents are shown from now on; '' where that stays as it was.
     """
 
     snapshot: str
@@ -63,6 +65,8 @@ class CorpusImport:
     fields: CorpusFields
     left_out: dict[str, int]
     replaced: dict[str, int]
+    without_text: int
+    shown: str = ""
 
 
 class _HeldVersions(NamedTuple):
@@ -95,6 +99,7 @@ class _Taken:
     sources: list[str] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     fields: list[CorpusFields] = field(default_factory=list)
+    without_text: int = 0
 
     @property
     def source(self) -> str:
@@ -123,12 +128,15 @@ def import_corpus(
     layout: FileLayout | None = None,
     *,
     add: bool = False,
+    titles_only: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CorpusImport:
     """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
     files = [(beir_file(path, "corpus.jsonl"), layout)]
-    return import_corpus_files(store, files, fields, add=add, progress=progress, author=author)
+    return import_corpus_files(
+        store, files, fields, add=add, titles_only=titles_only, progress=progress, author=author
+    )
 
 
 def import_corpus_files(
@@ -137,6 +145,7 @@ def import_corpus_files(
     fields: CorpusFields | None = None,
     *,
     add: bool = False,
+    titles_only: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CorpusImport:
@@ -145,6 +154,7 @@ def import_corpus_files(
     Parameters
     ----------
     add: extend the corpus in force; else the files are the whole new corpus.
+    titles_only: take documents of a file without a column of texts, to be judged by their title alone.
 
     Raises
     ------
@@ -155,7 +165,7 @@ def import_corpus_files(
         held = _held(cursor)
     taken = _Taken([path for path, _ in files], held.hashes)
     for path, layout in files:
-        _read(Records(path, layout, progress), fields or CorpusFields(), taken)
+        _read(Records(path, layout, progress), fields or CorpusFields(), taken, titles_only)
     taken.pack()
     versions = dict(held.versions) if add else {}
     versions.update({document_id: said.version for document_id, said in taken.versions.items()})
@@ -180,10 +190,17 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
     return digest(sorted(versions.items()))
 
 
-def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
+NO_TEXT = "no column is the text: documents would be judged by their title alone"
+
+
+def _fields(records: Records, asked: CorpusFields, titles_only: bool) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
+    elif not used.body and not titles_only:
+        longest = records.longest_text(set(used.used.values()))
+        such = f" ({longest} has the longest values)" if longest else ""
+        records.refuse_columns(f"{NO_TEXT}. Name it with --body-field{such}, or say so with --titles-only")
     return used
 
 
@@ -192,9 +209,9 @@ def _held(cursor: Cursor) -> _HeldVersions:
     return _HeldVersions(snapshot, snapshot_versions(cursor, snapshot), version_hashes(cursor))
 
 
-def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
+def _read(records: Records, asked: CorpusFields, taken: _Taken, titles_only: bool) -> None:
     """Take in the documents of the next file."""
-    fields = _fields(records, asked)
+    fields = _fields(records, asked, titles_only)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
     taken.units.append(records.unit)
@@ -207,6 +224,7 @@ def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
         else:
             named += 1
             if _is_first(document, record.line, taken, records):
+                taken.without_text += not document.body.strip()
                 taken.keep(document)
     if not named:
         records.refuse_nothing_taken("document", taken.left_out - before)
@@ -274,6 +292,7 @@ def _compare(held: _HeldVersions, versions: Mapping[str, str], taken: _Taken) ->
         fields=taken.fields[0],
         left_out=dict(taken.left_out),
         replaced=dict(taken.replaced),
+        without_text=taken.without_text,
     )
 
 

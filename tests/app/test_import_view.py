@@ -89,7 +89,7 @@ def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
     assert field(shown, "Title").value == "title"
     assert button(shown, "Import").disabled
     field(shown, "Id").select("sku_no")
-    shown = press(field(shown, "Text").select("words").run(), "Dry run")
+    shown = press(field(shown, "Text").select("words").run(), "Check the file")
     assert "<b>2</b>" in html(shown)
     assert rows_of(project, "SELECT count(*) FROM documents") == [(0,)]
     shown = imported(project, shown)
@@ -102,13 +102,13 @@ def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
     assert rows_of(project, "SELECT actor FROM events WHERE action = 'import corpus'") == [("lee",)]
     assert "pages.csv" in html(page())
     shown = sent(page(kind="traffic"), "log.jsonl", b'{"query": "tea", "n": 3}\n')
-    shown = imported(project, press(shown, "Dry run"))
+    shown = imported(project, press(shown, "Check the file"))
     assert onward(shown) == ("Draw a sample", "queries", "part=Sample")
     assert rows_of(project, "SELECT text, count FROM traffic") == [("tea", 3)]
 
 
 def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store) -> None:
-    shown = press(sent(page(kind="traffic"), "log.csv", b"query,words\ntea,green tea\n"), "Dry run")
+    shown = press(sent(page(kind="traffic"), "log.csv", b"query,words\ntea,green tea\n"), "Check the file")
     assert not button(shown, "Import").disabled
     shown = field(shown, "Query").select("words").run()
     assert button(shown, "Import").disabled
@@ -121,7 +121,7 @@ def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store)
 
 def test_problems_are_a_table_by_line_and_a_download(project: Store) -> None:
     lines = "".join(f"tea {number},none\n" for number in range(Problems.LIMIT + 7))
-    shown = press(sent(page(kind="traffic"), "log.csv", b"query,count\n" + lines.encode()), "Dry run")
+    shown = press(sent(page(kind="traffic"), "log.csv", b"query,count\n" + lines.encode()), "Check the file")
     text = html(shown)
     assert f"<b>{Problems.LIMIT}</b>" in text
     assert "line 2" in text
@@ -135,7 +135,7 @@ def test_problems_are_a_table_by_line_and_a_download(project: Store) -> None:
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "![x](http://a.example)", "`goldset`"])
 def test_words_of_a_file_stay_words(project: Store, hostile: str) -> None:
     rows = json.dumps({"query": hostile, hostile: hostile, "count": hostile})
-    shown = press(sent(page(kind="traffic"), f"{hostile}.jsonl", rows.encode()), "Dry run")
+    shown = press(sent(page(kind="traffic"), f"{hostile}.jsonl", rows.encode()), "Check the file")
     assert "<script>" not in html(shown)
     assert "line 1" in html(shown)
 
@@ -166,8 +166,8 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
 ) -> None:
     refused, work = Event(), worker.main
     monkeypatch.setattr(worker, "main", lambda *given: refused.wait(30) and work(*given))
-    mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
-    theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Dry run")
+    mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
+    theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Check the file")
     waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
     press(mine, "Import")
     assert "Your file b.csv is kept" in html(theirs.run())
@@ -185,9 +185,41 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     assert uploads.held_file(project.path, "lee") is None
 
 
+def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: Store) -> None:
+    shown = sent(page(), "titles.csv", b"id,headline\n1,Tea\n2,Milk\n")
+    assert "judged by their title alone" in words(shown.warning)
+    shown = press(shown, "Check the file")
+    assert "Choose a column as Text" in words(shown.warning)
+    assert "say so with “Judge documents by their title alone”" in html(shown)
+    assert button(shown, "Import").disabled
+    shown = press(
+        field(shown, "Judge documents by their title alone").set_value(True).run(), "Check the file"
+    )
+    assert "2 documents have no text: judged by title alone." in html(shown)
+    assert not button(shown, "Import").disabled
+
+
+def test_a_corpus_in_html_is_proposed_to_be_shown_so(project: Store) -> None:
+    shown = sent(page(), "pages.csv", b"id,headline,body_html\n1,Tea,<p>Leaves</p>\n")
+    assert field(shown, "Text").value == ["body_html"]
+    (written,) = [one for one in shown.get("button_group") if one.label == "The text is written in"]
+    assert written.value == "html"
+    assert "The guide shows documents as HTML." in html(press(shown, "Check the file"))
+    shown = written.set_value("plain").run()
+    assert "shows documents as HTML" not in html(press(shown, "Check the file"))
+
+
+def test_a_file_in_another_encoding_is_read_with_one_click(project: Store) -> None:
+    shown = sent(page(), "pages.csv", "id,text\n1,Gr\xfcner Tee\n".encode("latin-1"))
+    shown = press(shown, "Check the file")
+    assert "choose the encoding latin-1" in html(shown)
+    shown = press(press(shown, "Read it as latin-1"), "Check the file")
+    assert not button(shown, "Import").disabled
+
+
 @pytest.mark.slow
 def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
     button(shown, "Import").click()
     twice(shown, verdict, "jobs_of", monkeypatch)
     jobs_of(project).wait(30)
@@ -199,7 +231,7 @@ def test_a_packed_file_is_checked_by_a_job_however_small(
     project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verdict, "dry_run", None)  # the server itself reads nothing of a packed file
-    shown = press(sent(page(), "a.csv.gz", gzip.compress(b"id,text\n1,x\n")), "Dry run")
+    shown = press(sent(page(), "a.csv.gz", gzip.compress(b"id,text\n1,x\n")), "Check the file")
     jobs_of(project).wait(30)
     shown = shown.run()
     assert "<b>1</b>" in html(shown)
@@ -208,7 +240,7 @@ def test_a_packed_file_is_checked_by_a_job_however_small(
 
 @pytest.mark.slow
 def test_an_upload_goes_with_its_job_however_that_ends(project: Store) -> None:
-    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
     held = uploads.held_file(project.path, "lee")
     assert held
     press(shown, "Import")
@@ -249,7 +281,7 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     text = b"query,docid,rater_1,rater_2\ntea,d1,3,0\ntea,d2,1,\n"
     shown = sent(page(kind="judgments"), "ratings.csv", text)
     assert field(shown, "Columns with grades").value == ["rater_1", "rater_2"]
-    shown = press(shown, "Dry run")
+    shown = press(shown, "Check the file")
     assert "<b>3</b>" in html(shown)
     assert "1 judgments" not in html(shown)
 
@@ -259,7 +291,7 @@ def test_every_kind_of_file_is_looked_at_and_can_be_rehearsed(project: Store) ->
     rows = b"query,document,grade,annotator,reason,answer,id\ntea,d1,2,ada,It names it,leaves,q1\n"
     for kind in FILE_KINDS:
         shown = sent(page(kind=kind), "rows.csv", rows)
-        assert button(shown, "Dry run")
+        assert button(shown, "Check the file")
         press(shown, "Another file")
 
 
@@ -270,7 +302,10 @@ def test_a_link_chooses_the_kind_of_file(project: Store) -> None:
     assert shown.run().file_uploader[0].label.startswith("Corpus")
     shown.session_state["kind"] = "queries"  # picked
     assert shown.run().query_params["kind"] == "queries"
-    assert page(kind="nonsense").file_uploader[0].label.startswith("Corpus")
+    assert page(kind="run").file_uploader[0].label.startswith("Run")
+    shown = page(kind="nonsense")
+    assert shown.file_uploader[0].label.startswith("Corpus")
+    assert "There is no kind of file “nonsense”" in words(shown.info)
 
 
 def test_uploads_of_a_server_that_was_killed_go_and_those_of_a_living_one_stay(

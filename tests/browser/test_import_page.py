@@ -34,7 +34,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def send(page: Page, name: str, text: str) -> None:
     file = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
     page.locator("input[type=file]").set_input_files(files=[file])
-    expect(page.get_by_role("button", name="Dry run")).to_be_visible()
+    expect(page.get_by_role("button", name="Check the file")).to_be_visible()
 
 
 def pick(page: Page, label: str, column: str) -> None:
@@ -70,7 +70,7 @@ def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> 
     page = context.new_page()
     page.goto(f"{served.url}/import")
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
-    run, bring = (page.get_by_role("button", name=name, exact=True) for name in ("Dry run", "Import"))
+    run, bring = (page.get_by_role("button", name=name, exact=True) for name in ("Check the file", "Import"))
     refuses_a_broken_upload_in_a_sentence(page)
     send(page, "pages.csv", CORPUS)
     pick(page, "Id (needed)", "sku_no")

@@ -120,7 +120,7 @@ class Leading:
     def bring(self, then: str) -> None:
         """Import the file: a dry run first, then what it said."""
         run, bring = (
-            self.page.get_by_role("button", name=name, exact=True) for name in ("Dry run", "Import")
+            self.page.get_by_role("button", name=name, exact=True) for name in ("Check the file", "Import")
         )
         run.click()
         expect(bring).to_be_enabled()

@@ -12,7 +12,7 @@ from tests.support.projects import all_rows
 
 
 def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
-    documents = write("c.jsonl", [{"id": "a", "title": "A"}, {"title": "lost"}])
+    documents = write("c.jsonl", [{"id": "a", "text": "A"}, {"title": "lost"}])
     corpus = json.loads(goldset("import", "corpus", documents, "--json"))
     assert (corpus["documents"], corpus["left_out"]) == (1, {"no id": 1})
     log = write("t.log", "u1\t970916105432\tshoes\n")
@@ -57,7 +57,7 @@ def test_help_shows_examples(goldset: Any, command: str) -> None:
 
 
 FILES = {
-    "corpus": ("c.jsonl", '{"id": "b", "title": "B"}\n'),
+    "corpus": ("c.jsonl", '{"id": "b", "text": "B"}\n'),
     "traffic": ("t.csv", "query\nhats\n"),
     "queries": ("q.csv", "id,query\n9,hats\n"),
     "answers": ("a.csv", "query,answer\nshoes,a pair\n"),
@@ -68,7 +68,7 @@ FILES = {
 
 @pytest.fixture
 def project(goldset: Any, write: Any, store: Store) -> Store:
-    goldset("import", "corpus", write("first.jsonl", [{"id": "a", "title": "A"}]))
+    goldset("import", "corpus", write("first.jsonl", [{"id": "a", "text": "A"}]))
     goldset("import", "queries", write("first.csv", "id,query\n1,shoes\n"))
     return store
 

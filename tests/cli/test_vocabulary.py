@@ -101,18 +101,19 @@ ALONE = set(
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
     --information-need-field --keep --kind --known-rows --label-draws --ladder --largest-group --log-json
-    --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents --min-f1
+    --markup --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents
+    --min-f1
     --min-probability
     --name --new-release --new-round --no-candidates --no-tag
     --note-field --old-release --old-round --open-rounds --override --overwrite --pair-field --pairs
     --parallel --pass-mark --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
     --query-text-field --question --quota --random-negatives --reason-field --region
-    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators
+    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators --same-grades
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
     --summary --table
-    --tag-field --test --text --text-field --title-field --to --to-pool --top-up --topics --torso
+    --tag-field --test --text --text-field --title-field --titles-only --to --to-pool --top-up --topics --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
     --within --without-grades
     """.split()

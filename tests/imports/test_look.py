@@ -189,3 +189,16 @@ def test_the_icecat_files_are_recognised(shared: Path) -> None:
     assert "grade" not in found.fields
     found = look_at(ImportRequest("decisions", str(ratings), ratings.name))
     assert found.fields["grade"] == "final_rating"
+
+
+def test_a_column_of_long_texts_is_proposed_where_no_name_is_known(tmp_path: Path) -> None:
+    rows = "".join(f"{number},Tea {number},green,{'A leaf and water. ' * 9}\n" for number in range(9))
+    found = look_at(written(tmp_path, "a.csv", f"id,title,kind,story\n{rows}".encode()))
+    assert found.fields["body"] == ["story"]
+    found = look_at(written(tmp_path, "b.csv", b"id,title,kind\n1,Tea,green\n"))
+    assert "body" not in found.fields
+
+
+@pytest.mark.parametrize("name", ["body_html", "Body (HTML)", "html", "content", "abstract", "markdown"])
+def test_usual_names_of_a_text_are_recognised(name: str) -> None:
+    assert recognised(["id", "headline", name], FILE_KINDS["corpus"].fields)["body"] == [name]

@@ -25,6 +25,6 @@ def contents(store: Store) -> Contents:
 @pytest.fixture
 def corpus(store: Store, write: Callable[..., Path]) -> Store:
     """The project with the documents d1 to d4."""
-    documents = [{"id": f"d{number}", "title": f"title {number}"} for number in range(1, 5)]
+    documents = [{"id": f"d{number}", "text": f"title {number}"} for number in range(1, 5)]
     import_corpus(store, write("given-corpus.jsonl", documents))
     return store

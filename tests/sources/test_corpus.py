@@ -74,8 +74,8 @@ def test_importing_the_same_file_again_changes_nothing(store, write, contents):
 
 
 def test_the_snapshot_does_not_depend_on_the_order_or_the_format_of_the_file(store, write):
-    first = import_corpus(store, write("c.jsonl", [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]))
-    assert not import_corpus(store, write("c.csv", "title,id\nB,b\nA,a\n")).is_new
+    first = import_corpus(store, write("c.jsonl", [{"id": "a", "text": "A"}, {"id": "b", "text": "B"}]))
+    assert not import_corpus(store, write("c.csv", "text,id\nB,b\nA,a\n")).is_new
     with store.reading() as cursor:
         assert current_snapshot(cursor) == first.snapshot
         versions = {document.document_id: document.content_hash for document in current_corpus(cursor)}
@@ -113,7 +113,7 @@ def test_going_back_to_an_older_file_brings_its_snapshot_back_into_force(store, 
 
 def test_add_extends_the_corpus_in_force(store, write):
     import_corpus(store, write("c.jsonl", TWO))
-    more = [{"id": "b", "title": "B2"}, {"id": "c", "title": "C"}]
+    more = [{"id": "b", "title": "B2", "text": "x"}, {"id": "c", "title": "C"}]
     result = import_corpus(store, write("more.jsonl", more), add=True)
     assert (result.documents, result.added, result.changed, result.removed) == (3, 1, 1, 0)
     assert [(d.document_id, d.title) for d in _documents(store)] == [("a", "A"), ("b", "B2"), ("c", "C")]
@@ -135,7 +135,7 @@ def test_what_cannot_be_a_document_is_left_out_and_counted(store, write):
 def test_a_file_without_one_document_is_refused_with_the_reasons(store, write, contents):
     before = contents()
     with pytest.raises(InputError, match="no document could be taken from it: 2 no id"):
-        import_corpus(store, write("c.csv", "id,title\n,x\n,y\n"))
+        import_corpus(store, write("c.csv", "id,text\n,x\n,y\n"))
     assert contents() == before
 
 
@@ -170,10 +170,17 @@ BROKEN[16] = '{"id": "17", "title": '
             ["--title-field names 'title'", "--url-field names 'address'", "'id', 'headline', 'text'"],
         ),
         ("c.csv", "id,price\n1,2\n", None, ["--title-field or --body-field", "'id', 'price'"]),
+        (
+            "c.csv",
+            "id,title\n1,2\n",
+            None,
+            ["no column is the text: documents would be judged", "--titles-only"],
+        ),
+        ("c.csv", f"id,title,story\n1,2,{'x' * 99}\n", None, ["--body-field (story has the longest values)"]),
         ("c.csv", "sku,title\n1,2\n", None, ["the documents' ids: name it with --id-field"]),
         (
             "c.jsonl",
-            '{"id": "a", "title": "one"}\n{"id": "b", "title": "x"}\n{"id": "a", "title": "two"}\n',
+            '{"id": "a", "text": "one"}\n{"id": "b", "text": "x"}\n{"id": "a", "text": "two"}\n',
             None,
             ["line 3: document 'a' has another content than on line 1", "give it another id"],
         ),
@@ -208,7 +215,7 @@ def test_bad_input_is_refused_in_sentences_and_changes_nothing(
 
 
 def test_all_problems_of_a_file_are_told_together(store, write):
-    lines = ['{"id": "a", "title": "1"}', "{broken", '{"id": "a", "title": "2"}', '{"id": "é", "title": "3"}']
+    lines = ['{"id": "a", "text": "1"}', "{broken", '{"id": "a", "text": "2"}', '{"id": "é", "text": "3"}']
     data = "\n".join(lines).encode("latin-1")
     with pytest.raises(InputError) as refused:
         import_corpus(store, write("c.jsonl", data))
@@ -217,7 +224,7 @@ def test_all_problems_of_a_file_are_told_together(store, write):
 
 
 def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, write, monkeypatch):
-    other = write("other.jsonl", [{"id": "o", "title": "O"}])
+    other = write("other.jsonl", [{"id": "o", "text": "O"}])
     path = write("c.jsonl", TWO)
     read = corpus_module._read
 
@@ -230,6 +237,14 @@ def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, 
     with pytest.raises(RefusedError, match="Another import changed the corpus meanwhile"):
         import_corpus(store, path)
     assert [document.document_id for document in _documents(store)] == ["o"]
+
+
+def test_documents_without_text_go_in_only_where_that_is_said_and_are_counted(store, write):
+    titles = write("c.csv", "id,title\n1,Tea\n2,Milk\n")
+    with pytest.raises(InputError, match="judged by their title alone"):
+        import_corpus(store, titles)
+    assert import_corpus(store, titles, titles_only=True).without_text == 2
+    assert import_corpus(store, write("d.csv", "id,title,text\n1,Tea,leaves\n2,Milk,\n")).without_text == 1
 
 
 def test_a_project_without_corpus_says_what_to_do(store):
@@ -277,9 +292,9 @@ def test_csv_tells_the_same_documents_as_json_lines(round_trip_store, tmp_path, 
 
 def test_latin_1_is_read_when_it_is_said(store, write):
     import_corpus(
-        store, write("c.csv", "id,title\n1,café\n".encode("latin-1")), layout=FileLayout(encoding="latin-1")
+        store, write("c.csv", "id,text\n1,café\n".encode("latin-1")), layout=FileLayout(encoding="latin-1")
     )
-    assert _documents(store)[0].title == "café"
+    assert _documents(store)[0].body == "café"
 
 
 @pytest.mark.slow

@@ -165,14 +165,14 @@ def test_a_text_that_is_another_querys_id_is_refused_unless_the_file_says_which(
 def test_a_run_over_an_export_with_prefixed_ids_is_mapped_back(project, write):
     path = write("r.trec", "q-1 Q0 d-d1 1 3 t\nq-2 Q0 d3 1 2 t\n")
     assert "the project has no query 'q-1'" in _refusal(project, path)
-    import_corpus(project, write("more.jsonl", [{"id": name, "title": name} for name in ("1", "d1", "d3")]))
+    import_corpus(project, write("more.jsonl", [{"id": name, "text": name} for name in ("1", "d1", "d3")]))
     result = import_run(project, path, "r")
     assert [place[:2] for place in _places(project)] == [("1", "d1"), ("2", "d3")]
     assert (result.mapped, result.unknown) == (3, {})
 
 
 def test_a_trec_run_over_an_export_with_encoded_ids_is_mapped_back(project, write):
-    import_corpus(project, write("more.jsonl", [{"id": name, "title": name} for name in ("d1", "100% red")]))
+    import_corpus(project, write("more.jsonl", [{"id": name, "text": name} for name in ("d1", "100% red")]))
     import_queries(project, write("q2.csv", "id,query\ntwo words,socks\n"))
     path = write("r.trec", "two%20words Q0 100%25%20red 1 3 t\n1 Q0 d1 1 2 t\n")
     result = import_run(project, path, "r")
@@ -181,7 +181,7 @@ def test_a_trec_run_over_an_export_with_encoded_ids_is_mapped_back(project, writ
 
 
 def test_an_encoded_id_that_is_another_ones_own_is_refused_in_trec_and_itself_elsewhere(project, write):
-    rows = [{"id": name, "title": name} for name in ("a b", "a%20b")]
+    rows = [{"id": name, "text": name} for name in ("a b", "a%20b")]
     import_corpus(project, write("more.jsonl", rows))
     told = _refusal(project, write("r.trec", "1 Q0 a%20b 1 3 t\n"))
     assert "the document 'a%20b' is that id, or 'a b' as TREC exports write it" in told

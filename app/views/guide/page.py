@@ -46,6 +46,13 @@ def show_forcing(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         show_difference(effects.difference)
     with right:
         ui.heading("What it means")
+        if not effects.same_grades and effects.difference.before.values == guide.values:
+            same_grades = st.checkbox(
+                "Each grade means what it meant",
+                key=f"same grades {acts.form(GUIDE).key}",
+                help="Such as after typing errors. Labels stay fresh: this change asks for no new judgments.",
+            )
+            effects = guide_effects(store, guide, same_grades)
         ui.sentences("\n".join(effects.sentences))
         if not effects.difference.same:
             _ask(store, acts, guide, effects, editor.draft.started_from)
@@ -76,7 +83,10 @@ def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_
         st.error("Say why: the list of versions and the record show it.", icon=":material/error:")
     elif asked:
         seen = effects.difference.before.guide_hash
-        acts.do(form, lambda: _forced(put_in_force(store, guide, acts.by, choice, reason, instead_of=seen)))
+        same = effects.same_grades
+        acts.do(
+            form, lambda: _forced(put_in_force(store, guide, acts.by, choice, reason, seen, same_grades=same))
+        )
 
 
 def _forced(change: GuideChange) -> str:

@@ -10,11 +10,13 @@ import streamlit as st
 
 from app import ui
 from app.page import PageContext
+from curation.guides.guide import BodyKind, current_guide
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest
 from curation.imports.wording import LABELS
 from curation.labeling.judgments.import_plan import TEXTS
 from curation.people.annotators import list_annotators
+from curation.presentation.written_in import MARKUPS
 from curation.sources.traffic.cleaning import POLICIES, CleaningRules
 
 Ask = Callable[[PageContext, ImportRequest, FileLook, str], ImportRequest]
@@ -41,7 +43,33 @@ def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: st
         key=f"add {key}",
         help="Without it the file is the whole new corpus, and documents that it lacks leave.",
     )
-    return asked._replace(options={"add": add})
+    options: dict[str, Any] = {"add": add}
+    body = asked.fields.get("body", ())
+    if found.columns and not body:
+        st.warning(
+            "No column is the text: documents would be judged by their title alone. Choose a column as Text.",
+            icon=":material/warning:",
+        )
+        options["titles_only"] = st.toggle(LABELS["--titles-only"], key=f"titles {key}")
+    elif body:
+        options["markup"] = _markup(context, found.markup_of(body), key)
+    return asked._replace(options=options)
+
+
+def _markup(context: PageContext, seen: BodyKind, key: str) -> str:
+    """What the text is written in: proposed is what the first rows show, or else what the guide says."""
+    with context.store.reading() as cursor:
+        held = current_guide(cursor).presentation
+    likely = held.body if held is not None and seen == "plain" else seen
+    return st.segmented_control(
+        LABELS["--markup"],
+        list(MARKUPS),
+        default=likely,
+        required=True,
+        format_func=MARKUPS.__getitem__,
+        key=f"markup {likely} {key}",
+        help="How annotators see documents. The page Guide has a preview, and what else is shown of them.",
+    )
 
 
 def _traffic(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:

@@ -43,7 +43,7 @@ def show(annotator: Annotator) -> None:
     try:
         found = look_at(asked)
     except CurationError as error:
-        verdict.show_unreadable(error, asked)
+        verdict.show_unreadable(error, file, asked)
         _hint(asked, kind)
         return
     _hint(asked, kind)
@@ -53,7 +53,7 @@ def show(annotator: Annotator) -> None:
     with right:
         asked = reading.ask_fields(context, asked, found, kind)
         dry_run = verdict.ask(context, file, asked)
-    verdict.show(context, asked, dry_run)
+    verdict.show(context, file, asked, dry_run)
 
 
 _IN_ADDRESS = "kind in the address"
@@ -100,8 +100,11 @@ def _choose(holdings: list[HeldKind]) -> FileKind:
 
 def _follow_address(otherwise: str) -> None:
     """Choose the kind that a link names. A control bound to the address would know kinds by their titles."""
-    asked, before = st.query_params.get("kind"), st.session_state.get(_IN_ADDRESS)
-    if asked in FILE_KINDS and (asked != before or "kind" not in st.session_state):
+    given, before = st.query_params.get("kind", ""), st.session_state.get(_IN_ADDRESS)
+    asked = next((name for name, kind in FILE_KINDS.items() if given in (name, kind.title.casefold())), None)
+    if given and asked is None:
+        st.info(f"There is no kind of file “{ui.plain(given)}”. Choose one of these.")
+    if asked and (asked != before or "kind" not in st.session_state):
         st.session_state["kind"] = asked
     elif "kind" not in st.session_state:
         st.session_state["kind"] = otherwise

@@ -25,6 +25,11 @@ AT_ONCE = 2
 """Fields side by side."""
 
 
+def encoding_key(file: HeldFile) -> str:
+    """The key of the field with the encoding."""
+    return f"encoding {file.folder.name}"
+
+
 def ask_layout(file: HeldFile) -> dict[str, Any]:
     """How the file is to be read, as parts of an `ImportRequest`."""
     key = file.folder.name
@@ -33,7 +38,7 @@ def ask_layout(file: HeldFile) -> dict[str, Any]:
         formats = dict.fromkeys([BY_ITSELF, *FORMATS, *RUN_FORMATS])
         format = left.selectbox("Format", list(formats), key=f"format {key}")
         encoding = middle.selectbox(
-            "Encoding", ENCODINGS, accept_new_options=True, key=f"encoding {key}", help="Of a file of text."
+            "Encoding", ENCODINGS, accept_new_options=True, key=encoding_key(file), help="Of a file of text."
         )
         headless = right.checkbox("The first line is data", key=f"headless {key}")
         columns = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +12,7 @@ import streamlit as st
 from app import ui
 from app.page import PageContext
 from app.uploads import HeldFile, hand_over
+from app.views.importing.reading import encoding_key
 from curation.errors import CurationError, InputError
 from curation.imports.importing import dry_run, refused
 from curation.imports.outcome import DryRun, ImportOutcome
@@ -32,7 +34,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
     form = context.acts.form(FORM)
     with st.container(horizontal=True, vertical_alignment="center"):
         checked = st.button(
-            "Dry run",
+            "Check the file",
             type="primary" if found is None else "secondary",
             key=f"check {form.key}",  # also right after a pick: it is of what is picked by then
             disabled=context.blocked(CHECK) is not None,
@@ -45,7 +47,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
             disabled=not ready,
         )
         if found is None:
-            ui.quiet("A dry run reads the whole file and says what an import would do. It changes nothing.")
+            ui.quiet("This reads the whole file and says what an import would do. It changes nothing.")
     if checked:
         context.acts.do(form, lambda: _check(context, file, asked, result))
     if wanted:
@@ -53,7 +55,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
     return found
 
 
-def show(context: PageContext, asked: ImportRequest, found: DryRun | None) -> None:
+def show(context: PageContext, file: HeldFile, asked: ImportRequest, found: DryRun | None) -> None:
     """What the dry run found."""
     job = context.jobs.get(CHECK)
     if found is None and job is not None and job.parameters["request"]["path"] == asked.path:
@@ -63,12 +65,12 @@ def show(context: PageContext, asked: ImportRequest, found: DryRun | None) -> No
     elif found.outcome is not None:
         _show_outcome(found.outcome)
     else:
-        _show_problems(found, asked)
+        _show_problems(found, file, asked)
 
 
-def show_unreadable(error: CurationError, asked: ImportRequest) -> None:
+def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) -> None:
     """Why there is nothing to look at."""
-    _show_problems(refused(error, asked), asked)
+    _show_problems(refused(error, asked), file, asked)
 
 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
@@ -83,7 +85,7 @@ def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: P
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
     by, store = context.annotator.name, context.store
     if read_findings(file.folder / f"{asked.key}.json") is None:
-        raise InputError("The file has changed since the dry run. Run it again.")
+        raise InputError("The file has changed since it was checked. Check it again.")
     parameters = {"request": plain(asked._asdict()), "folder": str(file.folder)}
     jobs_of(store).start(IMPORT, parameters, by, context.after or None)
     hand_over(store.path, by)
@@ -101,11 +103,13 @@ def _show_outcome(found: ImportOutcome) -> None:
     ui.sentences("\n".join(found.remarks))
 
 
-def _show_problems(found: DryRun, asked: ImportRequest) -> None:
+def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
     count = len(found.problems) + found.more
     noun = "problem" if count == 1 else "problems"
     ui.verdict(f"{count:,}", f"{noun} in {Path(asked.name).name}", "Nothing can be imported from it yet.")
     ui.sentences(found.way_out)
+    for name in _ENCODING.findall(found.way_out):
+        st.button(f"Read it as {name}", on_click=_read_as, args=(file, name))
     rows = [(one.place or NO_PLACE, one.found) for one in found.problems[:SHOWN]]
     ui.table(
         f"The first {len(rows)} of {count:,}" if count > len(rows) else "Problems",
@@ -120,6 +124,11 @@ def _show_problems(found: DryRun, asked: ImportRequest) -> None:
 
 
 NO_PLACE = "–"
+_ENCODING = re.compile(r"choose the encoding ([\w-]+)")
+
+
+def _read_as(file: HeldFile, encoding: str) -> None:
+    st.session_state[encoding_key(file)] = encoding
 
 
 def problems_csv(found: DryRun) -> str:

@@ -26,6 +26,19 @@ def import_corpus_command(
         bool,
         typer.Option("--add", help="Add to the current corpus. Without it the file is the whole new corpus."),
     ] = False,
+    titles_only: Annotated[
+        bool,
+        typer.Option(
+            "--titles-only", help="Take documents without text. They are judged by their title alone."
+        ),
+    ] = False,
+    markup: Annotated[
+        str | None,
+        typer.Option(
+            help="What the text is written in. It is plain, html, markdown or code. The guide shows it so.",
+            show_default="found from the first rows, unless the guide says it",
+        ),
+    ] = None,
 ) -> Options:
     """Import the documents. All other fields are kept as metadata.
 
@@ -38,9 +51,10 @@ def import_corpus_command(
       goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
       goldset import corpus products.json.gz --body-field description --body-field bullet_points
       goldset import corpus more-pages.csv --add
+      goldset import corpus abstracts.csv --markup html
       goldset import corpus products.jsonl.gz --dry-run
     """
-    return {"add": add}
+    return {"add": add, "titles_only": titles_only, "markup": markup}
 
 
 @import_command("traffic", f"A log of queries: {RECORDS}, or UBI.")

@@ -23,12 +23,12 @@ from curation.guides.guide import (
     store_guide,
     unused_fields,
 )
-from curation.guides.versions import end_draft
+from curation.guides.versions import end_draft, own_draft
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
-from curation.text import amount, canonical_json
+from curation.text import amount, canonical_json, digest
 
 KEEP, SWITCH = "keep", "switch"
 
@@ -149,10 +149,11 @@ def put_in_force(
     open_rounds: str | None = None,
     reason: str = "",
     instead_of: str | None = None,
+    same_grades: bool = False,
 ) -> GuideChange:
     """Make a guide the one in force, for rounds opened from now on and, by choice, for open ones.
 
-    The author's draft ends with it.
+    The author's draft ends with it, if it is of this text.
 
     Parameters
     ----------
@@ -160,6 +161,8 @@ def put_in_force(
     instead_of: the hash of the guide that the author believes to be in force; None asks for nothing.
     open_rounds: for rounds under way, 'keep' keeps their own guide and 'switch' changes to this one; None
         refuses where there are any.
+    same_grades: whether each grade means what it meant, so that labels stay fresh. Where only the
+        presentation of documents changes, they do in any case.
 
     Raises
     ------
@@ -177,6 +180,8 @@ def put_in_force(
                 f"Another guide was put in force meanwhile: “{held.title}”, {held.guide_hash[:8]}. Compare "
                 "yours with it first."
             )
+        if same_grades and held.values != guide.values:
+            raise InputError("A guide with other grades changes what they mean: it cannot keep labels fresh.")
         affected = [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
         if affected and open_rounds is None:
             raise _choose(affected)
@@ -193,8 +198,11 @@ def put_in_force(
         if changed or affected:
             detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
             detail |= {"reason": reason.strip()} if reason.strip() else {}
+            detail |= {"same_grades_as": held.guide_hash} if same_grades else {}
             record_event(cursor, "use guide", detail, author)
-        end_draft(cursor, author)
+        draft = own_draft(cursor, author)
+        if draft is not None and digest(draft.source) == guide.guide_hash:
+            end_draft(cursor, author)
         remarks = unused_fields(field_uses(cursor, guide.presentation))
     return GuideChange(guide.guide_hash, guide.title, changed, kept, switched, remarks)
 

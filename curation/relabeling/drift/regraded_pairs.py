@@ -7,9 +7,10 @@ it is the one that the next plan with the pair found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from curation.guides.guide import guide_lines
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, Pair, read_pairs
@@ -81,7 +82,7 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     """
     row = find_plan(cursor, plan)
     shown = _shown(cursor, row.plan_id)
-    judged = read_pairs(cursor)
+    judged, lines = read_pairs(cursor), guide_lines(cursor)
     now = _judged_later(cursor, row.plan_id, judged)
     kinds = {one.pair: (one.type, one.tags) for one in judged}
     found, left_out = [], Counter[str]()
@@ -99,7 +100,7 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
             left_out[NO_GRADE_NOW] += 1
         else:
             kind, tags = kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
-            causes = _causes(_before(pair), now[key])
+            causes = _causes(_before(pair), now[key], lines)
             found.append(
                 RegradedPair(
                     *(*key, kind, tags, pair.part, pair.inclusion_probability),
@@ -119,6 +120,7 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
     ids = [find_round(cursor, name).round_id for name in (first, second)]
     before, after = (_of_round(cursor, round_id) for round_id in ids)
     kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
+    lines = guide_lines(cursor)
     found, left_out = [], Counter[str]()
     for key in sorted(before.keys() & after.keys()):
         old, new = before[key], after[key]
@@ -128,15 +130,17 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
             left_out[NO_GRADE_NOW] += 1
         else:
             kind, tags = kinds.get(key, ("unknown", ()))
-            found.append(RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new)))
+            found.append(
+                RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new, lines))
+            )
     return Regraded(tuple(found), dict(left_out))
 
 
-def _causes(old: _Judged, new: _Judged) -> tuple[str, ...]:
-    """Everything that is known not to be the same."""
+def _causes(old: _Judged, new: _Judged, lines: Mapping[str, str]) -> tuple[str, ...]:
+    """Everything that is known not to be the same; of guides, what their grades mean."""
     differ = (
         (DOCUMENT, old.content_hash, new.content_hash),
-        (GUIDE, old.guide_hash, new.guide_hash),
+        (GUIDE, lines.get(old.guide_hash or ""), lines.get(new.guide_hash or "")),
         (ANNOTATORS, old.annotators or None, new.annotators or None),
     )
     return tuple(

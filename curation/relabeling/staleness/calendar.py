@@ -36,6 +36,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from curation.errors import InputError
+from curation.guides.guide import guide_lines
 from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.spellings import group_spellings
 from curation.sampling.stored_sample import read_current
@@ -304,8 +305,8 @@ class JudgedPair(NamedTuple):
     known_since: the quarter in which the last of its rounds was opened: it is no younger than that.
     read_hash: the version of the document that was judged; None: not known.
     now_hash: the version in the newest corpus snapshot; None: the document is gone.
-    guide_hash: the guide that it was judged under, one that is not in force if there is any; None: not known.
-    guide_behind: whether it was judged under a guide that is not in force; None: not known.
+    guide_hash: the guide that it was judged under, one with other grades if there is any; None: not known.
+    guide_behind: whether it was judged under a guide whose grades are not those in force; None: not known.
     annotators: who judged it, by name.
     decisions: revisions of the reviewer's decisions.
     """
@@ -371,7 +372,8 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"))
     types, tags = dict(cursor.execute(_TYPES).fetchall()), _tags(cursor)
     renewed = dict(_renewed(cursor))
-    guide = get_setting(cursor, "guide")
+    guide, lines = get_setting(cursor, "guide") or "", guide_lines(cursor)
+    other = {name for name, line in lines.items() if line != lines.get(guide)}
     return [
         _pair(
             one,
@@ -380,6 +382,7 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
             (types[one.query_id], tags.get(one.query_id, ())),
             renewed.get((one.query_id, one.document_id)),
             guide,
+            other,
         )
         for one in found
     ]
@@ -391,12 +394,13 @@ def _pair(
     now_hash: str | None,
     kind: tuple[str, tuple[str, ...]],
     renewed: str | None,
-    guide: str | None,
+    guide: str,
+    other: Collection[str],
 ) -> JudgedPair:
     again = Quarter.named(renewed) if renewed else None
     judged = again or _quarter(record.judged_at)
     known = {name for name in record.guides if name is not None}
-    behind = sorted(known - {guide})
+    behind = sorted(known.intersection(other))
     return JudgedPair(
         consensus=one,
         type=kind[0],

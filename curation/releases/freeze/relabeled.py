@@ -12,6 +12,7 @@ import json
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from curation.guides.guide import guide_lines
 from curation.releases.stored import Table
 from curation.store import Cursor
 
@@ -56,11 +57,12 @@ class RelabeledPairs(NamedTuple):
 
 def read_relabeled(cursor: Cursor) -> RelabeledPairs:
     """What re-labelings did up to now."""
-    quarters = cursor.execute(_QUARTERS).fetchall()
+    quarters, lines = cursor.execute(_QUARTERS).fetchall(), guide_lines(cursor)
+    guides = {"names": list(lines), "lines": list(lines.values())}
     return RelabeledPairs(
         _parent(cursor) if quarters else None,
         tuple(quarters),
-        tuple(cursor.execute(_PAIRS).fetchall()) if quarters else (),  # to plan it takes 20 ms
+        tuple(cursor.execute(_PAIRS, guides).fetchall()) if quarters else (),  # to plan it takes 20 ms
         dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall()),
     )
 
@@ -96,7 +98,7 @@ judged AS (
     FROM counted_judgments GROUP BY ALL)
 SELECT n.query_id, n.document_id, n.quarter,
        CASE WHEN a.content_hash <> j.content_hash THEN '{DOCUMENT}'
-            WHEN a.guide_hash <> j.guide_hash THEN '{GUIDE}'
+            WHEN map($names, $lines)[a.guide_hash] <> map($names, $lines)[j.guide_hash] THEN '{GUIDE}'
             WHEN len(a.annotators) > 0 AND a.annotators <> j.annotators THEN '{ANNOTATORS}'
             ELSE '{NONE}' END
 FROM newest n JOIN relabeling_pairs a USING (plan_id, query_id, document_id)

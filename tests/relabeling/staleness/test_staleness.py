@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from curation.errors import InputError
 from curation.files.fields import TrafficFields
+from curation.guides.guide import Guide, PresentationTemplate, parse_guide, read_guide
+from curation.guides.versions import with_presentation
+from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.staleness.calendar import Quarter, read_traffic, share_of, traffic_of, trend_of
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
@@ -103,9 +108,30 @@ def test_doubt_is_what_the_votes_said(judged: Store) -> None:
 def test_another_guide_in_force_makes_grades_stale(judged: Store) -> None:
     assert row(staleness(judged, NOVEMBER), "d0").guide_behind is False
     with judged.transaction() as cursor:
-        cursor.execute("INSERT INTO guides SELECT 'other', title, scale, body, added_at FROM guides")
+        cursor.execute("INSERT INTO guides SELECT 'other', title, scale, 'other', added_at FROM guides")
         put_setting(cursor, "guide", "other")
     assert row(staleness(judged, NOVEMBER), "d0").guide_behind is True
+
+
+def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> None:
+    """Only the presentation of documents differs, or a lead says so; what follows is compared with either."""
+
+    def behind(guide: Guide, same_grades: bool = False) -> bool | None:
+        stale = guide_effects(judged, guide, same_grades).stale_pairs
+        put_in_force(judged, guide, open_rounds="keep", same_grades=same_grades)
+        found = staleness(judged, NOVEMBER)
+        assert stale == sum(bool(one.guide_behind) for one in found.pairs)
+        return row(found, "d0").guide_behind
+
+    guide = read_guide()
+    shown = with_presentation(guide, PresentationTemplate(body="html"))
+    reworded = parse_guide(shown.source + "A word more.\n")
+    assert behind(shown) is False
+    assert behind(reworded, same_grades=True) is False
+    assert behind(guide) is False
+    assert behind(parse_guide(reworded.source + "Another word.\n")) is True
+    with pytest.raises(InputError, match="other grades"):
+        put_in_force(judged, read_guide(Path("binary")), open_rounds="keep", same_grades=True)
 
 
 def test_unknown_parts_have_no_say() -> None:

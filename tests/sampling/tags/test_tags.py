@@ -236,7 +236,7 @@ def test_a_written_query_comes_with_its_tags_or_not_at_all(asked):
 def test_synonyms_are_told_by_dense_neighbours(store, tmp_path):
     titles = ["notebook sleeve", "optical disc writer", "in-ear headphones", "garden hose"]
     rows = "".join(f"{number},{title}\n" for number, title in enumerate(titles))
-    import_corpus(store, write(tmp_path / "c.csv", "id,title\n" + rows))
+    import_corpus(store, write(tmp_path / "c.csv", "id,text\n" + rows))
     texts = ["earbuds", "garden hose", "medieval theology"]
     assert tag_texts(store, "synonym", texts).tolist() == [True, False, False]
 
