@@ -113,7 +113,8 @@ ALONE = set(
     --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
     --summary --table
-    --tag-field --test --text --text-field --title-field --titles-only --to --to-pool --top-up --topics --torso
+    --tag-field --test --text --text-field --title-field --titles-only --to --to-pool --top-up --topics
+    --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
     --within --without-grades
     """.split()
