@@ -1,11 +1,12 @@
 """The gate: the agreement that a project demands before its labels are frozen.
 
-Two figures: the lower end of ordinal alpha's interval, and the share of blind duplicates graded alike, of all
-annotators together. Who gives one grade whatever the pair is repeats it perfectly, so repeats of those who
-agree with nobody do not count; the check says how many there are. A figure that is undefined is not a figure
-that is met: it is named, and only who says why gets past it. Imported judgments have no second showing; where
-all are imported, consistency is not asked for. A project can say that one person judges it: then nobody
-can know the agreement, and the gate does not ask for it as long as only one person has judged.
+Two figures, each by the lower end of its 95 % interval: ordinal alpha, and the share of blind duplicates
+graded alike, of all annotators together. Who gives one grade whatever the pair is repeats it perfectly, so
+repeats of those who agree with nobody do not count; the check says how many there are. A figure that is
+undefined is not a figure that is met: it is named, and only who says why gets past it. Imported judgments
+have no second showing; where all are imported, consistency is not asked for. A project can say that one
+person judges it: then nobody can know the agreement, and the gate does not ask for it as long as only one
+person has judged.
 """
 
 from __future__ import annotations
@@ -17,20 +18,17 @@ from typing import Literal, NamedTuple
 
 from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.intra_annotator import (
-    MINIMUM_REPEATS,
-    NOT_JUDGED,
-    NOT_PLANTED,
     IntraAgreement,
     intra_agreement,
+    pooled_consistency,
     read_repeats,
 )
 from curation.agreement.between.grades import read_grades
-from curation.agreement.between.inter_annotator import Alpha, inter_agreement
+from curation.agreement.between.inter_annotator import TENTATIVE, Alpha, inter_agreement
 from curation.errors import refuse_problems
 from curation.guides.guide import current_guide
 from curation.labeling.judgments.judging import EVENT
 from curation.people.annotators import require_author
-from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json
 
@@ -52,11 +50,11 @@ class Demand(NamedTuple):
     ----------
     alpha: least lower end of ordinal alpha's 95 % interval. Krippendorff (2004), Content Analysis, p. 241:
         tentative conclusions from 0.667.
-    consistency: least share of identical grades on blind duplicates.
+    consistency: least lower end of the 95 % interval of the share of identical grades on blind duplicates.
     single_judge: one person judges; where that is so, alpha is not asked for.
     """
 
-    alpha: float = 0.667
+    alpha: float = TENTATIVE
     consistency: float = 0.8
     single_judge: bool = False
 
@@ -66,7 +64,7 @@ class GateCheck(NamedTuple):
 
     Attributes
     ----------
-    wanted: for alpha what `low` must reach, for consistency what `value` must reach.
+    wanted: what `low` must reach. (For consistency, releases of earlier versions compared `value`.)
     value, low, high: with its 95 % interval; None where undefined.
     n: doubly judged pairs, or blind duplicates judged twice.
     why: why it is undefined or not asked for, why its interval may be too narrow, or what does not count.
@@ -86,12 +84,11 @@ class GateCheck(NamedTuple):
         """The figure in words, with what was demanded."""
         if self.value is None or self.state in ("undefined", "not asked for"):
             return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
-        at = "lower end" if self.figure == ALPHA else "share"
         on = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
         span = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
         return (
-            f"{self.figure}: {self.state}: {self.value:.3f}{span}, on {self.n:,} {on}; the {at} must reach "
-            f"{self.wanted:g}{f'; {self.why}' if self.why else ''}"
+            f"{self.figure}: {self.state}: {self.value:.3f}{span}, on {self.n:,} {on}; the lower end must "
+            f"reach {self.wanted:g}{f'; {self.why}' if self.why else ''}"
         )
 
 
@@ -214,18 +211,13 @@ def _alpha(alpha: Alpha, wanted: float, doubt: str | None) -> GateCheck:
 
 
 def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:
-    n = sum(one.n for one in people)
-    same = sum(round((one.identical or 0.0) * one.n) for one in people)
-    if n == 0 and all_imported:
+    found = pooled_consistency(people)
+    if not found.n and all_imported:
         return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
-    if n == 0:
-        why = NOT_JUDGED if any(one.planted for one in people) else NOT_PLANTED
-        return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "undefined", why)
-    figures = (same / n, *wilson(same, n), n)
-    if n < MINIMUM_REPEATS:
-        why = f"too few: {n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
-        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", why)
-    return GateCheck(CONSISTENCY, wanted, *figures, "met" if same / n >= wanted else "missed")
+    figures = (found.share, found.low, found.high, found.n)
+    if found.why is not None or found.low is None:
+        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", found.why)
+    return GateCheck(CONSISTENCY, wanted, *figures, "met" if found.low >= wanted else "missed")
 
 
 _COUNTING = """

@@ -28,7 +28,7 @@ def freeze(
     """Freeze the current gold set under a name. The release id is a hash of its content.
 
     The labels must have the agreement that the project demands (`goldset gate`). By default ordinal alpha's
-    95 % interval must be above 0.667, and 80 % of the blind duplicates must have identical grades.
+    95 % interval must begin above 0.667, and that of identical grades on blind duplicates above 80 %.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ def gate(
     consistency: Annotated[
         float | None,
         typer.Option(
-            help="Minimum share of blind duplicates with identical grades.",
+            help="Minimum of the lower end of consistency's 95 % interval.",
             show_default="0.8 or as it is",
         ),
     ] = None,

@@ -277,7 +277,7 @@ def _show_status(found: SetStaleness, limit: int) -> None:
     )
 
     whose = f"of the release {found.release}" if found.release else "of the project"
-    say(f"{found.quarter}: {len(found.pairs):,} judged pairs {whose}, {found.stale:,} of them stale.")
+    say(f"{found.quarter}: {len(found.pairs):,} judged pairs {whose}.")
     if not found.has_new_traffic:
         say("No log was imported since the sample was drawn, so traffic now is unknown.")
     show_tables(calendar_table(found.calendar))

@@ -207,7 +207,8 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in most)
         return PathStep("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
-    return PathStep("re-label", "done", f"Nothing is due in {quarter}.", look)
+    line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
+    return PathStep("re-label", "done", line, look)
 
 
 def with_jobs(

@@ -87,7 +87,7 @@ def _calendar(found: SetStaleness) -> None:
     work = calendar.quarters[-1].work
     with st.container(horizontal=True, gap="large"):
         st.metric("Quarter", found.quarter, width="content")
-        st.metric("Stale pairs", f"{found.stale:,} of {len(found.pairs):,}", width="content")
+        st.metric("Out of date", f"{found.stale:,} of {len(found.pairs):,}", width="content")
         done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
         st.metric("Judged again this quarter", done, width="content")
         st.metric("Renewed in four quarters", percent(calendar.renewed_share), width="content")

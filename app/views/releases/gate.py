@@ -10,6 +10,7 @@ from app import ui
 from app.page import PageContext
 from app.views.releases.bars import measure
 from app.views.releases.rule import state_of
+from curation.agreement.between.inter_annotator import READING
 from curation.agreement.gate import ALPHA, Demand, Gate, GateCheck, gate_now, read_demand, set_demand
 from curation.store import Store
 from curation.text import decimal
@@ -91,7 +92,7 @@ def _change(context: PageContext) -> None:
             "Lower end of alpha's interval must reach", -1.0, 1.0, now.alpha, 0.01, format="%.3f"
         )
         consistency = st.number_input(
-            "Share of blind duplicates with identical grades must reach",
+            "Lower end of consistency's interval must reach",
             0.0,
             1.0,
             now.consistency,
@@ -99,7 +100,7 @@ def _change(context: PageContext) -> None:
             format="%.3f",
         )
         single = st.checkbox("One person judges this project", now.single_judge, help=SINGLE)
-        ui.quiet("Krippendorff takes 0.667 as the least for tentative conclusions, and 0.8 for firm ones.")
+        ui.quiet(READING)
         asked = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if asked:
         demand, by = Demand(round(alpha, 4), round(consistency, 4), single), context.annotator.name

@@ -242,6 +242,33 @@ def intra_agreement(repeats: Repeats) -> IntraAgreement:
     )
 
 
+class PooledConsistency(NamedTuple):
+    """The consistency of several annotators: the share of all their repeats, with Wilson's 95 % interval.
+
+    Attributes
+    ----------
+    share: None where n is 0. why: why it is no figure to rely on; None where it is one.
+    """
+
+    people: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    why: str | None
+
+
+def pooled_consistency(people: Sequence[IntraAgreement]) -> PooledConsistency:
+    """The repeats of all of them together: what the gate demands, and what reports say."""
+    n, judged = sum(one.n for one in people), sum(one.n > 0 for one in people)
+    if not n:
+        why = NOT_JUDGED if any(one.planted for one in people) else NOT_PLANTED
+        return PooledConsistency(0, 0, None, None, None, why)
+    same = sum(round((one.identical or 0.0) * one.n) for one in people)
+    few = f"too few: {n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
+    return PooledConsistency(judged, n, same / n, *wilson(same, n), few if n < MINIMUM_REPEATS else None)
+
+
 class Showings(NamedTuple):
     """One annotator's repeats in the order of the second grades, in parallel.
 

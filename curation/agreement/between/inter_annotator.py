@@ -31,6 +31,13 @@ from curation.statistics.intervals import (
 )
 from curation.text import amount
 
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+READING = (
+    f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
+    "they carry tentative conclusions (Krippendorff 2004)."
+)
+"""How alpha is read, wherever it stands."""
 MINIMUM_UNITS = 10
 """With fewer units a figure is marked as resting on too few."""
 

@@ -41,9 +41,9 @@ from curation.agreement.annotators.signals import (
     raise_findings,
 )
 from curation.agreement.between.grades import Grades, read_grades
+from curation.agreement.between.inter_annotator import TENTATIVE
 from curation.agreement.report.report import (
     SLIGHT,
-    TENTATIVE,
     AgreementReport,
     agreement_report,
     chance_unknown,

@@ -24,10 +24,10 @@ from typing import Literal, NamedTuple
 from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace, read_paces
 from curation.agreement.annotators.intra_annotator import (
-    MINIMUM_REPEATS,
-    NOT_PLANTED,
     IntraAgreement,
+    PooledConsistency,
     intra_agreement,
+    pooled_consistency,
     read_repeats,
 )
 from curation.agreement.between.annotator_pairs import Cohen, cohen
@@ -50,6 +50,8 @@ from curation.agreement.between.grades import (
 )
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
+    RELIABLE,
+    TENTATIVE,
     AgreementFigure,
     Alpha,
     InterAgreement,
@@ -67,9 +69,6 @@ from curation.settling.votes import read_votes
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store, all_settings
 from curation.text import amount, decimal, digest, ends, listed, percent
-
-RELIABLE, TENTATIVE = 0.8, 0.667
-"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
 
 SLIGHT = 0.2
 """Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
@@ -146,10 +145,12 @@ def _judged(alpha: Alpha, low: float, high: float) -> tuple[State, str]:
     if low >= RELIABLE:
         return "reliable", f"reliable, the whole interval is above {RELIABLE}"
     if low >= TENTATIVE:
-        return "tentative", f"good enough for tentative conclusions, the whole interval is above {TENTATIVE}"
+        return "tentative", f"good enough for tentative conclusions, the interval begins above {TENTATIVE}"
     if high < TENTATIVE:
         words = f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
         return "too low", words
+    if low <= 0:
+        return "undecided", "undecided, grades drawn at random could give this; more doubly judged pairs help"
     words = f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
     return "undecided", words
 
@@ -289,17 +290,20 @@ def other_findings(report: AgreementReport) -> list[str]:
     """What the figures say besides the verdict, a sentence each."""
     found = [row.sentence for row in report.pace if row.unread]
     found += _older_finding(report.between.older)
-    if _consistency_missing(_counting(report)) is None:
-        found.append(_within_finding(report))
+    consistency = pooled_consistency(_counting(report))
+    if consistency.why is None:
+        found.append(_within_finding(consistency) + _uninformative(report))
     return [*found, _open_finding(report.consensus)]
 
 
 def not_checked(report: AgreementReport) -> list[str]:
     """What nothing can be said about yet besides the verdict, and why, a sentence each."""
     found = []
-    consistency = _consistency_missing(_counting(report))
-    if consistency is not None:
-        found.append(f"Not checked: {consistency}{_uninformative(report)}")
+    why = pooled_consistency(_counting(report)).why
+    if why is not None:
+        found.append(
+            f"Not checked: consistency of annotators with themselves: {why}.{_uninformative(report)}"
+        )
     few = [row.annotator for row in report.pace if not row.enough]
     if few:
         found.append(
@@ -361,25 +365,11 @@ def _uninformative(report: AgreementReport) -> str:
     )
 
 
-def _within_finding(report: AgreementReport) -> str:
-    shown = [row for row in _counting(report) if row.n >= MINIMUM_REPEATS]
-    repeats = sum(row.n for row in shown)
-    same = sum((row.identical or 0.0) * row.n for row in shown)
-    who = amount(len(shown), "annotator")
+def _within_finding(found: PooledConsistency) -> str:
     return (
-        f"{who} repeated {percent(same / repeats)} of {amount(repeats, 'grade')} on blind duplicates."
-        f"{_uninformative(report)}"
+        f"{amount(found.people, 'annotator')} repeated {percent(found.share)} of {amount(found.n, 'grade')} "
+        f"on blind duplicates (95 % interval {ends(found.low, found.high)})."
     )
-
-
-def _consistency_missing(results: tuple[IntraAgreement, ...]) -> str | None:
-    """Why nothing can be said about consistency; None where something can."""
-    if any(row.n >= MINIMUM_REPEATS for row in results):
-        return None
-    if any(row.n for row in results):
-        return f"consistency, too few blind duplicates judged twice so far (at least {MINIMUM_REPEATS} each)."
-    why = next((row.undefined for row in results if row.planted), NOT_PLANTED)
-    return f"consistency of annotators with themselves is undefined: {why}."
 
 
 def _open_finding(counts: ConsensusCounts) -> str:

@@ -22,11 +22,9 @@ from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
-from curation.agreement.between.inter_annotator import Alpha, AnyFigure
+from curation.agreement.between.inter_annotator import READING, RELIABLE, TENTATIVE, Alpha, AnyFigure
 from curation.agreement.report import findings
 from curation.agreement.report.report import (
-    RELIABLE,
-    TENTATIVE,
     AgreementReport,
     Details,
     agreement_findings,
@@ -152,9 +150,8 @@ def _overall(report: AgreementReport) -> Section:
     remark = (
         f"{amount(found.judgments, 'grade')} of {amount(found.annotators, 'annotator')}. Pairs with one "
         "grade only say "
-        f"nothing here: {found.single:,}. Rely on Krippendorff's alpha from {RELIABLE}, conclude tentatively "
-        f"from {TENTATIVE} (Krippendorff 2004). The ratio level takes grade 0 for a true zero. Cohen's kappa "
-        "is a mean over the pairs of annotators that share enough."
+        f"nothing here: {found.single:,}. {READING} The ratio level takes grade 0 for a true zero. "
+        "Cohen's kappa is a mean over the pairs of annotators that share enough."
         f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
         f"{f' {found.small_set}' if found.small_set else ''}"
     )

@@ -46,6 +46,7 @@ from curation.sources.queries import active_queries
 from curation.statistics.intervals import share_difference, wilson
 from curation.store import Cursor, get_setting, utc_now
 from curation.store.documents import snapshot_versions
+from curation.text import amount
 
 REVISIT = 8
 """Everything is judged again within so many quarters: two years."""
@@ -510,19 +511,22 @@ class CalendarQuarter(NamedTuple):
 
 @dataclass(frozen=True)
 class DueWork:
-    """What is due in a quarter.
+    """What is due in a quarter, and how many pairs are out of date.
 
     Attributes
     ----------
     state: of the quarter's re-labeling; 'not planned' if there is none.
     unfinished: the earlier re-labeling that is neither done nor closed.
     reasons: reason → number of pairs, queries or documents.
+    stale: pairs whose score says that they are out of date; `planned` of them are in the quarter's plan.
     """
 
     quarter: str
     state: str
     unfinished: QuarterWork | None
     reasons: dict[str, int]
+    stale: int = 0
+    planned: int = 0
 
     @property
     def is_due(self) -> bool:
@@ -532,6 +536,22 @@ class DueWork:
         if self.unfinished is not None or self.state in (PLANNED, OPEN):
             return True
         return self.state == NOT_PLANNED and bool(self.reasons)
+
+    @property
+    def stale_sentence(self) -> str:
+        """How many pairs are out of date, and what the quarter does about them."""
+        if not self.stale:
+            return "No pair is out of date."
+        said = f"{amount(self.stale, 'pair is', 'pairs are')} out of date"
+        if self.state in (PLANNED, OPEN):
+            return f"{said}; the plan of {self.quarter} renews {self.planned:,} of them."
+        if self.state != NOT_PLANNED:
+            return (
+                f"{said}; the re-labeling of {self.quarter} is {self.state}, so they wait for the next one."
+            )
+        if self.reasons:
+            return f"{said}; {self.quarter} has no plan yet."
+        return f"{said} by their score alone; nothing changed, so nothing is due in {self.quarter}."
 
 
 @dataclass(frozen=True)
@@ -569,6 +589,13 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
         one = QuarterWork(Quarter.named(quarter), plan_id, round_name, state, pairs, whole)
         work[one.quarter] = one
     return [work[quarter] for quarter in sorted(work)]
+
+
+def planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[Pair]:
+    """The pairs of the quarter's plan; none where it has none."""
+    plans = [one.plan_id for one in work if one.quarter == quarter]
+    sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
+    return set(cursor.execute(sql, [plans]).fetchall())
 
 
 def calendar_of(

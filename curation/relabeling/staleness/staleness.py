@@ -47,6 +47,7 @@ from curation.relabeling.staleness.calendar import (
     RelabelingCalendar,
     TrafficTable,
     calendar_of,
+    planned_pairs,
     present_quarter,
     read_pairs,
     read_traffic,
@@ -337,16 +338,21 @@ def staleness(
     queries = _by_query(state, rows)
     trends = [query.traffic.trend for query in queries]
     named = [_without_grade(row) if row.query_id in state.sealed else row for row in rows]
+    with store.reading() as cursor:
+        planned = planned_pairs(cursor, state.work, state.quarter)
+    stale = {(row.query_id, row.document_id) for row in rows if row.score >= STALE}
+    calendar = calendar_of(state.pairs, state.work, state.quarter, trends, len(state.traffic.new))
+    due = replace(calendar.due, stale=len(stale), planned=len(stale & planned))
     return SetStaleness(
         quarter=state.quarter.name,
         release=release,
         pairs=tuple(sorted(named, key=lambda row: (-row.score, row.query_id, row.document_id))),
         queries=queries,
-        stale=sum(row.score >= STALE for row in rows),
+        stale=len(stale),
         sealed=sum(row.how == SEALED for row in named),
         has_new_traffic=state.traffic.has_new,
         new_queries=state.traffic.new,
-        calendar=calendar_of(state.pairs, state.work, state.quarter, trends, len(state.traffic.new)),
+        calendar=replace(calendar, due=due),
     )
 
 

@@ -27,14 +27,14 @@ def calendar_table(calendar: RelabelingCalendar) -> Table:
 def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     """What is still open, and what there is to do."""
     due, left = calendar.due, calendar.due.unfinished
-    lines = []
+    lines = [due.stale_sentence]
     if left is not None:
         lines.append(
             f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
             f"{amount(left.pairs, 'pair')} are done. Finish it, or close its round."
         )
     if not due.is_due:
-        return [*lines, f"Nothing is due in {due.quarter}."]
+        return lines if due.stale else [*lines, f"Nothing is due in {due.quarter}."]
     state = "not planned yet" if due.state == NOT_PLANNED else due.state
     reasons = [f"{count:,} {why}" for why, count in due.reasons.items()]
     return [*lines, f"Due in {due.quarter} ({state}):", *(reasons or ["the open work"])]

@@ -18,6 +18,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from curation.agreement.annotators.intra_annotator import IntraAgreement, pooled_consistency
 from curation.door import sealed_parts
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import counts, listed, percent, table
@@ -141,12 +142,11 @@ def _agreement(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _consistency(rows: list[dict[str, Any]]) -> str:
-    judged = sum(row["n"] for row in rows)
-    if not judged:
+    found = pooled_consistency([IntraAgreement(**row) for row in rows])
+    if found.share is None:
         why = sorted({str(row["undefined"]) for row in rows}) or ["nobody judged"]
         return f"undefined ({'; '.join(why)})"
-    same = sum(round(row["identical"] * row["n"]) for row in rows if row["n"])
-    return f"{same / judged:.1%} of {judged:,} blind duplicates were graded alike"
+    return f"{found.share:.1%} of {found.n:,} blind duplicates were graded alike"
 
 
 def _coverage(release: Opened) -> dict[str, Any]:

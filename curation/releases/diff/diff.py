@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.agreement.annotators.intra_annotator import IntraAgreement, pooled_consistency
 from curation.releases.coverage import released_coverage
 from curation.releases.diff.changes import (
     ComparedRelease,
@@ -34,7 +35,6 @@ from curation.releases.diff.changes import (
 )
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Opened, opened
-from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Store
 from curation.text import canonical_json, digest
 
@@ -88,13 +88,10 @@ def _figure(side: ComparedRelease, name: str, value: str) -> ComparedFigure:
 
 def _blind_duplicates(side: ComparedRelease) -> ComparedFigure:
     """All annotators' blind duplicates together: their numbers are not the same people in two releases."""
-    rows = [row for row in side.agreement.get("within", []) if row["identical"] is not None]
-    n = sum(row["n"] for row in rows)
-    if not n:
+    found = pooled_consistency([IntraAgreement(**row) for row in side.agreement.get("within", [])])
+    if not found.n:
         return ComparedFigure(None, None, None, 0, "no blind duplicates")
-    alike = sum(round(row["identical"] * row["n"]) for row in rows)
-    low, high = wilson(alike, n)
-    return ComparedFigure(alike / n, low, high, n, None)
+    return ComparedFigure(found.share, found.low, found.high, found.n, None)
 
 
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
