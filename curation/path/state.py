@@ -29,7 +29,7 @@ from curation.path.judging import (
     split_step,
 )
 from curation.path.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
-from curation.path.step import Action, PathStep, State, at_work, needs_attention, next_step
+from curation.path.step import Action, PathStep, at_work, needs_attention, next_step
 from curation.relabeling.staleness.calendar import (
     DONE,
     OPEN,
@@ -188,14 +188,11 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
     if work is not None and work.state != PLANNED:
         name = work.quarter.name
         line = f"{name}: {work.whole:,} of {amount(work.pairs, 'pair')} judged again."
-        state: State = "at work" if work.state == OPEN else "done"
-        words = "" if work.state in (OPEN, DONE) else " Its round was closed before."
-        return PathStep(
-            "re-label",
-            state,
-            f"{line}{words}",
-            Action("See what changed", "relabel", "goldset relabel drift", {"of": "Report"}),
-        )
+        if work.state not in (OPEN, DONE):
+            line = f"{line} The round {work.round!r} was closed before: reopen it."
+            return PathStep("re-label", "needs attention", line, look)
+        changed = Action("See what changed", "relabel", "goldset relabel report", {"of": "Report"})
+        return PathStep("re-label", "at work" if work.state == OPEN else "done", line, changed)
     plan = Action("Plan the quarter", "relabel", "goldset relabel plan", {"of": "Plan"})
     if work is not None:
         line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."

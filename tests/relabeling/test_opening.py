@@ -10,12 +10,13 @@ import pytest
 
 from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.session.showings import next_showings
 from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.staleness.staleness import retired_queries, staleness
+from curation.relabeling.staleness.tables import due_sentences
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import consensus
 from curation.sources.judgments import ImportedJudgment
@@ -99,9 +100,18 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     assert left.quarters[-1].work is not None
     assert left.quarters[-1].work.state == "left half done"
     assert grades(project) == before
+    assert left.due.is_due
+    assert "What was not judged stays due: reopen the round." in " ".join(due_sentences(left))
+    with pytest.raises(RefusedError, match="is not finished") as refused:
+        make_plan(project, 0.15, 1, AUTUMN)
+    assert "goldset round reopen 2026-Q4" in str(refused.value)
+    assert make_plan(project, 0.15, 1, WINTER).quarter == "2027-Q1"
+    reopen_round(project, "2026-Q4")
+    answer_round(project, "2026-Q4", lambda *_: 3)
+    done = staleness(project, AUTUMN).calendar.due
+    assert (done.state, done.is_due) == ("done", False)
     with pytest.raises(RefusedError, match="was re-labeled already"):
         make_plan(project, 0.15, 1, AUTUMN)
-    assert make_plan(project, 0.15, 1, WINTER).quarter == "2027-Q1"
 
 
 def test_a_new_vote_on_a_changed_text_counts_at_once(project: Store, tmp_path: Path) -> None:

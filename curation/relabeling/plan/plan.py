@@ -37,6 +37,7 @@ from curation.relabeling.staleness.calendar import (
     NOT_PLANNED,
     OPEN,
     PLANNED,
+    UNFINISHED,
     NewQuery,
     Quarter,
     QuarterWork,
@@ -260,9 +261,16 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
         if one.state == OPEN:
             raise still_open(one)
         if one.quarter == quarter and one.state not in (NOT_PLANNED, PLANNED):
+            done = f"{one.whole:,} of {amount(one.pairs, 'pair')}"
+            if one.state == UNFINISHED:
+                raise RefusedError(
+                    f"The re-labeling of {one.quarter.name} is not finished: {one.round!r} was closed "
+                    f"with {done} judged. Reopen it: its people and pairs are those of the plan.",
+                    command=f"`goldset round reopen {one.round}` does so.",
+                )
             raise RefusedError(
-                f"{one.quarter.name} was re-labeled already (round {one.round!r}, {one.whole:,} of "
-                f"{amount(one.pairs, 'pair')} {one.state}). The next plan is for the next quarter."
+                f"{one.quarter.name} was re-labeled already (round {one.round!r}, {done} {one.state}). The "
+                "next plan is for the next quarter."
             )
 
 

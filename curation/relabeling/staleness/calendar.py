@@ -516,13 +516,14 @@ class DueWork:
     Attributes
     ----------
     state: of the quarter's re-labeling; 'not planned' if there is none.
-    unfinished: the earlier re-labeling that is neither done nor closed.
+    own: that re-labeling. unfinished: the earlier one that is neither done nor closed.
     reasons: reason → number of pairs, queries or documents.
     stale: pairs whose score says that they are out of date; `planned` of them are in the quarter's plan.
     """
 
     quarter: str
     state: str
+    own: QuarterWork | None
     unfinished: QuarterWork | None
     reasons: dict[str, int]
     stale: int = 0
@@ -530,10 +531,10 @@ class DueWork:
 
     @property
     def is_due(self) -> bool:
-        """Whether somebody has something to do: nothing was done yet and there is a reason, or work is
-        open.
+        """Whether somebody has something to do: nothing was done yet and there is a reason, or work is open
+        or was left half done.
         """
-        if self.unfinished is not None or self.state in (PLANNED, OPEN):
+        if self.unfinished is not None or self.state in (PLANNED, OPEN, UNFINISHED):
             return True
         return self.state == NOT_PLANNED and bool(self.reasons)
 
@@ -653,7 +654,7 @@ def _due(
     }
     reasons = {reason: count for reason, count in counts.items() if count}
     state = own.state if own is not None else NOT_PLANNED
-    return DueWork(quarter.name, state, earlier[-1] if earlier else None, reasons)
+    return DueWork(quarter.name, state, own, earlier[-1] if earlier else None, reasons)
 
 
 # A pair of the plan that nobody was asked about (its document is gone) is not waited for.

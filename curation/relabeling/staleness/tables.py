@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.relabeling.staleness.calendar import NOT_PLANNED, RelabelingCalendar
+from curation.relabeling.staleness.calendar import NOT_PLANNED, UNFINISHED, RelabelingCalendar
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table
@@ -32,6 +32,11 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
         lines.append(
             f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
             f"{amount(left.pairs, 'pair')} are done. Finish it, or close its round."
+        )
+    if due.own is not None and due.state == UNFINISHED:
+        lines.append(
+            f"The round {due.own.round!r} was closed with {due.own.whole:,} of "
+            f"{amount(due.own.pairs, 'pair')} judged. What was not judged stays due: reopen the round."
         )
     if not due.is_due:
         return lines if due.stale else [*lines, f"Nothing is due in {due.quarter}."]
