@@ -78,6 +78,10 @@ class PresentationTemplate(BaseModel):
         return list(dict.fromkeys([*title, *(one.field for one in self.fields)]))
 
 
+AS_BEFORE = PresentationTemplate(fields=tuple(TemplateField(field=one, label="") for one in ("date", "url")))
+"""What is shown of a document without a template."""
+
+
 class FieldUse(NamedTuple):
     """In how many of a corpus' documents a field has a value."""
 

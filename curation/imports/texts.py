@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields
-from curation.guides.guide import BodyKind, PresentationTemplate, TemplateField, current_guide
+from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.versions import with_presentation
 from curation.imports.look import look_at
 from curation.imports.outcome import ImportOutcome
@@ -25,8 +25,6 @@ from curation.store import Store
 from curation.text import amount, counted, listed
 
 SHOWN = 10
-AS_BEFORE = PresentationTemplate(fields=tuple(TemplateField(field=one, label="") for one in ("date", "url")))
-"""What is shown of a document without a template."""
 
 
 def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> CorpusImport:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.store.database import fetch
 from curation.store.files import Cursor
 from curation.store.rows import Document
-from curation.store.settings import require_setting
+from curation.store.settings import get_setting, require_setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,6 +74,22 @@ def current_corpus(cursor: Cursor) -> list[Document]:
     """
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id"
     return fetch(cursor, Document, sql, [current_snapshot(cursor)])
+
+
+def first_documents(cursor: Cursor, most: int) -> list[Document]:
+    """The first documents of the snapshot in force, by document id; [] without a corpus."""
+    sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
+    return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), most])
+
+
+def find_document(cursor: Cursor, words: str) -> Document | None:
+    """The document of the snapshot in force with this id, else the first one with these words."""
+    sql = f"""
+        SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
+        OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1
+    """
+    found = fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), *[words] * 4])
+    return found[0] if found else None
 
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.guide import page as guide_page
-from curation.guides.guide import current_guide, read_guide
+from curation.guides.guide import PresentationTemplate, TemplateField, current_guide, read_guide
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.guides.versions import own_draft, save_draft
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
+from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at, press, run
@@ -188,3 +190,42 @@ def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(pr
     field(shown, "Everyone reads question and answer").check()
     press(shown, "Change")
     assert [one.answer for one in readable_questions(project, "ada")] == ["Yes, if they fit."]
+
+
+@pytest.fixture
+def documents(project: Store, tmp_path: Path) -> Store:
+    path = tmp_path / "pages.csv"
+    long = "<p>Green tea leaves.</p>" * 99
+    path.write_text(f"id,headline,authors,source,text\nd1,Tea,Lee,A,<b>Leaves</b>\nd2,Milk,Mia,B,{long}\n")
+    import_corpus(project, path)
+    return project
+
+
+def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(documents: Store) -> None:
+    shown = page("Document")
+    assert "&lt;b&gt;Leaves" in html(shown)
+    assert not [one for one in shown.button if one.label == "Put in force"]
+    shown = choose(shown, "The text is written in", "html")
+    fields = next(one for one in shown.multiselect if one.label == "Below the title, in this order")
+    shown = fields.set_value(["source", "authors"]).run()
+    shown = field(shown, "Before the value of authors").set_value("By").run()
+    next(one for one in shown.button if one.proto.help == "Move authors up").click().run()
+    assert "<strong>Leaves</strong>" in html(shown)
+    assert "labels under the current guide stay fresh" in html(shown)
+    shown.radio[0].set_value("switch")
+    shown = press(shown, "Put in force")
+    assert "first, second: annotators see it with their next item." in words(shown.success)
+    with documents.reading() as cursor:
+        template = current_guide(cursor).presentation
+    by, source = TemplateField(field="authors", label="By"), TemplateField(field="source")
+    assert template == PresentationTemplate(body="html", fields=(by, source))
+    found = field(page("Document"), "Find a document by its id or words").set_value("LEAVES.").run()
+    assert "<mark>leaves</mark>" in html(found)
+
+
+def test_with_a_draft_the_presentation_is_kept_in_it(documents: Store) -> None:
+    save_draft(documents, BASE.source + "More.\n", "lee", None)
+    shown = choose(page("Document"), "The text is written in", "markdown")
+    press(shown, "Keep it in my draft")
+    assert "body: markdown" in draft(documents)
+    assert "More." in draft(documents)

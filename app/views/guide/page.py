@@ -16,7 +16,7 @@ from app.acts import Acts
 from app.context import project_store
 from app.grading import guide_panel
 from app.page import LEADS, SETTINGS, AppPage
-from app.views.guide import editing, versions
+from app.views.guide import document, editing, versions
 from app.views.guide.editor import GUIDE, GuideEditor, editor_of
 from app.views.guide.versions import show_difference
 from curation.errors import CurationError
@@ -58,7 +58,9 @@ def show_forcing(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             _ask(store, acts, guide, effects, editor.draft.started_from)
 
 
-def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str) -> None:
+def _ask(
+    store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str, why: str = ""
+) -> None:
     form = acts.form(GUIDE)
     choice: str | None = None
     if effects.rounds:
@@ -77,7 +79,7 @@ def _ask(store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
-        reason = st.text_input("Why", max_chars=500, placeholder="Such as: refurbished goods made clear")
+        reason = st.text_input("Why", why, max_chars=500, placeholder="Such as: refurbished goods made clear")
         asked = st.form_submit_button("Put in force", type="primary")
     if asked and not reason.strip():
         st.error("Say why: the list of versions and the record show it.", icon=":material/error:")
@@ -163,7 +165,9 @@ def _said(one: GuideQuestion) -> str:
     )
 
 
-READ, EDIT, FORCE, VERSIONS, QUESTIONS = PARTS = ("Read", "Edit", "Put in force", "Versions", "Questions")
+READ, DOCUMENT, EDIT, FORCE, VERSIONS, QUESTIONS = PARTS = (
+    *("Read", "Document", "Edit", "Put in force", "Versions", "Questions"),
+)
 
 
 def show(annotator: Annotator) -> None:
@@ -174,7 +178,9 @@ def show(annotator: Annotator) -> None:
     if done:
         st.success("\n\n".join(map(ui.plain, done.splitlines())), icon=":material/check:")
     part = ui.part("Part", PARTS, "show")
-    if part == EDIT:
+    if part == DOCUMENT:
+        document.show(store, acts, editor, _ask)
+    elif part == EDIT:
         editing.show(store, acts, editor)
     elif part == FORCE:
         show_forcing(store, acts, editor)

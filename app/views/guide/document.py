@@ -1,0 +1,140 @@
+"""Guide, document: what annotators see of a document, chosen next to real ones that are drawn so."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.context import image_hosts
+from app.views.guide.editor import GuideEditor
+from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField, current_guide, parse_guide
+from curation.guides.versions import presented, with_presentation
+from curation.labeling.guide_change import guide_effects
+from curation.presentation.drawing import ReadDocument, draw
+from curation.presentation.written_in import MARKUPS
+from curation.store import Document, Store
+from curation.store.documents import OWN_FIELDS, find_document, first_documents
+
+LOOKED_AT = 200
+"""Documents from whose fields one chooses, and among which the long and the short one are."""
+IMPORTED = ""
+SHOWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
+Publish = Callable[..., None]
+
+
+def show(store: Store, acts: Acts, editor: GuideEditor | None, publish: Publish) -> None:
+    """The fields and their order, with a preview; without a draft the choice can be published here."""
+    with store.reading() as cursor:
+        guide, documents = current_guide(cursor), first_documents(cursor, LOOKED_AT)
+    if not documents:
+        st.info("Import a corpus. Then you choose here what annotators see of a document.")
+        return
+    if editor is not None and editor.valid:
+        guide = parse_guide(editor.valid)
+    held = guide.presentation
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        template = _ask(held or AS_BEFORE, _names(documents), guide.guide_hash)
+        changed = template != (held or AS_BEFORE)
+        if not changed:
+            ui.quiet("This is how documents are shown now. What you change here is drawn at once.")
+        elif editor is not None:
+            ui.quiet("You have a draft of the guide: keep this in it, and publish both together.")
+            args = (lambda source: presented(source, template),)
+            st.button("Keep it in my draft", type="primary", on_click=editor.change, args=args)
+        else:
+            new = with_presentation(guide, template)
+            effects = guide_effects(store, new)
+            ui.sentences("\n".join(effects.sentences))
+            publish(store, acts, new, effects, guide.guide_hash, "How documents are shown")
+    with right:
+        _preview(store, documents, template if changed else held)
+
+
+def _names(documents: Sequence[Document]) -> list[str]:
+    """The fields that documents have, those of most documents first."""
+    found = Counter(name for one in documents for name, value in json.loads(one.metadata).items() if value)
+    found.update({"url": sum(bool(one.url) for one in documents)})
+    found.update({"date": sum(bool(one.published) for one in documents)})
+    return [name for name, count in found.most_common() if count]
+
+
+def _ask(held: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
+    titles = list(dict.fromkeys([IMPORTED, held.title or IMPORTED, *(set(names) - OWN_FIELDS.keys())]))
+    title = st.selectbox(
+        "Title",
+        sorted(titles),
+        index=sorted(titles).index(held.title or IMPORTED),
+        format_func=lambda name: name or "As imported",
+        key=f"title {version}",
+    )
+    body = st.segmented_control(
+        "The text is written in",
+        list(MARKUPS),
+        default=held.body,
+        required=True,
+        format_func=MARKUPS.__getitem__,
+        key=f"body {version}",
+    )
+    links = st.toggle("Links in the text can be followed", held.links, key=f"links {version}")
+    before = {one.field: one for one in held.fields}
+    key = f"fields {version}"
+    st.session_state.setdefault(key, list(before))
+    names = list(dict.fromkeys([*before, *names, *st.session_state[key]]))
+    chosen = st.multiselect("Below the title, in this order", names, key=key, max_selections=20)
+    fields = tuple(
+        _field(before.get(name) or TemplateField(field=name), place, key) for place, name in enumerate(chosen)
+    )
+    values: dict[str, Any] = {"title": title or None, "body": body, "fields": fields, "links": links}
+    return PresentationTemplate(**values)
+
+
+def _field(held: TemplateField, place: int, key: str) -> TemplateField:
+    name = held.field
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.text_input(
+            f"Before the value of {ui.plain(name)}",
+            held.name,
+            max_chars=40,
+            key=f"label {name} {key}",
+            placeholder="nothing",
+        )
+        drawn_as = st.selectbox(
+            f"{ui.plain(name)} is", list(SHOWN_AS), index=list(SHOWN_AS).index(held.drawn_as),
+            format_func=SHOWN_AS.__getitem__, key=f"as {name} {key}", width=110,
+        )  # fmt: skip
+        st.button(
+            "", icon=":material/arrow_upward:", help=f"Move {ui.plain(name)} up", disabled=not place,
+            key=f"up {name} {key}", on_click=_move_up, args=(key, place),
+        )  # fmt: skip
+    said = {"field": name, "label": None if label == name else label, "as": drawn_as}
+    return TemplateField.model_validate(said)
+
+
+def _move_up(key: str, place: int) -> None:
+    names = list(st.session_state[key])
+    names.insert(place - 1, names.pop(place))
+    st.session_state[key] = names
+
+
+def _preview(store: Store, documents: Sequence[Document], template: PresentationTemplate | None) -> None:
+    words = st.text_input("Find a document by its id or words", key="document to preview").strip()
+    by_length = sorted(documents, key=lambda one: len(one.body))
+    found = None
+    if words:
+        with store.reading() as cursor:
+            found = find_document(cursor, words)
+        if found is None:
+            ui.quiet("No document has this id or these words.")
+    for about, document in (("Found", found), ("Long", by_length[-1]), ("Short", by_length[0])):
+        if document is not None:
+            drawn = draw(ReadDocument.of(document), words, template, image_hosts=image_hosts())
+            more = ", the beginning as it is shown before one asks for all" if drawn.has_more else ""
+            ui.quiet(f"{about}: {document.document_id}{more}")
+            ui.document(drawn.title, drawn.passage, (drawn.published, drawn.url), drawn.facts)
