@@ -46,11 +46,17 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
         author=author,
     )
     seen = look_at(request).markup_of(found.fields.body)
-    return replace(found, shown=_show_as(store, markup, seen, author))
+    shown = tuple(one for one in AS_BEFORE.fields if getattr(found.fields, one.field))
+    before = PresentationTemplate(fields=shown)
+    return replace(found, shown=_show_as(store, markup, seen, before, author))
 
 
-def _show_as(store: Store, asked: BodyKind | None, seen: BodyKind, author: str) -> str:
+def _show_as(
+    store: Store, asked: BodyKind | None, seen: BodyKind, before: PresentationTemplate, author: str
+) -> str:
     """Have the guide draw the text of documents as asked, or as seen where it says nothing of documents.
+
+    `before` is what it shows of them where it says nothing.
 
     Returns what changes, or what may be wrong, as a sentence; '' where all is as it should be.
     """
@@ -59,9 +65,10 @@ def _show_as(store: Store, asked: BodyKind | None, seen: BodyKind, author: str) 
     held = guide.presentation
     kind: BodyKind = asked or (seen if held is None else held.body)
     if kind != (held or PresentationTemplate()).body:
-        changed = with_presentation(guide, (held or AS_BEFORE).model_copy(update={"body": kind}))
-        put_in_force(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
-        return f"The guide shows documents as {MARKUPS[kind]}. Rounds that are open keep their guide."
+        changed = with_presentation(guide, (held or before).model_copy(update={"body": kind}))
+        done = put_in_force(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
+        kept = f" Open rounds keep their guide: {', '.join(done.kept)}." if done.kept else ""
+        return f"The guide shows documents as {MARKUPS[kind]}.{kept}"
     if asked is None and kind != seen:
         seems = f"The text looks like {MARKUPS[seen]}, and the guide shows it as {kind}."
         return f"{seems} Say --markup {seen} if that is wrong."

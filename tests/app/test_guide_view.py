@@ -208,7 +208,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     shown = choose(shown, "The text is written in", "html")
     fields = next(one for one in shown.multiselect if one.label == "Below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
-    shown = field(shown, "Before the value of authors").set_value("By").run()
+    shown = field(shown, "Label of authors").set_value("By").run()
     next(one for one in shown.button if one.proto.help == "Move authors up").click().run()
     assert "<strong>Leaves</strong>" in html(shown)
     assert "labels under the current guide stay fresh" in html(shown)

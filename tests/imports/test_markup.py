@@ -50,8 +50,8 @@ def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
     done = carry_out(project, asked, "lee")
     assert done == rehearsed
     assert any(said.startswith("The guide shows documents as HTML") for said in done.remarks)
-    fields = tuple(TemplateField(field=name, label="") for name in ("date", "url"))
-    assert template(project) == PresentationTemplate(body="html", fields=fields)
+    date = TemplateField(field="date", label="")
+    assert template(project) == PresentationTemplate(body="html", fields=(date,))
     assert carry_out(project, asked, "lee").changes is False
     used = "SELECT count(*) FROM events WHERE action = 'use guide'"
     assert rows_of(project, used) == [(1,)]

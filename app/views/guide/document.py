@@ -37,11 +37,12 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None, publish: Publish)
         return
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)
-    held = guide.presentation
+    held, names = guide.presentation, _names(documents)
+    before = held or PresentationTemplate(fields=tuple(one for one in AS_BEFORE.fields if one.field in names))
     left, right = st.columns([2, 3], gap="large")
     with left:
-        template = _ask(held or AS_BEFORE, _names(documents), guide.guide_hash)
-        changed = template != (held or AS_BEFORE)
+        template = _ask(before, names, guide.guide_hash)
+        changed = template != before
         if not changed:
             ui.quiet("This is how documents are shown now. What you change here is drawn at once.")
         elif editor is not None:
@@ -99,7 +100,7 @@ def _field(held: TemplateField, place: int, key: str) -> TemplateField:
     name = held.field
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input(
-            f"Before the value of {ui.plain(name)}",
+            f"Label of {ui.plain(name)}",
             held.name,
             max_chars=40,
             key=f"label {name} {key}",

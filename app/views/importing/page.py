@@ -128,6 +128,8 @@ def _show_last(context: PageContext) -> None:
         else:
             with st.container(key="first-step"):
                 step_link(Action(onward.label, onward.page, "", onward.parameters))
+        if onward is FILE_KINDS["corpus"].next:
+            step_link(Action("See how documents are shown", "guide", "", {"show": "Document"}))
 
 
 def _choose_kind(name: str) -> None:
