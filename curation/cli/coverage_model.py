@@ -34,7 +34,7 @@ Send = Annotated[
 ]
 MostCalls = Annotated[
     int | None,
-    typer.Option("--calls", min=1, help="Calls to make at most in this run.", show_default="all"),
+    typer.Option("--calls", min=1, help="Requests to send at most in this run.", show_default="all"),
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
 

@@ -25,7 +25,7 @@ SHARED = {
     "--browser": ("open the page in this machine's browser", "bool"),
     "--budget": ("pairs", "int"),
     "--by": ("who does it", "str"),
-    "--calls": ("calls to make", "int"),
+    "--calls": ("requests to send", "int"),
     "--columns": ("names of the columns", "str"),
     "--cut": ("whose direct ties do not count", "str"),
     "--date-order": ("how to read dates", "str"),

@@ -20,7 +20,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from math import ceil
-from threading import Event
+from threading import Event, Semaphore
 from typing import Any, NamedTuple
 
 from curation.coverage.language_model.chat import ModelEndpoint, ModelReply, Patience, TokenPrices, chat
@@ -227,7 +227,7 @@ class Asking(NamedTuple):
 
     Attributes
     ----------
-    most_calls: to be made in this run; None: as many as there are.
+    most_calls: requests to be sent in this run, those asked again included; None: as many as it takes.
     """
 
     endpoint: ModelEndpoint
@@ -291,6 +291,7 @@ def _ask_all(
     """
     found: _Replies = {}
     stop = Event()
+    allowed = None if asking.most_calls is None else Semaphore(asking.most_calls)
     waiting: dict[_Coming, ModelCall] = {}
     failed, left = 0, iter(due)
     with ThreadPoolExecutor(asking.parallel) as pool:
@@ -298,7 +299,9 @@ def _ask_all(
             while not stop.is_set() or waiting:
                 room = 0 if stop.is_set() else asking.parallel - len(waiting)
                 for call in islice(left, room):
-                    coming = pool.submit(_until_of_form, call, known.attempts(call), check, asking, stop)
+                    coming = pool.submit(
+                        _until_of_form, call, known.attempts(call), check, asking, stop, allowed
+                    )
                     waiting[coming] = call
                 if not waiting:
                     break
@@ -335,12 +338,17 @@ def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: Know
 
 
 def _until_of_form(
-    call: ModelCall, before: int, check: Check, asking: Asking, stop: Event
+    call: ModelCall,
+    before: int,
+    check: Check,
+    asking: Asking,
+    stop: Event,
+    allowed: Semaphore | None,
 ) -> list[ModelReply]:
     """The replies to one call: until one has the form asked for, is a refusal, or none comes."""
     replies: list[ModelReply] = []
     for _ in range(before, FORMS):
-        reply = chat(asking.endpoint, call.messages, asking.patience, stop)
+        reply = chat(asking.endpoint, call.messages, asking.patience, stop, allowed)
         if reply.kind == "answer":
             try:
                 check(reply.text)
@@ -402,7 +410,7 @@ def _spent(
     for call_id, call in calls.items():
         if known.answer(call) is None:
             last = replies[call_id][-1] if call_id in replies else None
-            left_out[known.why_not(call) or (last.text if last else NOT_ASKED)] += 1
+            left_out[known.why_not(call) or (last.text if last and last.requests else NOT_ASKED)] += 1
     return ModelSpending(
         calls=len(calls),
         answered=len(calls) - sum(left_out.values()),

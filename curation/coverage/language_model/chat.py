@@ -32,7 +32,7 @@ from functools import partial
 from http.client import HTTPException, HTTPResponse
 from io import BufferedReader, RawIOBase
 from socket import socket
-from threading import Event
+from threading import Event, Semaphore
 from time import monotonic
 from typing import IO, Any, Literal, NamedTuple
 from urllib.error import HTTPError, URLError
@@ -160,6 +160,7 @@ RATE_LIMIT = "the endpoint's rate limit"
 FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
 STOPPED = "stopped before it was asked"
+SPENT = "the limit of requests was reached"
 
 ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
 
@@ -262,8 +263,9 @@ def chat(
     messages: Sequence[Mapping[str, str]],
     patience: Patience,
     stop: Event,
+    allowed: Semaphore | None = None,
 ) -> ModelReply:
-    """Ask the model; waits end when `stop` is set.
+    """Ask the model; waits end when `stop` is set. Each request takes one of those allowed.
 
     Raises
     ------
@@ -273,6 +275,8 @@ def chat(
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
             return ModelReply("none", STOPPED, requests=attempt - 1)
+        if allowed is not None and not allowed.acquire(blocking=False):
+            return ModelReply("none", SPENT, requests=attempt - 1, ends_work=True)
         found = _ask(endpoint, messages, patience.seconds)
         if isinstance(found, ModelReply):
             return found._replace(requests=attempt)

@@ -244,6 +244,17 @@ def test_a_limit_on_calls_is_kept_and_what_is_left_is_counted(store: Store, mode
     assert asked(store, model, calls(5), most_calls=9).requests == 3
 
 
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_what_is_asked_again_counts_towards_the_limit_of_requests(
+    store: Store, model: ServedModel, parallel: int
+) -> None:
+    model.faults = [Fault(503)] * 2
+    found = asked(store, model, calls(5), most_calls=4, parallel=parallel)
+    assert (model.sent, found.requests) == (4, 4)
+    assert found.answered + sum(found.left_out.values()) == 5
+    assert 1 <= found.answered <= 2
+
+
 def test_what_was_answered_before_an_interruption_is_not_paid_again(store: Store, model: ServedModel) -> None:
     def interrupted(step: str, done: int, total: int) -> None:
         if done >= 3:  # two that end together are told at once
