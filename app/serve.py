@@ -27,7 +27,6 @@ from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
-from app.signin import joining
 from app.signin import routes as signin
 from app.signin.current_user import sessions
 from app.signin.first_lead import first_lead
@@ -55,7 +54,7 @@ def routes() -> list[Route]:
         Route("/sign-out", signin.sign_out, methods=["POST"]),
         Route("/password", signin.password, methods=["GET", "POST"]),
         Route("/sign-ins", signin.end, methods=["POST"]),
-        joining.ROUTE,
+        signin.JOIN_ROUTE,
         *signin.PROVIDER_ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,

@@ -11,7 +11,7 @@ import streamlit as st
 
 from app.components.account import account
 from app.components.drawing import drawing
-from app.components.links import query_link
+from app.components.links import PageLink, page_link, query_link
 from curation.errors import CurationError
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import NAMES, Element, Fact, Node
@@ -275,6 +275,8 @@ def _cell(value: object) -> str:
         return f"<td>{_span(value)}</td>"
     if isinstance(value, QueryName):
         return f"<td>{query_link(value, value.query_id, value.document_id)}</td>"
+    if isinstance(value, PageLink):
+        return f"<td>{page_link(value)}</td>"
     shown = cell_text(value)
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it

@@ -145,7 +145,6 @@ COMMANDS = {
     "annotator add": Call("gus# --role annotator --password-stdin"),
     "annotator invite": Call("ivy# --role reviewer"),
     "annotator identity": Call("fay fay&example.org"),
-    "annotator password": Call("fay --password-stdin"),
     "annotator role": Call("gusa reviewer"),
     "annotator deactivate": Call("gusa"),
     "annotator activate": Call("gusa"),

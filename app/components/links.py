@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -11,6 +12,13 @@ OFFERED = "offered pages"
 """Where a session keeps the addresses of the pages that its navigation has."""
 QUERY = "query"
 """The address of the page of a query."""
+
+
+class PageLink(NamedTuple):
+    """Words that open a page, as a cell of a table."""
+
+    words: str
+    address: str
 
 
 def is_offered(address: str) -> bool:
@@ -29,4 +37,9 @@ def query_link(words: str, query_id: str, document_id: str = "") -> str:
     """HTML: words that open the page of a query; the words alone for who has no such page."""
     if not (query_id and is_offered(QUERY)):
         return escape(words)
-    return f'<a class="gs-page" href="{escape(query_address(query_id, document_id))}">{escape(words)}</a>'
+    return page_link(PageLink(words, query_address(query_id, document_id)))
+
+
+def page_link(link: PageLink) -> str:
+    """HTML: words that open a page within the session."""
+    return f'<a class="gs-page" href="{escape(link.address)}">{escape(link.words)}</a>'

@@ -6,6 +6,12 @@ The account page, linked from the header of every page: one's password, and wher
 
 Visits: what the list of sign-ins says of a browser, so that its owner knows it again, and no more.
 
+Joining: where a link leads by which people choose their own password, the first lead's too.
+
+The token is in the part of the link after #, which browsers send to nobody: no log, no Referer and no preview
+of the link has it. A script takes it out of the address and posts it. Then a cookie has it, which scripts
+cannot read, until the password is chosen; no page has it.
+
 Checks of passwords: in lanes with short queues, so that nobody's tries keep everybody waiting.
 
 A check takes some 50 ms and 64 MB, so each lane does one at a time. Strangers, browsers that are known, and
@@ -30,17 +36,26 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from app.context import project_store, unreadable
+from app.context import project_name, project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
 from app.signin.current_user import KNOWN_FOR, accounts, sessions, sign_in_of
 from app.signin.first_lead import BY_COMMAND, first_lead
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
-from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
+from app.signin.throttle import (
+    Tried,
+    login_throttle,
+    network,
+    tried_at_change,
+    tried_at_link,
+    tried_at_sign_in,
+)
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreError
 from curation.people.accounts import end_sign_ins, list_accounts, sign_in_as
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
+from curation.people.invitations import OVER, accept, find_invited, make_first_lead
 from curation.people.sign_ins import LASTS, OpenSignIn, Visit, id_of, list_sign_ins
+from curation.store import Annotator
 
 LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5
@@ -185,8 +200,8 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
 
 
 _BY_PROVIDER = (
-    "<p>You sign in through an identity provider: change your password there. A password of this project "
-    "is given by its lead, with <code>goldset annotator password</code>.</p>"
+    "<p>You sign in through an identity provider: change your password there. Your lead can send you a link "
+    "by which you choose a password for this project.</p>"
 )
 
 
@@ -299,15 +314,13 @@ def enter(request: Request, key: str, target: str) -> Response:
     """Set the cookie of the sign-in with this key and go to a page."""
     accounts().expire()
     response = RedirectResponse(target, 303)
-    response.set_cookie(
-        sessions().cookie,
-        sessions().issue(key),
-        max_age=LASTS,
-        path="/",
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    return keep(request, response, sessions().cookie, sessions().issue(key), LASTS, "/")
+
+
+def keep(request: Request, response: Response, cookie: str, value: str, lasts: int, path: str) -> Response:
+    """Let a browser keep a cookie for so many seconds, out of reach of scripts and other sites."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(cookie, value, lasts, path=path, secure=secure, httponly=True, samesite="lax")
     return response
 
 
@@ -324,16 +337,8 @@ def _network(request: Request) -> str:
 def know_browser(request: Request, response: Response, name: str) -> Response:
     """Let a browser keep that this name has signed in with it."""
     cookie = sessions().known_cookie(name)
-    response.set_cookie(
-        cookie,
-        sessions().know(name, sessions().browser_of(name, request.cookies.get(cookie, ""))),
-        max_age=KNOWN_FOR,
-        path="/sign-in",
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
-    return response
+    value = sessions().know(name, sessions().browser_of(name, request.cookies.get(cookie, "")))
+    return keep(request, response, cookie, value, KNOWN_FOR, "/sign-in")
 
 
 def own_path(target: str) -> str:
@@ -434,3 +439,87 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     response = enter(request, sign_in, pending.target)
     oidc.remember_provider(response, answer)
     return response
+
+
+JOIN = "/join"
+KEPT = 60 * 60
+"""Seconds for which the cookie has the token of a link that was opened."""
+_WHOLE = '<p class="help">Open the whole link that you were sent, in a browser with JavaScript.</p>'
+_SIGN_IN = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
+_JOIN_FORM = pages.template("join.html")
+_JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
+
+
+async def join(request: Request) -> Response:
+    """GET shows the form of a link that was opened. POST opens a link, or takes what the form asks for."""
+    form = (await pages.form(request) or {}) if request.method == "POST" else {}
+    cookie = f"{sessions().cookie}_link"
+    token = form.get("token") or request.cookies.get(cookie, "")
+    if not token or not auth_settings().passwords:
+        return _join_page()
+    tried = tried_at_link(request.client.host if request.client else "")
+    if wait := login_throttle.attempt(tried):
+        return _join_page(None, f"Too many links that do not work. Try again in {wait} s.", 429, wait)
+    try:
+        found = await to_thread.run_sync(_whose, token)
+    except CurationError as error:
+        login_throttle.withdrawn(tried)
+        return _join_page(None, unreadable(error), 503)
+    if found is None:
+        response = _join_page(None, OVER, 403)
+    else:
+        login_throttle.succeeded(tried)
+        if "token" in form:
+            return keep(request, RedirectResponse(JOIN, 303), cookie, token, KEPT, JOIN)
+        response = await _choose(request, token, found, form) if form else _join_page(found)
+    if response.status_code in {303, 403}:
+        response.delete_cookie(cookie, path=JOIN)
+    return response
+
+
+JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
+
+
+def _whose(token: str) -> Annotator | None:
+    """Whose a link is; the set-up link has no name yet."""
+    if first_lead().has(token):
+        return Annotator("", "lead", imported=False)
+    with project_store().reading() as cursor:
+        return find_invited(cursor, token)
+
+
+async def _choose(request: Request, token: str, of: Annotator, form: dict[str, str]) -> Response:
+    store, visit, new = project_store(), visit_of(request), form.get("new", "")
+    name = of.name or form.get("name", "").strip()
+    act = partial(accept, store, token, new, visit)
+    if not of.name:
+        act = partial(make_first_lead, store, name, new, visit)
+    if new != form.get("again"):
+        return _join_page(of, "The two passwords differ. Write the same one twice.", 422, name=name)
+    try:
+        key = await STRANGERS.run(request, visit.network, act)
+    except QueueFullError:
+        return _join_page(of, FULL, 503, RETRY_AFTER, name)
+    except StoreError as error:
+        return _join_page(of, unreadable(error), 503, name=name)
+    except CurationError as error:
+        return _join_page(of, str(error), 422, name=name)
+    return know_browser(request, enter(request, key, "/"), name)
+
+
+def _join_page(
+    of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
+) -> Response:
+    """The form of an opened link; without one, a page whose script opens the link in the address."""
+    lead, content = project_name(), f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
+    if of is not None:
+        lead = f"Your account in {lead}, as {of.role}."
+        content = _JOIN_FORM.substitute(
+            name=escape(of.name or name),
+            name_is="readonly" if of.name else "autofocus",
+            password_is="autofocus" if of.name else "",
+            problem=pages.alert(problem),
+            shortest=SHORTEST_PASSWORD,
+        )
+    headers = {"Retry-After": str(wait)} if wait else None
+    return pages.page("Choose a password", lead, content, status, headers, _JOIN_SCRIPT)

@@ -79,7 +79,7 @@ def annotator_invite(
       goldset annotator invite ada --again
       goldset annotator invite ada --remove
     """
-    from curation.people.invitations import invite, link_of, make_link, withdraw
+    from curation.people.invitations import invite, link_of, withdraw
 
     if role and (again or remove):
         raise InputError("--role is for a new account: `goldset annotator role` changes one")
@@ -88,7 +88,7 @@ def annotator_invite(
         withdraw(store, name)
         emit(as_json, {"name": name, "removed": True}, f"The link of {name} does not work any more.")
         return
-    made = make_link(store, name) if again else invite(store, name, role or "annotator")
+    made = invite(store, name, None if again else role or "annotator")
     link = link_of(address, made.token)
     result = {"name": name, "role": made.role, "expires": made.expires, "link": link}
     sentence = f"{name} is {made.role}. This link works once, until {made.expires:%d %b %Y %H:%M} UTC:"
@@ -120,29 +120,6 @@ def annotator_identity(
     can = "no longer signs in" if remove else "signs in"
     result = {**found._asdict(), "removed": remove}
     emit(as_json, result, f"{found.annotator} {can} as {found.email}.")
-
-
-@annotators.command("password")
-def annotator_password(
-    name: AnnotatorName,
-    password_stdin: FromStdin = False,
-    as_json: Json = False,
-) -> None:
-    """Give somebody a new password. All their sessions end.
-
-    \b
-    Examples:
-      goldset annotator password ada
-      printf '%s\\n' "$PASSWORD" | goldset annotator password ada --password-stdin
-    """
-    from curation.people.annotators import set_password
-
-    set_password(project_store(), name, _password(password_stdin))
-    emit(
-        as_json,
-        {"name": name},
-        f"{name} has a new password. Anyone signed in as {name} has to sign in again.",
-    )
 
 
 @annotators.command("role")

@@ -44,13 +44,7 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        row = cursor.execute("SELECT imported FROM annotators WHERE name = ?", [name]).fetchone()
-        if row is None:
-            raise NotFoundError(
-                f"The project does not know the annotator {name}.",
-                command="`goldset annotator list` names those it knows.",
-            )
-        if row[0]:
+        if require_annotators(cursor, [name])[0].imported:
             raise RefusedError(
                 f"{name} is known only from imported judgments. Add them to let them sign in.",
                 command=f"`goldset annotator add {name} --email {email}` lets them sign in.",

@@ -178,7 +178,7 @@ def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN)
 def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
     """Replace a password, given the old one. All their sign-ins end; returns the key of a new one.
 
-    The key is None where yet another change came at once.
+    The key is None where they were deactivated at once.
 
     Raises
     ------
@@ -191,30 +191,12 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
         raise RefusedError("The old password is not right.")
     if _nfc(new) == _nfc(old):
         raise InputError("the new password is the old one: expected another")
-    revision = _replace_password(store, name, new, current.revision, author=name)
-    with store.transaction(new_data_version=False) as cursor:
-        return open_sign_in(cursor, name, visit, revision=revision)
-
-
-def set_password(store: Store, name: str, new: str, author: str = COMMAND_LINE) -> int:
-    """Give somebody who forgot it a new password, as the lead does; returns its revision. Their sign-ins end.
-
-    Raises
-    ------
-    NotFoundError: the project does not know the name.
-    RefusedError: the name is known only from imported judgments, another change came first, or the author is
-        no lead.
-    InputError: the new password is too short.
-    """
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
-        if require_annotators(cursor, [name])[0].imported:
-            raise RefusedError(
-                f"{name} is known only from imported judgments. Add them to let them sign in.",
-                command=f"`goldset annotator add {name}` lets them sign in.",
-            )
-        current = _current_password(cursor, name)
-    return _replace_password(store, name, new, current.revision if current else -1, author=author)
+    hashed = hash_password(new)
+    with store.transaction() as cursor:
+        if _current_password(cursor, name) != current:
+            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
+        record_event(cursor, "change password", {"name": name}, name)
+        return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:
@@ -313,16 +295,6 @@ def write_password(cursor: Cursor, name: str, hashed: str) -> int:
 
 def _nfc(password: str) -> str:
     return unicodedata.normalize("NFC", password)
-
-
-def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
-    hashed = hash_password(new)
-    with store.transaction() as cursor:
-        current = _current_password(cursor, name)
-        if (current.revision if current else -1) != revision:
-            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
-        record_event(cursor, "change password", {"name": name}, actor=author)
-        return write_password(cursor, name, hashed)
 
 
 def _check(name: str, role: str, password: str | None, email: str | None) -> None:

@@ -23,7 +23,7 @@ from curation.people.annotators import (
     write_password,
 )
 from curation.people.sign_ins import UNKNOWN, Visit, open_sign_in
-from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 DAYS = 7
 AHEAD = timedelta(days=1)
@@ -41,13 +41,6 @@ class Invitation(NamedTuple):
     token: str
 
 
-class Invited(NamedTuple):
-    """Whose a link is."""
-
-    name: str
-    role: str
-
-
 def new_token() -> str:
     """128 random bits: nobody guesses them."""
     return secrets.token_urlsafe(16)
@@ -58,34 +51,31 @@ def link_of(address: str, token: str) -> str:
     return f"{address.rstrip('/')}/join#{token}"
 
 
-def invite(store: Store, name: str, role: str = "annotator", author: str = COMMAND_LINE) -> Invitation:
-    """Add somebody who chooses their password by a link; judgments imported by that name are theirs.
+def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
+    """Make a link for somebody new, or for somebody who lost theirs or forgot their password.
+
+    Parameters
+    ----------
+    role: of a new account; judgments imported by that name are theirs. None for an account that exists.
 
     Raises
     ------
     InputError: the name or the role breaks a rule.
-    RefusedError: the name is taken by somebody who can sign in, or the author is no lead.
+    NotFoundError: the project does not know the name of an account that should exist.
+    RefusedError: the name is taken, or the account is deactivated, known only from imports, or the author's
+        own, or the author is no lead.
     """
-    refuse_problems(name_problems(name, role))
+    if role is not None:
+        refuse_problems(name_problems(name, role))
     with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        insert_annotator(cursor, name, role, author)
-        return _make(cursor, Invited(name, role), author)
-
-
-def make_link(store: Store, name: str, author: str = COMMAND_LINE) -> Invitation:
-    """A new link for somebody who lost theirs or forgot their password, which is valid until they use it.
-
-    Raises
-    ------
-    NotFoundError: the project does not know the name.
-    RefusedError: they are deactivated, known only from imports, or the author, or the author is no lead.
-    """
-    with store.transaction() as cursor:
-        found = account_to_change(cursor, name, author)
+        if role is not None:
+            require_author(cursor, author, "lead")
+            found = insert_annotator(cursor, name, role, author)
+        else:
+            found = account_to_change(cursor, name, author)
         if not found.active:
             raise RefusedError(f"{name} is deactivated. Activate them first.")
-        return _make(cursor, Invited(name, found.role), author)
+        return _make(cursor, found, author)
 
 
 def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
@@ -103,10 +93,10 @@ def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
         record_event(cursor, "withdraw invitation", {"name": name}, author)
 
 
-def find_invited(cursor: Cursor, token: str) -> Invited | None:
+def find_invited(cursor: Cursor, token: str) -> Annotator | None:
     """Whose a link is, if it works."""
     now = utc_now()
-    return next(iter(fetch(cursor, Invited, _FIND, [_hash_of(token), now, now + AHEAD])), None)
+    return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + AHEAD])), None)
 
 
 def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> str:
@@ -150,9 +140,9 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
         return str(open_sign_in(cursor, name, visit, revision=revision))
 
 
-def _make(cursor: Cursor, of: Invited, author: str) -> Invitation:
+def _make(cursor: Cursor, of: Annotator, author: str) -> Invitation:
     token, now = new_token(), utc_now()
-    made = Invitation(*of, now + timedelta(days=DAYS), token)
+    made = Invitation(of.name, of.role, now + timedelta(days=DAYS), token)
     row = [of.name, _hash_of(token), author, now, made.expires]
     cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
     detail = {"name": of.name, "role": of.role, "expires": made.expires}
@@ -165,6 +155,6 @@ def _hash_of(token: str) -> str:
 
 
 _FIND = """
-SELECT name, role FROM invitations JOIN annotators a ON a.name = annotator
+SELECT name, role, imported FROM invitations JOIN annotators a ON a.name = annotator
 WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deactivated_at IS NULL
 """

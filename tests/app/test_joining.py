@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from app import context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import current_user, joining
+from app.signin import current_user
 from app.signin import first_lead as first
 from app.signin import routes as signin
 from app.signin.first_lead import FirstLead, first_lead
@@ -53,7 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 @pytest.fixture
 def application(project: Store) -> Starlette:
-    routes = [Route("/sign-in", signin.sign_in, methods=["GET", "POST"]), joining.ROUTE]
+    routes = [Route("/sign-in", signin.sign_in, methods=["GET", "POST"]), signin.JOIN_ROUTE]
     return Starlette(routes=routes, middleware=[Middleware(FailureLog), Middleware(Guard)])
 
 
@@ -84,7 +84,7 @@ def test_who_is_invited_chooses_a_password_and_no_page_has_the_token(
     assert [page.status_code for page in pages] == [200, 303, 200]
     assert (pages[1].headers["location"], pages[2].text.count('value="ada"')) == ("/join", 1)
     (cookie,) = pages[1].headers.get_list("set-cookie")
-    assert all(part in cookie for part in ("HttpOnly", "SameSite=strict", "Path=/join", "Max-Age=3600"))
+    assert all(part in cookie for part in ("HttpOnly", "SameSite=lax", "Path=/join", "Max-Age=3600"))
     pages += [choose(anyone, again="something else"), choose(anyone, new="short", again="short")]
     pages.append(choose(anyone, name="eve"))
     assert [page.status_code for page in pages[3:]] == [422, 422, 303]
@@ -96,7 +96,7 @@ def test_who_is_invited_chooses_a_password_and_no_page_has_the_token(
 
 
 def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient, project: Store) -> None:
-    token = invite(project, "ada").token
+    token = invite(project, "ada", "annotator").token
     open_link(anyone, token)
     choose(anyone)
     for used in (token, "<b>never</b>", "\u202e", "x" * 3_000):
@@ -108,7 +108,7 @@ def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient
 
 
 def test_who_opens_links_that_do_not_work_waits(anyone: TestClient, project: Store) -> None:
-    token = invite(project, "ada").token
+    token = invite(project, "ada", "annotator").token
     free = tried_at_link("")[0].free
     answers = [open_link(anyone, f"guess {number}").status_code for number in range(free + 1)]
     assert answers == [403] * free + [429]
@@ -118,7 +118,7 @@ def test_who_opens_links_that_do_not_work_waits(anyone: TestClient, project: Sto
 
 
 def test_another_site_opens_no_link_and_chooses_no_password(anyone: TestClient, project: Store) -> None:
-    data = {"token": invite(project, "ada").token}
+    data = {"token": invite(project, "ada", "annotator").token}
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {}):
         assert anyone.post("/join", data=data, headers=headers).status_code == 403
 
@@ -176,8 +176,8 @@ def test_annotators_alone_sign_in_while_the_lead_is_missing(anyone: TestClient, 
 def test_without_passwords_the_first_lead_is_made_by_a_command(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (first, joining):
+    for module in (first, signin):
         monkeypatch.setattr(module, "auth_settings", lambda: AuthSettings(passwords=False))
     assert "goldset annotator add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
-    assert open_link(anyone, invite(project, "ada").token).status_code == 200
+    assert open_link(anyone, invite(project, "ada", "annotator").token).status_code == 200
     assert choose(anyone).status_code == 200

@@ -10,11 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
+from app.signin.providers import AuthSettings, IdentityProvider
 from app.views.people import changing
+from curation.errors import RefusedError
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.rounds import open_round
 from curation.people.accounts import deactivate, list_accounts
 from curation.people.annotators import authenticate
+from curation.people.invitations import accept
 from curation.people.sign_ins import Visit, open_sign_in
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -38,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def page(person: str | None = None) -> AppTest:
     shown = page_at("people", LEE)
     if person:
-        shown.session_state["person"] = person
+        shown.query_params["person"] = person
     return shown.run()
 
 
@@ -57,33 +60,60 @@ def account(store: Store, name: str) -> tuple[str, bool, list[str]]:
     return one.role, one.active, one.emails
 
 
-def test_a_lead_adds_somebody_who_can_sign_in(project: Store) -> None:
+def test_a_lead_invites_somebody_who_chooses_a_password_by_the_link(project: Store) -> None:
+    shown = page()
+    field(shown, "Name").set_value("a b")
+    shown = press(shown, "Invite")
+    assert "The name 'a b'" in words(shown.error)
+    field(shown, "Name").set_value("dora")
+    field(shown, "Role").select("reviewer")
+    shown = press(shown, "Invite")
+    assert words(shown.success).startswith("dora is reviewer. Send them this link. It works once, until ")
+    token = shown.code[0].value.partition("/join#")[2]
+    assert "link until " in html(shown)
+    assert accept(project, token, "a long password")
+    assert authenticate(project, "dora", "a long password")
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'invite annotator'") == [("lee",)]
+
+
+def test_with_a_provider_somebody_is_added_by_an_address_and_gets_no_link(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = IdentityProvider("work", "Work", "id", "secret", "https://id.example.org", {})
+    settings = AuthSettings((provider,), passwords=False)
+    monkeypatch.setattr(changing, "auth_settings", lambda: settings)
     shown = page()
     field(shown, "Name").set_value("dora")
-    shown = press(shown, "Add")
+    shown = press(shown, "Invite")
     assert "Neither a password nor an e-mail address" in words(shown.error)
-    field(shown, "Password").set_value("a long password")
     field(shown, "E-mail address").set_value("Dora@example.org")
-    shown = press(shown, "Add")
-    assert words(shown.success) == "dora is here as annotator."
+    shown = press(shown, "Invite")
+    assert words(shown.success) == "dora is annotator now."
     assert account(project, "dora") == ("annotator", True, ["dora@example.org"])
-    assert authenticate(project, "dora", "a long password")
-    assert "by password, as dora@example.org" in html(shown)
-    assert rows_of(project, "SELECT actor FROM events WHERE action = 'add annotator'") == [("lee",)]
+    shown = page("dora")
+    assert [one.label for one in shown.button if "link" in one.label] == []
+    shown = press(shown, "Remove dora@example\\.org")
+    field(shown, "E-mail address for").set_value("d@example.org")
+    shown = press(shown, "Add address")
+    assert account(project, "dora")[2] == ["d@example.org"]
 
 
-def test_a_role_an_address_and_a_password_are_changed(project: Store) -> None:
+def test_a_role_is_changed_and_a_link_is_made_again_and_withdrawn(project: Store) -> None:
     shown = page("ada")
     field(shown, "Role").select("reviewer")
     shown = press(shown, "Change role")
-    field(shown, "E-mail address for").set_value("ada@example.org")
-    shown = press(shown, "Add address")
-    field(shown, "New password").set_value("a long password")
-    shown = press(shown, "Set password")
-    assert account(project, "ada") == ("reviewer", True, ["ada@example.org"])
-    assert authenticate(project, "ada", "a long password")
-    shown = press(shown, "Remove ada@example\\.org")
-    assert account(project, "ada") == ("reviewer", True, [])
+    assert account(project, "ada")[0] == "reviewer"
+    shown = press(shown, "Make a new link")
+    token = shown.code[0].value.partition("#")[2]
+    shown = press(shown, "Withdraw the link")
+    assert not shown.code
+    with pytest.raises(RefusedError, match="does not work"):
+        accept(project, token, "a long password")
+
+
+def test_each_name_opens_the_account(project: Store) -> None:
+    assert '<a class="gs-page" href="/people?person=ada">ada</a>' in html(page())
+    assert [one.label for one in page("nobody").button if one.label == "Invite"] == ["Invite"]
 
 
 def test_who_is_deactivated_leaves_their_open_work_to_others(project: Store) -> None:

@@ -40,7 +40,8 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people import annotators
 from curation.people.accounts import set_role
-from curation.people.annotators import add_annotator, set_password
+from curation.people.annotators import add_annotator
+from curation.people.invitations import accept, invite
 from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
@@ -726,11 +727,11 @@ def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna:
     assert enter(elsewhere, "anna", "another horse").status_code == 303
 
 
-def test_a_password_given_by_the_lead_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
-    assert set_password(project, "anna", "the lead's horse") == 1
+def test_a_password_chosen_by_a_link_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
+    assert accept(project, invite(project, "anna", None).token, "another horse")
     current_user.accounts().expire()  # as it does by itself after some seconds
     assert anna.get("/api/presentations").status_code == 401
-    assert enter(anna, "anna", "the lead's horse").status_code == 303
+    assert enter(anna, "anna", "another horse").status_code == 303
     assert anna.get("/api/presentations").status_code == 200
 
 

@@ -58,7 +58,6 @@ SHARED = {
     "--overlap": ("how many different annotators", "int"),
     "--paraphrase-threshold": ("cosine of embeddings that ties two queries", "float"),
     "--part": ("part", "str"),
-    "--password-stdin": ("read the password from standard input", "bool"),
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--port": ("port to listen on", "int"),
     "--queries": ("queries", "int"),
@@ -106,7 +105,7 @@ ALONE = set(
     --min-probability
     --name --new-release --new-round --no-candidates --no-tag
     --note-field --old-release --old-round --open-rounds --override --overwrite --pair-field --pairs
-    --parallel --pass-mark --per-query --personal-data --pick --pilot --pool
+    --parallel --pass-mark --password-stdin --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
     --query-text-field --question --quota --random-negatives --reason-field --region
     --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators --same-grades

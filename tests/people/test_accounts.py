@@ -21,8 +21,8 @@ from curation.people.annotators import (
     add_imported,
     authenticate,
     require_author,
-    set_password,
 )
+from curation.people.invitations import accept, invite, withdraw
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 
@@ -37,7 +37,7 @@ def project(store: Store) -> Store:
 
 
 def test_who_is_deactivated_cannot_sign_in_until_activated(project: Store) -> None:
-    set_password(project, "ada", PASSWORD, "lee")
+    accept(project, invite(project, "ada", None, "lee").token, PASSWORD)
     assert deactivate(project, "ada", "lee")
     assert authenticate(project, "ada", PASSWORD) is None
     with project.reading() as cursor:
@@ -93,7 +93,8 @@ def test_who_is_known_from_imports_has_no_account_to_change(project: Store) -> N
 
 DEEDS: list[Callable[[Store], object]] = [
     lambda store: add_annotator(store, "eve", "lead", None, "eve@example.org", author="ada"),
-    lambda store: set_password(store, "lee", PASSWORD, "ada"),
+    lambda store: invite(store, "lee", None, "ada"),
+    lambda store: withdraw(store, "lee", "ada"),
     lambda store: deactivate(store, "lee", "ada"),
     lambda store: activate(store, "lee", "ada"),
     lambda store: set_role(store, "ada", "lead", "ada"),

@@ -10,14 +10,13 @@ import pytest
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people import invitations
 from curation.people.accounts import deactivate, list_accounts, set_role, who_signs_in
-from curation.people.annotators import authenticate, set_password
+from curation.people.annotators import authenticate
 from curation.people.invitations import (
     DAYS,
     accept,
     find_invited,
     invite,
     make_first_lead,
-    make_link,
     withdraw,
 )
 from curation.store import Store, utc_now
@@ -47,16 +46,16 @@ def test_who_is_invited_chooses_a_password_once_and_is_signed_in(project: Store)
 
 
 def test_a_password_that_is_too_short_leaves_the_link_as_it_was(project: Store) -> None:
-    token = invite(project, "ada").token
+    token = invite(project, "ada", "annotator").token
     with pytest.raises(InputError, match="expected at least 8"):
         accept(project, token, "short")
     assert accept(project, token, PASSWORD)
 
 
 def test_the_token_is_neither_in_the_file_nor_in_the_trail_that_has_all_else(project: Store) -> None:
-    token = invite(project, "ada", author="lee").token
+    token = invite(project, "ada", "annotator", "lee").token
     accept(project, token, PASSWORD)
-    token = make_link(project, "ada", "lee").token
+    token = invite(project, "ada", None, "lee").token
     withdraw(project, "ada", "mia")
     trail = rows_of(project, "SELECT actor, action FROM events WHERE action LIKE '%invit%' ORDER BY rowid")
     assert trail == [
@@ -70,9 +69,8 @@ def test_the_token_is_neither_in_the_file_nor_in_the_trail_that_has_all_else(pro
 
 
 ENDS: dict[str, Callable[[Store], object]] = {
-    "a newer link": lambda store: make_link(store, "ada", "lee"),
+    "a newer link": lambda store: invite(store, "ada", None, "lee"),
     "withdrawn": lambda store: withdraw(store, "ada", "mia"),
-    "another way to a password": lambda store: set_password(store, "ada", PASSWORD),
     "deactivated": lambda store: deactivate(store, "ada", "mia"),
     "its author deactivated": lambda store: deactivate(store, "lee", "mia"),
     "its author no lead": lambda store: set_role(store, "lee", "reviewer", "mia"),
@@ -93,13 +91,13 @@ def test_a_link_ends(project: Store, end: Callable[[Store], object]) -> None:
 def test_a_link_expires_and_a_clock_that_steps_back_makes_it_last_no_longer(
     project: Store, monkeypatch: pytest.MonkeyPatch, days: float, holds: bool
 ) -> None:
-    token, made = invite(project, "ada").token, utc_now()
+    token, made = invite(project, "ada", "annotator").token, utc_now()
     monkeypatch.setattr(invitations, "utc_now", lambda: made + timedelta(days=days))
     assert works(project, token) is holds
 
 
 def test_what_has_expired_stays_so_once_it_was_tried(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, made = invite(project, "ada").token, utc_now()
+    token, made = invite(project, "ada", "annotator").token, utc_now()
     with monkeypatch.context() as later:
         later.setattr(invitations, "utc_now", lambda: made + timedelta(days=DAYS))
         with pytest.raises(RefusedError, match="has expired"):
@@ -108,23 +106,23 @@ def test_what_has_expired_stays_so_once_it_was_tried(project: Store, monkeypatch
 
 
 def test_nobody_is_invited_under_a_name_that_is_taken_or_is_no_name(project: Store) -> None:
-    invite(project, "ada")
+    invite(project, "ada", "annotator")
     with pytest.raises(RefusedError, match="'ada' exists already"):
         invite(project, "ada", "lead")
     for name in ("", "a b", "<b>", "x" * 64, "\u202eada", "ada\n"):
         with pytest.raises(InputError, match="the name"):
-            invite(project, name)
+            invite(project, name, "annotator")
     with pytest.raises(NotFoundError, match="has no link"):
         withdraw(project, "lee")
 
 
 def test_links_are_the_lead_s_and_for_others(project: Store) -> None:
     add_names(project, "ben")
-    for act in (invite, make_link):
+    for role in ("annotator", None):
         with pytest.raises(RefusedError, match="for the lead; ben is annotator"):
-            act(project, "ada", author="ben")
+            invite(project, "ada", role, author="ben")
     with pytest.raises(RefusedError, match="your own account"):
-        make_link(project, "lee", "lee")
+        invite(project, "lee", None, "lee")
 
 
 def test_who_has_not_used_their_link_cannot_sign_in_yet(project: Store) -> None:

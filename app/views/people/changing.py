@@ -1,14 +1,13 @@
-"""People, changing: one account's role, password and addresses, and whether it is active.
+"""People, changing: one account's role, link, addresses and sign-ins, its practice, and whether it is active.
 
-People, adding: a form for somebody new, who signs in by a password, an address, or both.
-
-People, practising: how somebody does in practice, another attempt for them, and letting them pass.
+People, inviting: a form for somebody new, who gets a link by which they choose their own password.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -20,18 +19,169 @@ from curation.labeling.practice.opening import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.labeling.transfers.reassignment import AccountChange, change_role, deactivate_annotator
 from curation.people.accounts import Account, activate, add_identity, end_sign_ins, remove_identity
-from curation.people.annotators import ROLES, SHORTEST_PASSWORD, add_annotator, set_password
+from curation.people.annotators import ROLES, add_annotator
+from curation.people.invitations import DAYS, Invitation, invite, link_of, withdraw
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
 from curation.text import amount, percent
 
+PEOPLE = "people"
+"""The form state that all forms of the page share: each act brings new fields and buttons."""
+MEANING = {
+    "annotator": "grades documents",
+    "reviewer": "grades, and settles disagreements",
+    "lead": "all of this, and the project itself",
+    "evaluator": "scores systems, and sees nothing of labeling",
+}
 
-def show_practice(store: Store, acts: Acts, chosen: Account) -> None:
+
+class Done(NamedTuple):
+    """What was done last, and the link to send that it made, if any."""
+
+    said: str
+    link: str = ""
+
+
+def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    """What a lead can change of one account."""
+    if chosen.imported:
+        ui.quiet(
+            "Known only from imported judgments. Invite them under the same name: the judgments are theirs."
+        )
+        return
+    if chosen.name == acts.by:
+        ui.quiet(
+            "This is you. Another lead can change your role. Account, next to Sign out, has your password."
+        )
+    elif not chosen.active:
+        if _clicked(acts, "Activate", type="primary"):
+            said = f"{chosen.name} can sign in again. What others took over stays with them."
+            act(acts, said, activate, store, chosen.name)
+    else:
+        _role(store, acts, chosen, open_items)
+        if auth_settings().passwords:
+            _link(store, acts, chosen)
+    if auth_settings().providers or chosen.emails:
+        _addresses(store, acts, chosen)
+    _sign_ins(store, acts, chosen)
+    _practice(store, acts, chosen)
+    if chosen.active and chosen.name != acts.by:
+        _deactivate(store, acts, chosen, open_items)
+
+
+def invite_somebody(store: Store, acts: Acts) -> None:
+    ui.heading("Invite somebody")
+    by_provider, by_password = auth_settings().providers, auth_settings().passwords
+    with st.form(f"invite {acts.form(PEOPLE).key}"):
+        name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.").strip()
+        role = st.selectbox(
+            "Role", ROLES, format_func=lambda role: f"{role}: {MEANING[role]}", key="new role"
+        )
+        help_ = "Who has one signs in through the identity provider, and gets no link."
+        email = st.text_input("E-mail address", help=help_).strip() if by_provider else ""
+        asked = st.form_submit_button("Invite", type="primary")
+    ui.quiet(
+        f"You get a link to send them. It works once, for {DAYS} days, and they choose their own password."
+    )
+    if asked and (email or not by_password):
+        act(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
+    elif asked:
+        act(acts, _with_link(), invite, store, name, role)
+
+
+def act(acts: Acts, said: str | Callable[[Any], Done], action: Callable[..., Any], *given: object) -> None:
+    """Do what a form of the page asks; open sessions hear of it at once.
+
+    Parameters
+    ----------
+    said: what to say then, or to make of what the action returns.
+    action: gets what is given, and last who asks for it.
+    """
+
+    def and_tell() -> Done:
+        result = action(*given, acts.by)
+        accounts().expire()
+        return Done(said) if isinstance(said, str) else said(result)
+
+    acts.do(acts.form(PEOPLE), and_tell)
+
+
+def _clicked(acts: Acts, label: str, key: str = "", **more: Any) -> bool:
+    return st.button(label, key=f"{label} {key} {acts.form(PEOPLE).key}", **more)
+
+
+def _with_link() -> Callable[[Invitation], Done]:
+    """What to say of a link, at the address by which the lead has the app open."""
+    address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
+
+    def said(made: Invitation) -> Done:
+        until = f"{made.expires:%d %b %Y %H:%M} UTC"
+        sentence = f"{made.name} is {made.role}. Send them this link. It works once, until {until}."
+        return Done(sentence, link_of(address, made.token))
+
+    return said
+
+
+def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    place = f"{acts.form(PEOPLE).key} {chosen.name}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        role = st.selectbox("Role", ROLES, index=ROLES.index(chosen.role), key=f"role {place}", width=180)
+        asked = _clicked(acts, "Change role")
+    if open_items:
+        ui.quiet(
+            f"An evaluator judges nothing: {open_items:,} open items would go to others in their rounds."
+        )
+    if asked:
+        act(acts, _described(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
+
+
+def _link(store: Store, acts: Acts, chosen: Account) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if _clicked(acts, "Reset password by a link" if chosen.password else "Make a new link"):
+            act(acts, _with_link(), invite, store, chosen.name, None)
+        if chosen.link_until and _clicked(acts, "Withdraw the link"):
+            act(acts, f"The link of {chosen.name} works no more.", withdraw, store, chosen.name)
+
+
+def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
+    with st.form(f"address {acts.form(PEOPLE).key} {chosen.name}"):
+        new = st.text_input("E-mail address for the identity provider", placeholder="ada@example.org")
+        asked = st.form_submit_button("Add address")
+    if asked:
+        act(acts, f"{chosen.name} signs in as {new.strip()}.", add_identity, store, chosen.name, new)
+    for email in chosen.emails:
+        if _clicked(acts, f"Remove {ui.plain(email)}"):
+            said = f"{chosen.name} no longer signs in as {email}."
+            act(acts, said, remove_identity, store, chosen.name, email)
+
+
+def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
+    with store.reading() as cursor:
+        found = list_sign_ins(cursor, chosen.name)
+    if found:
+        ui.heading("Signed in")
+    ended = ""
+    for one in found:
+        place = f" at {one.network}" if one.network else ""
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        with text:
+            times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
+            ui.quiet(f"{one.device}{place}, {times}")
+        if button.button("End", key=f"end {one.sign_in_id}"):
+            ended = one.sign_in_id
+    if ended or (len(found) > 1 and _clicked(acts, "End all")):
+
+        def said(number: int) -> Done:
+            return Done(f"{amount(number, 'sign-in')} of {chosen.name} ended.")
+
+        act(acts, said, end_sign_ins, store, chosen.name, ended)
+
+
+def _practice(store: Store, acts: Acts, chosen: Account) -> None:
     with store.reading() as cursor:
         found = practice_statuses(cursor, chosen.name)
-    if not found:
-        return
-    ui.heading("Practice")
+    if found:
+        ui.heading("Practice")
     for status in found:
         ui.sentences(f"{status.round}: {_state(status)}")
         if chosen.active and status.state.passed is not True:
@@ -39,29 +189,23 @@ def show_practice(store: Store, acts: Acts, chosen: Account) -> None:
 
 
 def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
-    place = f"{acts.form(PEOPLE).key} {status.round_id} {status.annotator}"
     running = status.state.passed is None
-    if st.button("Let practise again", disabled=running, key=f"again {place}"):
+    if _clicked(acts, "Let practise again", status.round_id, disabled=running):
 
-        def again() -> str:
-            new = practise_again(store, status.round, status.annotator, acts.by)
-            return f"{status.annotator} has {new.state.total:,} new items to practise on."
+        def said(new: PracticeStatus) -> Done:
+            return Done(f"{status.annotator} has {new.state.total:,} new items to practise on.")
 
-        act(acts, again)
+        act(acts, said, practise_again, store, status.round, status.annotator)
     if running:
         ui.quiet("They can practise again once all items are answered.")
-    with st.form(f"pass {place}"):
+    with st.form(f"pass {acts.form(PEOPLE).key} {status.round_id} {status.annotator}"):
         reason = st.text_input("Why they may begin without having passed", max_chars=500)
         asked = st.form_submit_button("Let pass")
-
-    def passed() -> str:
-        let_pass(store, status.round, status.annotator, reason, acts.by)
-        return f"{status.annotator} gets real items now."
-
     if asked and not reason.strip():
         st.error("Letting somebody pass needs a reason.", icon=":material/error:")
     elif asked:
-        act(acts, passed)
+        said_then = f"{status.annotator} gets real items now."
+        act(acts, said_then, let_pass, store, status.round, status.annotator, reason)
 
 
 def _state(status: PracticeStatus) -> str:
@@ -75,190 +219,17 @@ def _state(status: PracticeStatus) -> str:
     return f"{'passed' if state.passed else 'not passed'}, {right}."
 
 
-PEOPLE = "people"
-"""The form state that all forms of the page share: each act brings new fields and buttons."""
-
-
-def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    if chosen.imported:
-        ui.quiet(
-            "Known only from imported judgments. Add them under the same name, and the judgments are theirs."
-        )
-        return
-    if chosen.name == acts.by:
-        ui.quiet(
-            "This is you. Another lead can change your role; Account, next to Sign out, has your password."
-        )
-    elif not chosen.active:
-        _activate(store, acts, chosen)
-    else:
-        _role(store, acts, chosen, open_items)
-        if auth_settings().passwords:
-            _password(store, acts, chosen)
-    _addresses(store, acts, chosen)
-    _sign_ins(store, acts, chosen)
-
-
-def end(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    """Offer to deactivate the account."""
-    if chosen.active and not chosen.imported and chosen.name != acts.by:
-        ui.heading("Deactivate")
-        _deactivate(store, acts, chosen, open_items)
-
-
-def act(acts: Acts, action: Callable[[], str]) -> None:
-    """Do what a form of the page asks; open sessions hear of it at once."""
-
-    def and_tell() -> str:
-        said = action()
-        accounts().expire()
-        return said
-
-    acts.do(acts.form(PEOPLE), and_tell)
-
-
-def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    place = f"{acts.form(PEOPLE).key} {chosen.name}"
-    with st.form(f"role {place}"):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            role = st.selectbox("Role", ROLES, index=ROLES.index(chosen.role), width=320)
-            asked = st.form_submit_button("Change role")
-        if open_items:
-            ui.quiet(
-                f"An evaluator judges nothing: {open_items:,} open items would go to others in their rounds."
-            )
-    if asked:
-        act(
-            acts,
-            lambda: _described(
-                change_role(store, chosen.name, role, acts.by), f"{chosen.name} is {role} now."
-            ),
-        )
-
-
-def _password(store: Store, acts: Acts, chosen: Account) -> None:
-    place = f"{acts.form(PEOPLE).key} {chosen.name}"
-    row = st.form(f"password {place}").container(horizontal=True, vertical_alignment="bottom")
-    with row:
-        new = st.text_input(
-            "New password",
-            type="password",
-            autocomplete="new-password",
-            width=320,
-            help=f"At least {SHORTEST_PASSWORD} characters. Wherever they are signed in, that ends.",
-        )
-        asked = st.form_submit_button("Set password")
-
-    def action() -> str:
-        set_password(store, chosen.name, new, acts.by)
-        return f"{chosen.name} has a new password, and is signed out everywhere."
-
-    if asked:
-        act(acts, action)
-
-
-def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
-    place = f"{acts.form(PEOPLE).key} {chosen.name}"
-    row = st.form(f"address {place}").container(horizontal=True, vertical_alignment="bottom")
-    with row:
-        new = st.text_input(
-            "E-mail address for the identity provider", width=320, placeholder="ada@example.org"
-        )
-        asked = st.form_submit_button("Add address")
-    if asked:
-        act(
-            acts, lambda: f"{chosen.name} signs in as {add_identity(store, chosen.name, new, acts.by).email}."
-        )
-    for email in chosen.emails:
-        if st.button(f"Remove {ui.plain(email)}", key=f"remove {email} {place}"):
-            act(acts, partial(_removed, store, acts, chosen.name, email))
-
-
-def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
-    with store.reading() as cursor:
-        found = list_sign_ins(cursor, chosen.name)
-    if not found:
-        return
-    ui.heading("Signed in")
-    for one in found:
-        place = f" at {one.network}" if one.network else ""
-        text, button = st.columns([6, 1], vertical_alignment="center")
-        with text:
-            times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
-            ui.quiet(f"{one.device}{place}, {times}")
-        if button.button("End", key=f"end {one.sign_in_id}"):
-            act(acts, partial(_ended, store, acts, chosen.name, one.sign_in_id))
-    if len(found) > 1 and st.button("End all", key=f"end all {acts.form(PEOPLE).key} {chosen.name}"):
-        act(acts, partial(_ended, store, acts, chosen.name, ""))
-
-
-def _ended(store: Store, acts: Acts, name: str, begins: str) -> str:
-    return f"{amount(end_sign_ins(store, name, begins, acts.by), 'sign-in')} of {name} ended."
-
-
-def _removed(store: Store, acts: Acts, name: str, email: str) -> str:
-    remove_identity(store, name, email, acts.by)
-    return f"{name} no longer signs in as {email}."
-
-
 def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    place = f"{acts.form(PEOPLE).key} {chosen.name}"
     work = f"; {open_items:,} open items go to the others in their rounds" if open_items else ""
-    with st.form(f"deactivate {place}"):
+    with st.form(f"deactivate {acts.form(PEOPLE).key} {chosen.name}"):
         sure = st.checkbox(f"{ui.plain(chosen.name)} cannot sign in any more, also where they are now{work}")
         asked = st.form_submit_button("Deactivate")
     if asked and not sure:
         st.error("Tick the box first.", icon=":material/error:")
     elif asked:
-        said = f"{chosen.name} is deactivated. Their judgments remain and count."
-        act(acts, lambda: _described(deactivate_annotator(store, chosen.name, acts.by), said))
+        said = _described(f"{chosen.name} is deactivated. Their judgments remain and count.")
+        act(acts, said, deactivate_annotator, store, chosen.name)
 
 
-def _activate(store: Store, acts: Acts, chosen: Account) -> None:
-    if not st.button("Activate", type="primary", key=f"activate {acts.form(PEOPLE).key} {chosen.name}"):
-        return
-
-    def action() -> str:
-        activate(store, chosen.name, acts.by)
-        return f"{chosen.name} can sign in again. What others took over stays with them."
-
-    act(acts, action)
-
-
-def _described(changed: AccountChange, sentence: str) -> str:
-    returned: Sequence[str] = [one.sentence for one in changed.returned]
-    return "\n".join([sentence, *returned])
-
-
-MEANING = {
-    "annotator": "grades documents",
-    "reviewer": "grades, and settles disagreements",
-    "lead": "all of this, and the project itself",
-    "evaluator": "scores systems, and sees nothing of labeling",
-}
-
-
-def add_somebody(store: Store, acts: Acts) -> None:
-    ui.heading("Add somebody")
-    with st.form(f"add {acts.form(PEOPLE).key}"):
-        name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.")
-        role = st.selectbox(
-            "Role", ROLES, format_func=lambda role: f"{role}: {MEANING[role]}", key="new role"
-        )
-        password = ""
-        if auth_settings().passwords:
-            password = st.text_input(
-                "Password",
-                type="password",
-                autocomplete="new-password",
-                help=f"At least {SHORTEST_PASSWORD} characters. They can change it.",
-            )
-        email = st.text_input("E-mail address", help="For sign-in through an identity provider.")
-        asked = st.form_submit_button("Add", type="primary")
-
-    def action() -> str:
-        added = add_annotator(store, name.strip(), role, password or None, email.strip() or None, acts.by)
-        return f"{added.name} is here as {added.role}."
-
-    if asked:
-        act(acts, action)
+def _described(sentence: str) -> Callable[[AccountChange], Done]:
+    return lambda changed: Done("\n".join([sentence, *(one.sentence for one in changed.returned)]))
