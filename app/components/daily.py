@@ -1,13 +1,18 @@
-"""Small figures in one line: answers a day next to the forecast, and a figure with its interval."""
+"""Small figures in HTML: answers a day next to the forecast, three figures of the state, who is at work."""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from html import escape
 
 from curation.agreement.gate import GateCheck
-from curation.labeling.rounds.forecast import DailyAnswers
-from curation.text import amount, decimal
+from curation.labeling.rounds.forecast import AnnotatorWork, DailyAnswers, pace
+from curation.path import PathState
+from curation.text import amount, decimal, percent
+
+TEAM = 12
+"""So many people are in the strip of who is at work."""
 
 
 def daily_answers(found: DailyAnswers) -> str:
@@ -40,6 +45,73 @@ def interval(check: GateCheck) -> str:
         f'width:{max(1.0, high - low):.1f}%"></i><u style="left:{wanted:.1f}%"></u>'
         f'<b style="left:{value:.1f}%"></b></div><p class="gs-quiet">{words}.</p>'
     )
+
+
+def three_figures(found: PathState, alpha: GateCheck | None, waiting: bool = False) -> str:
+    """HTML: how much is judged, alpha, and disputes; `waiting`: alpha is being computed."""
+    grades, rounds = found.grades, found.rounds
+    judged, of = f"{grades.judged:,}", "pairs judged"
+    below = f"{amount(grades.graded, 'query', 'queries')} with a grade"
+    if rounds.open:
+        judged, of = percent(rounds.share), "of the open rounds"
+        below = f"{rounds.answered:,} of {rounds.answered + rounds.left:,} answers · {below}"
+    known = alpha is not None and alpha.value is not None
+    drawn = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
+    if not waiting:
+        drawn = interval(alpha) if alpha else '<p class="gs-quiet">Not enough data yet</p>'
+    decided = f"{grades.decided:,} decided so far"
+    awaited = f" · {grades.awaited:,} with another opinion asked" if grades.awaited else ""
+    return (
+        f'<div class="gs-figures">{_tile(judged, of, f"<p>{escape(below)}</p>")}'
+        f"{_tile(decimal(alpha.value) if alpha and known else '–', 'ordinal alpha', drawn)}"
+        f"{_tile(f'{grades.disputed:,}', 'disputed pairs', f'<p>{decided}{awaited}</p>')}</div>"
+    )
+
+
+def _tile(figure: str, words: str, below: str) -> str:
+    return f"<div><b>{escape(figure)}</b> <strong>{escape(words)}</strong>{below}</div>"
+
+
+def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
+    """HTML: who answered in the open rounds, the last one first: since when, pace and mix of grades."""
+    seen = sorted((one for one in work if one.answered), key=lambda one: one.answered[-1], reverse=True)
+    highest = max((grade for one in seen for grade in one.grades), default=0)
+    people = "".join(_person(one, now, highest) for one in seen[:TEAM])
+    more = f"<li>and {len(seen) - TEAM:,} more</li>" if len(seen) > TEAM else ""
+    return f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul>' if seen else ""
+
+
+def _person(work: AnnotatorWork, now: datetime, highest: int) -> str:
+    ago = now - work.answered[-1]
+    here = " class='gs-here'" if ago < timedelta(minutes=10) else ""
+    found = pace(work)
+    hourly = "" if found.hourly is None else f"{found.hourly:,.0f} an hour"
+    if found.too_fast:
+        hourly = "faster than anyone reads"
+    said = " · ".join(filter(None, [_ago(ago), hourly]))
+    whole = sum(work.grades.values())
+    mix = sorted(work.grades.items())
+    words = ", ".join(
+        f"{'cannot tell' if grade < 0 else f'grade {grade}'} {percent(count / whole)}" for grade, count in mix
+    )
+    bars = "".join(
+        f'<i style="flex-grow:{count};opacity:{0.2 + 0.8 * max(grade, 0) / max(highest, 1):.2f}"></i>'
+        for grade, count in mix
+        if grade >= 0
+    )
+    return (
+        f'<li{here}><b dir="auto">{escape(work.annotator)}</b><span>{said}</span>'
+        f'<span class="gs-mix" role="img" title="{words}" aria-label="{words}">{bars}</span></li>'
+    )
+
+
+def _ago(ago: timedelta) -> str:
+    minutes = int(ago.total_seconds() // 60)
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days ago"
 
 
 def _bar(day: date, count: float, most: float, kind: str = "") -> str:

@@ -38,7 +38,10 @@ def status(as_json: Json = False) -> None:
 
 
 def _show(found: ProjectPath, backups: list[str]) -> None:
-    table("The path", ["step", "state", "what"], [(one.name, one.state, one.line) for one in found.steps])
+    from curation.path.step import WORDS
+
+    rows = [(one.name, WORDS.get(one.state, one.state), one.line) for one in found.steps]
+    table("The path", ["step", "state", "what"], rows)
     say(*backups)
     following = next((one for one in found.steps if one.name == found.next), None)
     if following is None:

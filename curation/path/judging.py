@@ -5,6 +5,7 @@ Steps on grades: disputes that wait for a decision, and the parts that graded qu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -186,6 +187,19 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     )
 
 
+def people_step(found: OpenWork) -> PathStep:
+    """Who judges; a project whose judgments came otherwise needs nobody."""
+    add = Action("Add people", "people", "goldset annotator add NAME")
+    if found.people:
+        line = f"{amount(len(found.people), 'annotator')}: {named(found.people)}."
+        return PathStep("people", "done", line, replace(add, label="See the people"))
+    if found.open or found.finished or found.imported:
+        return PathStep("people", "done", "No annotator; leads and reviewers can judge, too.", add)
+    return PathStep(
+        "people", "not begun", "Two annotators or more, and a reviewer who settles disputes.", add
+    )
+
+
 def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime) -> PathStep:
     """Open rounds with their progress; else what waits for a round."""
     new = prepared.pool is not None and (found.opened_at is None or prepared.pool.built_at > found.opened_at)
@@ -210,11 +224,10 @@ def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepare
 def _waiting(found: OpenWork, waiting: int) -> PathStep:
     state: State = "needs attention" if found.finished else "not begun"
     line = f"{amount(waiting, 'pair waits', 'pairs wait')} to be judged"
-    if not found.people:
-        add = Action("Add people", "people", "goldset annotator add NAME")
-        return PathStep("round", state, f"{line}, and there is no annotator yet.", add)
-    ready = f"{line}; {amount(len(found.people), 'annotator')} can judge."
-    return PathStep("round", state, ready, _open_round())
+    who = (
+        f"{amount(len(found.people), 'annotator')} can judge" if found.people else "no annotator is here yet"
+    )
+    return PathStep("round", state, f"{line}; {who}.", _open_round())
 
 
 def _open_round() -> Action:
@@ -255,7 +268,10 @@ def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWo
             held = found.get(one.annotator, AnnotatorWork(one.annotator, 0, [], []))
             answered = sorted([*held.answered, *one.answered])
             seconds = [*held.seconds, *one.seconds]
-            found[one.annotator] = AnnotatorWork(one.annotator, held.open + one.open, answered, seconds)
+            grades = dict(Counter(held.grades) + Counter(one.grades))
+            found[one.annotator] = AnnotatorWork(
+                one.annotator, held.open + one.open, answered, seconds, grades
+            )
     return [found[name] for name in sorted(found)]
 
 

@@ -22,6 +22,7 @@ from curation.path.judging import (
     OpenWork,
     SettledGrades,
     adjudicate_step,
+    people_step,
     read_answers,
     read_rounds,
     read_settled,
@@ -261,6 +262,11 @@ class ProjectPath:
     steps: tuple[PathStep, ...]
     next: str | None
 
+    @property
+    def alpha(self) -> GateCheck | None:
+        """Ordinal alpha against the gate; None where nothing is judged, or it is not read."""
+        return next((step.alpha for step in self.steps if step.alpha), None)
+
 
 @dataclass(frozen=True)
 class PathState:
@@ -341,6 +347,7 @@ def _steps(found: PathState, figures: PathFigures | None) -> list[PathStep]:
         import_step(found.prepared),
         sample_step(found.prepared),
         pool_step(found.prepared),
+        people_step(found.rounds),
         judging,
         deciding,
         split,

@@ -11,7 +11,12 @@ from curation.labeling.rounds.forecast import DailyAnswers
 
 State = Literal["not begun", "at work", "done", "needs attention"]
 
-NAMES = ("import", "sample", "pool", "round", "adjudicate", "split", "freeze", "evaluate", "re-label")
+WORDS: Mapping[State, str] = {"not begun": "to do", "at work": "in progress"}
+"""States that people read in other words."""
+NAMES = (
+    *("import", "sample", "pool", "people", "round", "adjudicate"),
+    *("split", "freeze", "evaluate", "re-label"),
+)
 """The steps in the order of the path."""
 
 

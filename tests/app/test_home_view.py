@@ -24,7 +24,7 @@ from curation.path.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.gold_project import labelled
-from tests.support.projects import add_names, add_pairs, grid, new_project
+from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project
 
 LEAD = Annotator("lena", "lead", False)
 
@@ -68,7 +68,7 @@ def test_home_is_the_first_page_of_leads_alone() -> None:
 def test_an_empty_project_shows_the_whole_path_and_begins_with_the_import(store: Store) -> None:
     test = run("Home")
     found = rows(test)
-    assert [("gs-next" in one) for one in found] == [True, *[False] * 8]
+    assert [("gs-next" in one) for one in found] == [True, *[False] * 9]
     assert "goldset needs documents" in found[0]
     assert links(test)[0][:2] == ("Import a corpus", "import")
 
@@ -95,9 +95,23 @@ def test_disputes_that_wait_are_next_and_alpha_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(context.PROJECT, str(labelled(tmp_path / "l", decided=False).path))
-    (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
+    test = run("Home")
+    (following,) = [one for one in rows(test) if "gs-next" in one]
     assert "1 pair waits for a decision." in following
-    assert "Ordinal alpha" in following
+    (figures,) = [one.proto.body for one in test.get("html") if "gs-figures" in one.proto.body]
+    assert "<b>1</b> <strong>disputed pairs</strong>" in figures
+    assert "Ordinal alpha" in figures
+
+
+def test_a_lead_sees_who_is_at_work_how_fast_and_with_which_grades(store: Store) -> None:
+    add_pairs(store, grid(3, 8))
+    add_names(store, "ada", "ben")
+    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0.0)
+    grade_next(store, "ada", 12)
+    (team,) = [one.proto.body for one in run("Home").get("html") if "gs-team" in one.proto.body]
+    assert "<b dir=\"auto\">ada</b>" in team
+    assert "aria-label=\"grade " in team
+    assert "ben" not in team, "who has answered nothing is not at work"
 
 
 def test_a_job_without_a_process_was_interrupted(store: Store) -> None:

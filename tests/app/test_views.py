@@ -277,11 +277,11 @@ def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
 
 
 def test_a_closed_round_has_no_forecast(running: Store) -> None:
-    assert [metric.label for metric in run("rounds", LEE).metric][-1] == "Done, as it goes now"
+    assert [metric.label for metric in run("rounds", LEE).metric][-1] == "Forecast"
     close_round(running, "first")
     page = run("rounds", LEE)
     assert [metric.label for metric in page.metric][-1] == "Closed"
-    assert "Hours of work left" not in html(page)
+    assert "Hours left" not in html(page)
 
 
 def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:

@@ -22,5 +22,5 @@ def test_as_json_it_has_every_step_with_its_figures(tmp_path: Path) -> None:
     found = json.loads(invoke(["--project", str(store.path), "status", "--json"]).stdout)
     assert found["next"] == "adjudicate"
     assert [step["name"] for step in found["steps"]][:2] == ["import", "sample"]
-    assert found["steps"][4]["alpha"]["figure"] == "ordinal alpha"
+    assert found["steps"][5]["alpha"]["figure"] == "ordinal alpha"
     assert found["left_out"] == []

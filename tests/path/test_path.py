@@ -74,14 +74,15 @@ def test_traffic_waits_to_be_drawn_and_then_for_its_documents(store: Store, tmp_
     assert step(store, "pool").line == "2 queries have no document to judge yet."
 
 
-def test_without_annotators_a_round_begins_with_people(store: Store) -> None:
+def test_people_come_before_the_round(store: Store) -> None:
     add_pairs(store, grid(2, 3))
     add_names(store, "lena", role="lead")
-    assert step(store, "round").action.page == "people"
+    assert (path_of(store).next, step(store, "people").action.page) == ("people", "people")
     add_names(store, "ada")
     found = step(store, "round")
     assert (found.state, found.line) == ("not begun", "6 pairs wait to be judged; 1 annotator can judge.")
     assert found.action.parameters == {"part": "Open a round"}
+    assert (path_of(store).next, step(store, "people").line) == ("round", "1 annotator: ada.")
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_a_closed_round_is_done(judging: Store) -> None:
 def test_disputes_come_before_a_round_at_work(judging: Store) -> None:
     answer_round(judging, "first", lambda who, _, __: 3 if who == "ada" else 0, most=30)
     found = path_of(judging)
-    assert [one.state for one in found.steps[3:5]] == ["at work", "needs attention"]
+    assert [one.state for one in found.steps[4:6]] == ["at work", "needs attention"]
     assert found.next == "adjudicate"
 
 
@@ -173,9 +174,9 @@ def test_a_pair_that_gets_another_opinion_waits_for_nobody(store: Store) -> None
 
 def test_decided_disputes_are_done_and_the_split_is_next(tmp_path: Path) -> None:
     found = path_of(labelled(tmp_path / "labelled"))
-    assert [one.state for one in found.steps[4:6]] == ["done", "not begun"]
+    assert [one.state for one in found.steps[5:7]] == ["done", "not begun"]
     assert found.next == "split"
-    assert found.steps[4].alpha is not None
+    assert found.alpha is not None
 
 
 def test_the_gate_is_told_before_a_first_release(tmp_path: Path) -> None:
@@ -196,7 +197,7 @@ def test_a_gate_that_is_shut_needs_attention_once_all_is_settled(tmp_path: Path)
 
 def test_a_release_leaves_evaluating_next(tmp_path: Path) -> None:
     found = path_of(frozen_project(tmp_path))
-    assert [one.state for one in found.steps[5:]] == ["done", "done", "not begun", "done"]
+    assert [one.state for one in found.steps[6:]] == ["done", "done", "not begun", "done"]
     assert found.next == "evaluate"
 
 

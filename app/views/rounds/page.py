@@ -101,9 +101,7 @@ def show(annotator: Annotator) -> None:
     if part == OPEN:
         opening.show(store, acts, annotator)
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
-        st.button("Refresh", icon=":material/refresh:")
+    name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
     status = round_status(store, name)
     ui.quiet(_state(status))
     PARTS[part](store, status, acts)

@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses, practice_table
-from curation.labeling.rounds.forecast import AnnotatorPace, Forecast, annotators_work, forecast, pace
-from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.rounds.forecast import AnnotatorWork, Forecast, annotators_work, forecast, pace
+from curation.labeling.rounds.status import RoundStatus, round_status
 from curation.labeling.rounds.tables import progress_table
-from curation.reports.page import NumberCell
+from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Store
 
-PACE = ["Annotator", "Open", "Median seconds", "Answers an hour of work", "Hours of work left"]
+EVERY = 10.0
+"""Seconds after which the page looks whether anything has changed."""
+_SHOWN = "round progress"
+
+
+class _Shown(NamedTuple):
+    """What a session shows, and of which state of the project."""
+
+    version: object
+    status: RoundStatus
+    work: list[AnnotatorWork]
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if status.kind == "practice":
         _practice(store, status.round)
         return
-    work = annotators_work(store, status.round)
+    st.session_state.pop(_SHOWN, None)
+    st.fragment(_follow, run_every=EVERY)(store, status)
+
+
+def _follow(store: Store, first: RoundStatus) -> None:
+    """Draw the progress; read anew where something has changed."""
+    with store.reading() as cursor:
+        version = set_fingerprint(cursor)
+    shown: _Shown | None = st.session_state.get(_SHOWN)
+    if shown is None or shown.version != version:
+        status = first if shown is None else round_status(store, first.round)
+        shown = _Shown(version, status, annotators_work(store, first.round))
+        st.session_state[_SHOWN] = shown
+    _draw(shown.status, shown.work)
+
+
+def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     left, middle, right = st.columns(3, gap="large")
     answered, of = (
         sum(getattr(one, name) for one in status.annotators) for name in ("answered", "presentations")
@@ -34,24 +61,14 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         ui.quiet("Nobody is shown more of this round. An answer that still arrives is kept and marked late.")
     else:
         seen = forecast(work)
-        right.metric("Done, as it goes now", _day(seen.done_at) if seen.done_at else "–")
+        right.metric("Forecast", _day(seen.done_at) if seen.done_at else "–")
         ui.quiet(_range(seen))
-    ui.tables(progress_table(status))
+    paces = [pace(one) for one in work]
+    ui.tables(progress_table(status, paces))
     ui.quiet(
-        "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
-    )
-    if status.left_out:
-        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
-    _paces([pace(one) for one in work], status.closed)
-
-
-def _paces(paces: list[AnnotatorPace], closed: bool) -> None:
-    shown = [0, 2, 3] if closed else range(len(PACE))  # of a closed round nothing is left to do
-    rows = [_pace(one) for one in paces]
-    ui.table("Pace", [PACE[place] for place in shown], [[row[place] for place in shown] for row in rows])
-    ui.quiet(
-        "Seconds are those on screen. An hour of work leaves out pauses of more than ten minutes. A dash: "
-        "fewer than ten answers, or a pace that is no person's."
+        "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
+        "Seconds are on screen; an hour is one of work, without pauses of more than ten minutes. "
+        "A dash: fewer than ten answers."
     )
     fast = [f"{one.annotator} {one.hourly:,.0f}" for one in paces if one.too_fast]
     if fast:
@@ -59,18 +76,14 @@ def _paces(paces: list[AnnotatorPace], closed: bool) -> None:
             f"More answers an hour than a person can read: {', '.join(fast)}. They came from a script, or "
             "many were sent at once; no pace is taken from them."
         )
-
-
-def _pace(found: AnnotatorPace) -> tuple[object, ...]:
-    hourly = None if found.too_fast else found.hourly
-    figures = (found.seconds, 1), (hourly, 0), (found.hours_left, 1)
-    return (found.annotator, found.open, *(NumberCell(*figure) for figure in figures))
+    if status.left_out:
+        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
 
 
 def _range(seen: Forecast) -> str:
     if seen.low is None or seen.high is None:
         return seen.how
-    return f"Between {_day(seen.low)} and {_day(seen.high)} in four of five cases. {seen.how}"
+    return f"Between {_day(seen.low)} and {_day(seen.high)} (80 %). {seen.how}"
 
 
 def _day(at: datetime) -> str:

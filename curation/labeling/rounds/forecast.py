@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
@@ -91,12 +91,16 @@ class AnnotatorPace(NamedTuple):
 
 
 class AnnotatorWork(NamedTuple):
-    """One annotator's open items, the times of their answers (ascending), and the known seconds on screen."""
+    """One annotator's open items, the times of their answers (ascending), and the known seconds on screen.
+
+    grades: grade → answers; -1 is "cannot tell".
+    """
 
     annotator: str
     open: int
     answered: Sequence[datetime]
     seconds: Sequence[float]
+    grades: Mapping[int, int] = {}
 
 
 class Forecast(NamedTuple):
@@ -146,9 +150,11 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
         hidden = Counter(one.annotator for one in unshown(cursor) if one.round_id == round_id)
     return [
         AnnotatorWork(
-            name, left - hidden[name], at or [], [milliseconds / 1000 for milliseconds in times or []]
+            *(name, left - hidden[name], at or []),
+            [milliseconds / 1000 for milliseconds in times or []],
+            grades or {},
         )
-        for name, left, at, times in rows
+        for name, left, at, times, grades in rows
     ]
 
 
@@ -261,7 +267,8 @@ WITH first_answers AS (
     QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
 SELECT p.annotator, count(*) FILTER (NOT coalesce(s.answered, false)),
        list(f.submitted_at ORDER BY f.submitted_at) FILTER (f.submitted_at IS NOT NULL),
-       list(f.active_ms ORDER BY f.active_ms) FILTER (f.active_ms IS NOT NULL)
+       list(f.active_ms ORDER BY f.active_ms) FILTER (f.active_ms IS NOT NULL),
+       histogram(coalesce(s.grade, -1)) FILTER (s.answered)
 FROM live_presentations p
 LEFT JOIN presentation_states s USING (presentation_id)
 LEFT JOIN first_answers f USING (presentation_id)

@@ -5,32 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from curation.labeling.rounds.assignment import NAMES
+from curation.labeling.rounds.forecast import AnnotatorPace
 from curation.labeling.rounds.layout import MINIMUM_ANSWERED, ControlItemResult
 from curation.labeling.rounds.pilot import PilotReport
 from curation.labeling.rounds.status import RoundStatus
 from curation.reports.page import BarCell, NumberCell, QueryName, Table, figure_row, figure_table
 
 
-def progress_table(status: RoundStatus) -> Table:
-    """How far everybody is; blind duplicates are counted."""
+def progress_table(status: RoundStatus, paces: Sequence[AnnotatorPace] = ()) -> Table:
+    """How far everybody is, and how fast where `paces` are given; blind duplicates are counted."""
+    found = {one.annotator: one for one in paces}
+    fast = ("Median seconds", "Answers an hour", "Hours left")[
+        : 0 if not paces else 2 if status.closed else 3
+    ]
     rows = (
         (
             *(one.annotator, BarCell(one.answered, one.presentations), one.answered, one.presentations),
-            *(one.cannot_tell, one.later, one.flagged, one.last_at),
+            *(one.cannot_tell, one.later, one.flagged),
+            *_pace(found.get(one.annotator))[: len(fast)],
+            one.last_at,
         )
         for one in status.annotators
     )
-    columns = (
-        "Annotator",
-        "Share",
-        "Answered",
-        "Of",
-        "Cannot tell",
-        "Put off",
-        "Flagged",
-        "Last answer (UTC)",
-    )
+    told = ("Cannot tell", "Put off", "Flagged")
+    columns = ("Annotator", "Share", "Answered", "Of", *told, *fast, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
+
+
+def _pace(found: AnnotatorPace | None) -> tuple[NumberCell, ...]:
+    if found is None:
+        return (NumberCell(None, 1), NumberCell(None, 0), NumberCell(None, 1))
+    hourly = None if found.too_fast else found.hourly
+    return (NumberCell(found.seconds, 1), NumberCell(hourly, 0), NumberCell(found.hours_left, 1))
 
 
 def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
