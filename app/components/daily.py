@@ -53,7 +53,7 @@ def three_figures(found: PathState, alpha: GateCheck | None, waiting: bool = Fal
     judged, of = f"{grades.judged:,}", "pairs judged"
     below = f"{amount(grades.graded, 'query', 'queries')} with a grade"
     if rounds.open:
-        judged, of = percent(rounds.share), "of the open rounds"
+        judged, of = percent(rounds.share), "of open rounds judged"
         below = f"{rounds.answered:,} of {rounds.answered + rounds.left:,} answers · {below}"
     known = alpha is not None and alpha.value is not None
     drawn = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
