@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
+APART: Mapping[str, Any] = {"apart": True}
+"""The metadata of a dataclass's field that is no part of its JSON."""
 LONGEST_NOTE = 4_000
 """Characters of a note, a reason or a question that a person writes."""
 
@@ -132,9 +134,13 @@ def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and NamedTuples become objects, dates ISO texts."""
+    """The value as JSON knows it: dataclasses and NamedTuples become objects, dates ISO texts.
+
+    A field whose metadata is `APART` is left out.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        written = [field.name for field in dataclasses.fields(value) if field.metadata != APART]
+        return {name: plain(getattr(value, name)) for name in written}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):

@@ -106,6 +106,7 @@ def assembled(
     hidden = [[release.sealed_queries] if secrets is None else secrets[system.name] for system in systems]
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
+    lists = {system.name: system.first_places for system in systems}
     return Evaluation(
         **_about(release, measures, options),
         runs=_evaluated(release, facets, systems, hidden, options.seed),
@@ -117,11 +118,8 @@ def assembled(
         hard_negatives=_hard_negatives(release, measures, rows, options),
         **_pool_figures(release, rows, options),
         turning=_turning(release, measures[0], systems) if options.turning else (),
-        similar_lists=similar_lists(
-            {system.name: system.first_places for system in systems},
-            len(release.qrels.query_ids),
-            options.comparison.baseline,
-        ),
+        similar_lists=similar_lists(lists, len(release.qrels.query_ids), options.comparison.baseline),
+        lists={} if release.sealed else lists,
     )
 
 

@@ -18,7 +18,7 @@ from all lists whose figures are shown in the same evaluation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from curation.evaluation.comparison.compared import ComparedSystems, ComparisonO
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, Comparison
-from curation.evaluation.comparison.similar_lists import SimilarLists, Turning
+from curation.evaluation.comparison.similar_lists import FirstPlaces, SimilarLists, Turning
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, candidate_lists
 from curation.evaluation.figures.inferred import InferredFigures
 from curation.evaluation.figures.means import (
@@ -49,6 +49,7 @@ from curation.scoring.inputs.subtopic_file import SubtopicFacts
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSeconds
 from curation.scoring.metrics.measures import Measure, measures_named
 from curation.scoring.metrics.qrels import RunRows, TieCounts
+from curation.text import APART
 
 DEFAULT_FACETS = ("stratum",)
 
@@ -185,6 +186,8 @@ class Evaluation:
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     mark: that the release was frozen against the gate, where it was.
+    lists: the first documents of each system, by query; of several runs the first. They are no figure, so no
+        JSON of an evaluation has them. Empty where a sealed part was evaluated.
     """
 
     release: str
@@ -220,6 +223,7 @@ class Evaluation:
     similar_lists: tuple[SimilarLists, ...] = ()
     subtopics: SubtopicFacts | None = None
     mark: str | None = None
+    lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=APART)
 
     @property
     def synthetic(self) -> int:
@@ -259,6 +263,7 @@ def sealed_evaluation(
         runs=tuple(map(_sealed_system, evaluation.runs)),
         query_ids=None,
         query_texts=None,
+        lists={},
         summaries=summaries,
         reranking=tuple(map(_sealed_depth, depths)),
         depths_left_out=tuple(one.depth for one in evaluation.reranking if one not in depths),

@@ -20,6 +20,7 @@ from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
+from curation.evaluation.comparison.similar_lists import FirstPlaces
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
 from curation.looks.ladder import PartLadder, part_ladder, scored_by
@@ -28,10 +29,12 @@ from curation.releases.looks import look_queries, looks
 from curation.releases.stored import mark_of
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.metrics.measures import measures_for, measures_named
-from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts
 from curation.text import canonical_json, digest, plain
 
+LISTED = 20
+"""Documents of each list that are kept, so that lists can be read side by side; none of sealed parts."""
 MOST_ROWS = 20
 """Rows of a leaderboard; each is compared with each."""
 
@@ -105,7 +108,24 @@ def store_submitted(
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
+        for system, places in found.lists.items() if found else ():
+            append(cursor, "evaluation_lists", _first_documents(evaluation_id, system, places, found))
     return evaluation_id
+
+
+def _first_documents(
+    evaluation_id: str, system: str, places: FirstPlaces, found: Evaluation
+) -> dict[str, list[Any]]:
+    """The first documents of a system's lists, as columns."""
+    inside, ids = places.rank <= LISTED, found.query_ids or ()
+    queries = [ids[query] for query in places.query[inside].tolist()]
+    return {
+        "evaluation_id": [evaluation_id] * len(queries),
+        "system": [system] * len(queries),
+        "query_id": queries,
+        "rank": places.rank[inside].tolist(),
+        "document_id": places.documents.filter(inside).to_pylist(),
+    }
 
 
 class EvaluableRelease(NamedTuple):

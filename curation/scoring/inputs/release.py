@@ -161,18 +161,25 @@ def _component(place: int, number: int) -> Callable[[Row], str]:
 NO_CELL = "no relevant document in a cluster"
 
 
-def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
-    """The facets `cluster` and `grid` of queries; none where the release has no coverage.
+def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
+    """The facets of a release's queries, with those of its coverage map.
 
     Parameters
     ----------
-    query_ids: the evaluated queries; masks are in their order.
+    queries: the evaluated ones; masks are in their order.
+    part_rows: the rows of a part of the release.
     """
-    coverage = release.rows("coverage")
+    facets = facets_of(queries, dimensions_of(part_rows("sampling")))
+    return facets | {one.name: one for one in _coverage_facets(queries, part_rows)}
+
+
+def _coverage_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> list[Facet]:
+    """The facets `cluster` and `grid` of queries; none where the release has no coverage."""
+    coverage = part_rows("coverage")
     if not coverage:
         return []
-    of = {row["query_id"]: row for row in release.rows("query_coverage")}
-    rows = [of[query_id] for query_id in query_ids]
+    of = {row["query_id"]: row for row in part_rows("query_coverage")}
+    rows = [of[row["query_id"]] for row in queries]
     return [_clusters(rows, coverage[0]["clusters"]), _grid(rows)]
 
 
@@ -322,8 +329,6 @@ def read_release(
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
         )
-    facets = facets_of(chosen, dimensions_of(release.rows("sampling")))
-    facets |= {one.name: one for one in coverage_facets(ids, release)}
     candidates, pools = release.rows("candidates"), release.rows("pools")
     documents = frozenset(row["document_id"] for row in release.rows("documents"))
     drawn = release.rows("pool_sample")
@@ -334,7 +339,7 @@ def read_release(
         sealed=tuple(part for part in parts if part in sealed),
         qrels=qrels_of(graded, ids, scale_of(release.rows("guides")), relevant),
         texts={row["query_id"]: row["text"] for row in chosen},
-        facets=facets,
+        facets=all_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
         documents=documents,

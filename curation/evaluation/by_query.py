@@ -1,0 +1,180 @@
+"""An evaluation query by query: two runs' values against each other, and their lists side by side.
+
+Runs may be of one evaluation, or of two on the same parts of a release. Of a sealed part there is nothing by
+query. What another release has sealed since is left out, too, and counted: the door decides for both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
+
+from curation.door import shut_door, withheld
+from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.submitted import submitted_texts
+from curation.presentation.excerpts import marked_spans, query_stems
+from curation.scoring.inputs.release import all_facets
+from curation.store import Annotator, Cursor
+from curation.store.documents import BEGINNING, snapshot_texts
+from curation.store.release_parts import query_rows, read_part, read_parts
+
+RESULTS = ("won", "lost", "tied", "zero")
+
+
+class EvaluatedRun(NamedTuple):
+    """A system of a stored evaluation."""
+
+    evaluation_id: str
+    system: str
+
+
+class QueryValue(NamedTuple):
+    """A query with the value of one run, or of two."""
+
+    query_id: str
+    text: str
+    values: tuple[float, ...]
+
+    @property
+    def difference(self) -> float:
+        """By how much the second run is above the first; of one run its value."""
+        return self.values[-1] - (self.values[0] if len(self.values) > 1 else 0.0)
+
+    @property
+    def result(self) -> str:
+        """Of the second run, out of `RESULTS`; `zero` is 0 for all of them."""
+        if not any(self.values):
+            return "zero"
+        return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
+
+
+class ByQuery(NamedTuple):
+    """Queries with a value of each run, by falling difference.
+
+    Attributes
+    ----------
+    remark: what is left out because a release has sealed it; '' where nothing is.
+    """
+
+    measure: str
+    release_id: str
+    rows: tuple[QueryValue, ...]
+    remark: str
+
+
+class ListedDocument(NamedTuple):
+    """A place of a list.
+
+    Attributes
+    ----------
+    grade: None where nobody judged it for the release.
+    elsewhere: its rank in the other list, None where that has it not within `LISTED`; 0 without another list.
+    shares_word: whether it has one of the query's words; None where the corpus has no such document now.
+    """
+
+    rank: int
+    document_id: str
+    title: str
+    grade: int | None
+    elsewhere: int | None
+    shares_word: bool | None
+
+
+def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
+    """The values of one run or of two, by the first measure of the first one's evaluation.
+
+    Raises
+    ------
+    NotFoundError: there is no such evaluation of theirs, or none of that run.
+    RefusedError: a sealed part was evaluated.
+    """
+    results = [_result(cursor, run, annotator) for run in runs]
+    measure = results[0]["measures"][0]
+    values = [_values(result, run.system, measure) for result, run in zip(results, runs, strict=True)]
+    texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
+    door = shut_door(cursor)
+    both = [name for name in texts if all(found.get(name) is not None for found in values)]
+    rows = [QueryValue(name, texts[name], tuple(found[name] for found in values)) for name in both]
+    shown = [row for row in rows if door.shows(row.query_id)]
+    return ByQuery(
+        measure,
+        results[0]["release_id"],
+        tuple(sorted(shown, key=lambda row: (-row.difference, row.query_id))),
+        withheld(len(rows) - len(shown), "query", "queries"),
+    )
+
+
+def _result(cursor: Cursor, run: EvaluatedRun, annotator: Annotator) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(submitted_texts(cursor, run.evaluation_id, annotator)[1])
+    if result.get("sealed"):
+        parts = ", ".join(result["sealed"])
+        raise RefusedError(f"{parts} is sealed, and there is nothing by query of a sealed part.")
+    return result
+
+
+def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
+    """Query id → value of a system, of a measure."""
+    for one in result.get("runs", ()):
+        if one["name"] == system and measure in one["per_query"]:
+            return dict(zip(result["query_ids"], one["per_query"][measure], strict=True))
+    raise NotFoundError(f"This evaluation has no values of {system} by {measure}.")
+
+
+def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, dict[str, frozenset[str]]]:
+    """Facet → kind → the queries of a release that are of it."""
+    parts = read_parts(cursor, release_id, ["queries", "sampling", "coverage", "query_coverage"])
+    queries = list(parts["queries"])
+    ids = [row["query_id"] for row in queries]
+    return {
+        name: {kind: frozenset(compress(ids, mask.tolist())) for kind, mask in facet.values.items()}
+        for name, facet in all_facets(queries, lambda part: list(parts.get(part, ()))).items()
+    }
+
+
+def side_by_side(
+    cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValue, annotator: Annotator
+) -> list[list[ListedDocument]]:
+    """The kept list of each run for a query; empty where it returned nothing, or none was kept.
+
+    Raises
+    ------
+    NotFoundError: there is no such evaluation of theirs.
+    RefusedError: a sealed part was evaluated, or a release seals the query.
+    """
+    shut_door(cursor).need(query.query_id)
+    (release_id,) = {_result(cursor, run, annotator)["release_id"] for run in runs}
+    grades = query_rows(cursor, release_id, "qrels", query.query_id)
+    graded = {row["document_id"]: row["grade"] for row in grades}
+    lists = [_kept(cursor, run, query.query_id) for run in runs]
+    (header,) = read_part(cursor, release_id, "release")
+    wanted = sorted({name for found in lists for name in found})
+    texts = snapshot_texts(cursor, header["snapshot_id"], wanted).to_pylist()
+    described = {row["document_id"]: _described(row, query_stems(query.text)) for row in texts}
+
+    def places(found: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
+        return [
+            ListedDocument(
+                *(rank, name, described.get(name, (name, None))[0], graded.get(name)),
+                *(0 if other is None else other.get(name), described.get(name, (name, None))[1]),
+            )
+            for name, rank in found.items()
+        ]
+
+    return [places(found, lists[1 - place] if len(lists) > 1 else None) for place, found in enumerate(lists)]
+
+
+def _kept(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
+    """Document id → rank, from the first place on."""
+    sql = """
+        SELECT document_id, rank FROM evaluation_lists
+        WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank
+    """
+    return dict(cursor.execute(sql, [*run, query_id]).fetchall())
+
+
+def _described(text: Mapping[str, str], stems: frozenset[str]) -> tuple[str, bool]:
+    """The title of a document, or how it begins, and whether it has one of the words."""
+    title = text["title"].strip() or text["body"][:BEGINNING]
+    return title, any(marked_spans(text[field], stems) for field in ("title", "body"))
