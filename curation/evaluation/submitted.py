@@ -108,8 +108,9 @@ def store_submitted(
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
-        for system, places in found.lists.items() if found else ():
-            append(cursor, "evaluation_lists", _first_documents(evaluation_id, system, places, found))
+        if found is not None:
+            for system, places in found.lists.items():
+                append(cursor, "evaluation_lists", _first_documents(evaluation_id, system, places, found))
     return evaluation_id
 
 

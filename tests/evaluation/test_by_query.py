@@ -1,0 +1,103 @@
+"""Evaluations query by query: two runs against each other, their lists, and what a seal keeps out of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.by_query import EvaluatedRun, QueryValue, by_query, kinds_of_queries, side_by_side
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.submission import submit
+from curation.store import Annotator, Store
+from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
+
+VERA, WALT, LEE = (
+    Annotator("vera", "evaluator", False),
+    Annotator("walt", "evaluator", False),
+    Annotator("lee", "lead", False),
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Store]:
+    store = evaluated_project(tmp_path)
+    yield store
+    store.close()
+
+
+def evaluated(store: Store, folder: Path, *names: str, part: str = "dev", by: str = "vera") -> str:
+    runs = tuple((name, str(write_run(folder / f"{name}.trec", ranked(name)))) for name in names)
+    found = submit(store, EvaluateRequest("v1", part, runs=runs, reason="May"), by).evaluation_id
+    assert found is not None
+    return found
+
+
+def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
+    project: Store, tmp_path: Path
+) -> None:
+    one = evaluated(project, tmp_path, "a", "b")
+    other = evaluated(project, tmp_path, "b")
+    with project.reading() as cursor:
+        found = by_query(cursor, [EvaluatedRun(one, "a"), EvaluatedRun(one, "b")], VERA)
+        across = by_query(cursor, [EvaluatedRun(one, "a"), EvaluatedRun(other, "b")], VERA)
+        kinds = kinds_of_queries(cursor, found.release_id)
+    assert found == across, "of two evaluations as of one"
+    assert len(found.rows) == 30
+    assert [row.difference for row in found.rows] == sorted((r.difference for r in found.rows), reverse=True)
+    assert {row.result for row in found.rows} <= {"won", "lost", "tied"}
+    assert QueryValue("q", "text", (0.0, 0.0)).result == "zero"
+    assert {"imported", "written"} == set(kinds["source"])
+
+
+def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_document(
+    project: Store, tmp_path: Path
+) -> None:
+    one = evaluated(project, tmp_path, "a", "b")
+    runs = [EvaluatedRun(one, "a"), EvaluatedRun(one, "b")]
+    with project.reading() as cursor:
+        query = by_query(cursor, runs, VERA).rows[0]
+        lists = side_by_side(cursor, runs, query, VERA)
+        alone = side_by_side(cursor, runs[:1], query, VERA)
+    for name, found, other in zip("ab", lists, reversed(lists), strict=True):
+        assert [place.document_id for place in found] == ranked(name)[query.query_id]
+        ranks = {place.document_id: place.rank for place in other}
+        assert [place.elsewhere for place in found] == [ranks[place.document_id] for place in found]
+        number = query.query_id[1:]
+        assert {place.document_id: place.grade for place in found} == {
+            f"d{number}.{place}": (3, 2, 1, 0, None, None)[place] for place in range(6)
+        }
+        assert {place.shares_word for place in found} == {False}
+    assert {place.elsewhere for place in alone[0]} == {0}
+
+
+def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_sealed_since(
+    project: Store, tmp_path: Path
+) -> None:
+    sealed = evaluated(project, tmp_path, "a", part="test", by="lee")
+    everything = evaluated(project, tmp_path, "a", part="all", by="lee")
+    open_part = evaluated(project, tmp_path, "a", by="vera")
+    secret = QueryValue(sealed_queries(project)[0], "text", (0.0,))
+    with project.reading() as cursor:
+        for evaluation in (sealed, everything):
+            runs = [EvaluatedRun(evaluation, "a")]
+            with pytest.raises(RefusedError, match="nothing by query of a sealed part"):
+                by_query(cursor, runs, LEE)
+            with pytest.raises(RefusedError):
+                side_by_side(cursor, runs, secret, LEE)
+        rows = cursor.execute("SELECT DISTINCT evaluation_id FROM evaluation_lists").fetchall()
+        assert rows == [(open_part,)], "not even stored"
+        with pytest.raises(RefusedError, match="seals what people said"):
+            side_by_side(cursor, [EvaluatedRun(open_part, "a")], secret, LEE)
+        with pytest.raises(NotFoundError):
+            by_query(cursor, [EvaluatedRun(open_part, "a")], WALT)
+    with project.transaction() as cursor:  # as a release would that seals all of v1's queries
+        cursor.execute(
+            "INSERT INTO releases SELECT 'v2', 'broken', manifest, frozen_at, frozen_by FROM releases"
+        )
+    with project.reading() as cursor:
+        found = by_query(cursor, [EvaluatedRun(open_part, "a")], VERA)
+    assert found.rows == ()
+    assert found.remark.startswith("30 queries are of parts that a release seals")
