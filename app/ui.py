@@ -15,7 +15,16 @@ from app.components.links import PageLink, page_link, query_link
 from curation.errors import CurationError
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import NAMES, Element, Fact, Node
-from curation.reports.page import BarCell, IntervalCell, QueryName, Section, Table, cell_text, is_figure
+from curation.reports.page import (
+    BarCell,
+    GradeCell,
+    IntervalCell,
+    QueryName,
+    Section,
+    Table,
+    cell_text,
+    is_figure,
+)
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
 from curation.text import isolated
@@ -278,6 +287,13 @@ def _cell(value: object) -> str:
     if isinstance(value, PageLink):
         return f"<td>{page_link(value)}</td>"
     shown = cell_text(value)
+    if isinstance(value, GradeCell):
+        share = (
+            ""
+            if value.grade is None
+            else f' style="--share:{100 * value.grade / max(1, value.highest):.0f}%"'
+        )
+        return f'<td><span class="gs-grade"{share}>{escape(shown)}</span></td>'
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it
     return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"

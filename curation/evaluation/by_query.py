@@ -20,6 +20,8 @@ from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import query_rows, read_part, read_parts
 
+EXPLAINED = 3
+"""Differences of two lists that are told in sentences."""
 RESULTS = ("won", "lost", "tied", "zero")
 
 
@@ -51,7 +53,7 @@ class QueryValue(NamedTuple):
 
 
 class ByQuery(NamedTuple):
-    """Queries with a value of each run, by falling difference.
+    """Queries with a value of each run, from the largest loss to the largest gain.
 
     Attributes
     ----------
@@ -59,6 +61,7 @@ class ByQuery(NamedTuple):
     """
 
     measure: str
+    scale: tuple[int, ...]
     release_id: str
     rows: tuple[QueryValue, ...]
     remark: str
@@ -100,15 +103,18 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
     shown = [row for row in rows if door.shows(row.query_id)]
     return ByQuery(
         measure,
+        tuple(results[0]["scale"]),
         results[0]["release_id"],
-        tuple(sorted(shown, key=lambda row: (-row.difference, row.query_id))),
+        tuple(sorted(shown, key=lambda row: (row.difference, row.query_id))),
         withheld(len(rows) - len(shown), "query", "queries"),
     )
 
 
 def _result(cursor: Cursor, run: EvaluatedRun, annotator: Annotator) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(submitted_texts(cursor, run.evaluation_id, annotator)[1])
-    if result.get("sealed"):
+    if "runs" not in result:
+        raise NotFoundError("This evaluation is of answers alone: it has no lists.")
+    if result["sealed"]:
         parts = ", ".join(result["sealed"])
         raise RefusedError(f"{parts} is sealed, and there is nothing by query of a sealed part.")
     return result
@@ -116,7 +122,7 @@ def _result(cursor: Cursor, run: EvaluatedRun, annotator: Annotator) -> dict[str
 
 def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
     """Query id → value of a system, of a measure."""
-    for one in result.get("runs", ()):
+    for one in result["runs"]:
         if one["name"] == system and measure in one["per_query"]:
             return dict(zip(result["query_ids"], one["per_query"][measure], strict=True))
     raise NotFoundError(f"This evaluation has no values of {system} by {measure}.")
@@ -178,3 +184,22 @@ def _described(text: Mapping[str, str], stems: frozenset[str]) -> tuple[str, boo
     """The title of a document, or how it begins, and whether it has one of the words."""
     title = text["title"].strip() or text["body"][:BEGINNING]
     return title, any(marked_spans(text[field], stems) for field in ("title", "body"))
+
+
+def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequence[str]) -> list[str]:
+    """The first documents that two lists do not have at one rank, a sentence each."""
+    found: dict[str, tuple[int, str]] = {}
+    for place, documents in enumerate(lists):
+        system, other = systems[place], systems[1 - place]
+        for one in documents:
+            grade = "not judged" if one.grade is None else f"grade {one.grade}"
+            title = f"“{one.title}” ({grade})"
+            if one.elsewhere is None:
+                why = "; it has none of the query's words" if one.shares_word is False else ""
+                sentence = f"Only {system} has {title}, at rank {one.rank}{why}."
+            else:
+                sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
+            if one.elsewhere != one.rank:
+                first = min(one.rank, one.elsewhere or one.rank)
+                found.setdefault(one.document_id, (first, sentence))
+    return [sentence for _, sentence in sorted(found.values())[:EXPLAINED]]

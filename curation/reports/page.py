@@ -104,6 +104,13 @@ class QueryName(str):
         return name
 
 
+class GradeCell(NamedTuple):
+    """A cell with a grade out of a scale up to the highest one, None where nobody judged."""
+
+    grade: int | None
+    highest: int
+
+
 def cell_text(value: object) -> str:
     """What a table shows of a value: None is unknown, fractions have three places, times end with minutes."""
     if value is None:
@@ -116,6 +123,8 @@ def cell_text(value: object) -> str:
         return percent(value.part / value.whole if value.whole else 0.0)
     if isinstance(value, IntervalCell):
         return ""
+    if isinstance(value, GradeCell):
+        return "not judged" if value.grade is None else str(value.grade)
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, float):

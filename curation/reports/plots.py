@@ -45,12 +45,13 @@ class DotRow(NamedTuple):
 
 
 class PlotPoint(NamedTuple):
-    """One point; with a label it is drawn larger and named by it."""
+    """One point; with a label it is drawn larger and named by it; a page knows by its key what was clicked."""
 
     x: float
     y: float
     description: str
     label: str = ""
+    key: str = ""
 
 
 class PlotCurve(NamedTuple):
