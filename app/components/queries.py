@@ -1,4 +1,4 @@
-"""Queries to choose one of: points of a plot for the mouse, and bars that are radio buttons for the keyboard."""
+"""Queries to choose one of: points of a plot for the mouse, bars that are radio buttons for the keyboard."""
 
 from __future__ import annotations
 

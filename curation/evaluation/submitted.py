@@ -26,7 +26,8 @@ from curation.evaluation.report.page import EvaluationReport, answers_report, ev
 from curation.looks.ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
-from curation.releases.stored import mark_of
+from curation.releases.stored import list_releases, mark_of
+from curation.reports.page import Mark
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.metrics.measures import measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
@@ -237,6 +238,26 @@ def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
         own = values[one.look_id, scored_by(measure, asked["relevant"])]
         runs.append(SubmittedRun(one.system, one.looked_by, one.looked_at, first_figure(one.shown), own))
     return runs
+
+
+def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
+    """System → its figures on a part of all releases in the order of freezing, those of each by writing.
+
+    Of a sealed part leads alone see them.
+    """
+    require_role(annotator, *EVALUATING)
+    found: dict[str, list[Mark]] = {}
+    for release_id, name in {row.release_id: row.name for row in list_releases(cursor)}.items():
+        sealed = evaluable_release(cursor, release_id).parts.get(part)
+        if sealed is None or (sealed and annotator.role != "lead"):
+            continue
+        for run in board(cursor, release_id, [part], sealed):
+            figure = run.figure
+            if figure["measure"] == measure and figure["value"] is not None:
+                when, about = f"{run.at:%Y-%m-%d}", f"{name}, {figure['n']:,} queries, {run.by}"
+                mark = Mark(when, figure["value"], figure["low"], figure["high"], size=about)
+                found.setdefault(run.system, []).append(mark)
+    return found
 
 
 def part_rungs(cursor: Cursor, release_id: str, part: str) -> PartLadder:

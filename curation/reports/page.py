@@ -364,11 +364,18 @@ def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     return {"rows": rows, "width": NARROW, "height": top + 12, **places}
 
 
-def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]]) -> Markup:
-    """A panel for each series, with a mark for each week, all on one scale; marks are named by ISO dates."""
+def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
+    """A panel for each series, with a mark for each week, all on one scale; marks are named by ISO dates.
+
+    Parameters
+    ----------
+    joined: the figures of a series, none of which is missing, are joined by a line.
+    """
     start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
     scale = _Scale(start, 26 + _PLOT, -_PLOT)
-    return in_two_sizes("weeks.svg", *_grids(_PLOT + 58, len(series)), title=title, y=scale, series=series)
+    return in_two_sizes(
+        "weeks.svg", *_grids(_PLOT + 58, len(series)), title=title, y=scale, series=series, joined=joined
+    )
 
 
 def _grids(high: int, panels: int) -> tuple[dict[str, object], dict[str, object]]:

@@ -45,7 +45,7 @@ class DotRow(NamedTuple):
 
 
 class PlotPoint(NamedTuple):
-    """One point; with a label it is drawn larger and named by it; a page knows by its key what was clicked."""
+    """One point; with a label it is drawn larger and named by it; a page knows by its key what is clicked."""
 
     x: float
     y: float

@@ -17,9 +17,10 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.views.evaluate import submit, uploads
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.by_query import EvaluatedRun, by_query
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_files
-from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
+from curation.evaluation.submitted import board, histories, ranked, submitted_evaluations, submitted_report
 from curation.jobs import Job, Jobs, jobs_of, last_job
 from curation.jobs.running import Progressed, begin, end
 from curation.jobs.uploads import uploads_root
@@ -45,7 +46,12 @@ VERA, WALT, LEE, ANNA = (
 )
 
 
-FOLDED = ["Runs with ids of their own", "Further questions about the runs", "Answers of the systems"]
+FOLDED = [
+    "Evaluate runs",
+    "Runs with ids of their own",
+    "Further questions about the runs",
+    "Answers of the systems",
+]
 
 
 @pytest.fixture
@@ -90,7 +96,7 @@ def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_pa
     )
     assert not page.exception
     assert not page.error
-    assert "Query by query" in [one.label for one in page.expander]
+    assert ">Query by query<" in html(page)
     assert "Runs on v1, dev" in html(page)
     with project.reading() as cursor:
         (found,) = submitted_evaluations(cursor, VERA)
@@ -107,9 +113,60 @@ def test_a_sealed_part_needs_a_reason_and_shows_no_single_query(project: Store, 
     assert show(project, "v1").looks == ()
     page = submitted(opened(VERA, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
-    assert "Query by query" not in [one.label for one in page.expander]
+    assert ">Query by query<" not in html(page)
     (look,) = show(project, "v1").looks
     assert (look.looked_by, look.reason, look.system) == ("vera", "May", "bm25")
+
+
+def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
+    project: Store, tmp_path: Path
+) -> None:
+    page = submitted(opened(LEE), ("a.trec", run_bytes(tmp_path, "a")))
+    page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")))
+    picked = {one.label: one for one in page.selectbox}
+    assert (picked["System"].value.system, picked["Compared with it"].value) == ("b", None)
+    picked["System"].select_index(1)
+    picked["Compared with it"].select_index(1)
+    page = page.run()
+    with project.reading() as cursor:
+        of_b, of_a = submitted_evaluations(cursor, LEE)
+        runs = [EvaluatedRun(of_a.evaluation_id, "a"), EvaluatedRun(of_b.evaluation_id, "b")]
+        rows = by_query(cursor, runs, LEE).rows
+    shown = html(page)
+    assert rows[0].text in shown, "the query that lost most"
+    assert re.search(r'"gs-grade" style="--share:100%">3<.*"gs-grade">not judged<', shown)
+    assert re.search(r"\(grade \d\) is at rank \d in a and at \d in b\.", shown)
+    picked = {one.label: one for one in page.selectbox}
+    picked["Result"].select("Won")
+    picked["Kind of query or region"].select("source: written")
+    wanted = [row for row in rows if row.result == "won" and int(row.query_id[1:]) % 2]
+    assert wanted[0].text in html(page.run())
+
+
+def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:
+    for release, name in (("v1", "a"), ("v1", "b"), ("v2", "a")):
+        if release == "v2":
+            import_answers(project, references(tmp_path))
+            freeze(project, "v2")
+        page = opened(LEE)
+        page.selectbox[0].select(release)
+        submitted(page.run(), ("bm25.trec", run_bytes(tmp_path, name)))
+    submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
+    with project.reading() as cursor:
+        (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
+        assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
+        assert all(mark.has_interval for mark in marks)
+        assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["bm25"]) == 1
+        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"
+
+
+def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
+    page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
+    shown = html(page)
+    assert "test is sealed: there is nothing by query of a sealed part." in shown
+    assert not [one for one in page.selectbox if one.label in ("System", "Result")]
+    texts = [query(number).text for number in range(QUERIES)]
+    assert not [text for text in texts if text in shown]
 
 
 def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_path: Path) -> None:
@@ -416,7 +473,8 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
     page = opened(LEE)
     page = page.selectbox[0].select("v2").run()
     sent = answers_file(tmp_path, [f"q{number}" for number in range(QUERIES)]).read_bytes()
-    page = page.file_uploader[1].set_value([("new.jsonl", sent, "application/json")]).run()
+    uploader = next(one for one in page.file_uploader if one.label == "Files of answers")
+    page = uploader.set_value([("new.jsonl", sent, "application/json")]).run()
     graded = [one.label for one in page.selectbox if "people graded" in one.label]
     assert len(graded) == 2, "leads choose where people graded answers"
     page = next(one for one in page.button if one.label == "Evaluate").click().run()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
 from app.components.links import query_link
 from app.components.queries import QueryBar, queries
+from curation.errors import NotFoundError
 from curation.evaluation.by_query import (
     RESULTS,
     ByQuery,
@@ -20,6 +22,7 @@ from curation.evaluation.by_query import (
     kinds_of_queries,
     side_by_side,
 )
+from curation.evaluation.report.comparison import QUERY_BY_QUERY
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
 from curation.reports.page import GradeCell, QueryName
 from curation.reports.plots import PlotPoint, scatter
@@ -30,6 +33,7 @@ from curation.text import amount, decimal
 MOST = 500
 """Queries in the picture."""
 ALL = "All"
+_FACETS = {CLUSTER: "region"}
 
 
 @st.fragment
@@ -42,14 +46,23 @@ def show(
     ----------
     others: further evaluations on the same parts, whose runs can be compared with.
     """
+    ui.heading(QUERY_BY_QUERY)
+    if evaluation.sealed:
+        ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: there is nothing by query of a sealed part.")
+        return
     runs = [EvaluatedRun(one.evaluation_id, name) for one in (evaluation, *others) for name in one.systems]
     made = {one.evaluation_id: f" ({one.made_at:%d %b %H:%M})" for one in others}
+    columns = st.columns(4)
     chosen = _runs(
-        runs, len(evaluation.systems), lambda run: f"{run.system}{made.get(run.evaluation_id, '')}"
+        columns, runs, len(evaluation.systems), lambda run: f"{run.system}{made.get(run.evaluation_id, '')}"
     )
-    with store.reading() as cursor:
-        found = by_query(cursor, chosen, annotator)
-    rows = _filtered(store, found)
+    try:
+        with store.reading() as cursor:
+            found = by_query(cursor, chosen, annotator)
+    except NotFoundError as missing:
+        ui.quiet(missing.found)
+        return
+    rows = _filtered(store, found, columns)
     if found.remark:
         ui.quiet(found.remark)
     if not rows:
@@ -64,37 +77,34 @@ def show(
     _show_lists(query, found, names, lists)
 
 
-def _runs(runs: Sequence[EvaluatedRun], own: int, label: Callable[[EvaluatedRun], str]) -> list[EvaluatedRun]:
+def _runs(
+    columns: Sequence[DeltaGenerator],
+    runs: Sequence[EvaluatedRun],
+    own: int,
+    label: Callable[[EvaluatedRun], str],
+) -> list[EvaluatedRun]:
     """One run or two: at first those of the evaluation that is shown, which are the first of all."""
-    left, right = st.columns(2)
-    first = left.selectbox("System", runs, format_func=label)
-    rest = [None, *(run for run in runs if run != first)]
-    second = right.selectbox(
+    first = columns[0].selectbox("System", runs, format_func=label)
+    second = columns[1].selectbox(
         "Compared with it",
-        rest,
-        min(own - 1, 1),
+        [None, *runs],
+        2 if own > 1 else 0,
         format_func=lambda run: "No other system" if run is None else label(run),
     )
-    return [first] if second is None else [first, second]
+    return [first] if second in (None, first) else [first, second]
 
 
-def _filtered(store: Store, found: ByQuery) -> list[QueryValue]:
-    """The queries of a kind, of a region and with a result, as they are chosen."""
-    facets = _kinds(str(store.path), found.release_id, store)
+def _filtered(store: Store, found: ByQuery, columns: Sequence[DeltaGenerator]) -> list[QueryValue]:
+    """The queries of a kind or region, and with a result, as they are chosen."""
     kinds = {
-        f"{facet}: {kind}": (facet, kind) for facet in facets for kind in facets[facet] if facet != CLUSTER
+        f"{_FACETS.get(facet, facet)}: {kind}": queries
+        for facet, values in _kinds(str(store.path), found.release_id, store).items()
+        for kind, queries in values.items()
     }
-    columns = st.columns(3 if CLUSTER in facets else 2)
-    kind = columns[0].selectbox("Kind of query", [ALL, *kinds])
-    result = columns[1].selectbox("Result", [ALL, *RESULTS], format_func=str.capitalize)
-    region = columns[2].selectbox("Region", [ALL, *facets[CLUSTER]]) if CLUSTER in facets else ALL
-    wanted = [kinds[kind]] if kind != ALL else []
-    wanted += [(CLUSTER, region)] if region != ALL else []
+    kind = columns[2].selectbox("Kind of query or region", [ALL, *kinds])
+    result = columns[3].selectbox("Result", [ALL, *RESULTS], format_func=str.capitalize)
     return [
-        row
-        for row in found.rows
-        if all(row.query_id in facets[facet][value] for facet, value in wanted)
-        if result in (ALL, row.result)
+        row for row in found.rows if kind == ALL or row.query_id in kinds[kind] if result in (ALL, row.result)
     ]
 
 
@@ -155,7 +165,9 @@ def _show_lists(
 
 def _row(query: QueryValue, one: ListedDocument, highest: int) -> tuple[object, ...]:
     name = QueryName(one.title, query.query_id, one.document_id)
-    moved = (one.elsewhere or 0) - one.rank
-    arrow = f" ({'↑' if moved > 0 else '↓'}\u00a0{abs(moved)})" if moved else ""
-    elsewhere = f"not in the first {LISTED}" if one.elsewhere is None else f"{one.elsewhere}{arrow}"
+    if one.elsewhere is None:
+        elsewhere = f"not in the first {LISTED}"
+    else:
+        arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
+        elsewhere = f"{one.elsewhere}{arrow}"
     return one.rank, GradeCell(one.grade, highest), name, elsewhere

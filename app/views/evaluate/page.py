@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
+from app.components.drawing import drawing
 from app.next_step import missing_step
 from app.page import RELEASE, AppPage, PageContext, read_context
-from app.views.evaluate import submit
+from app.views.evaluate import by_query, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM
-from curation.evaluation.report.page import EvaluationReport
+from curation.evaluation.report.comparison import QUERY_BY_QUERY
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import (
     SubmittedBoard,
@@ -21,6 +23,7 @@ from curation.evaluation.submitted import (
     SubmittedRun,
     board,
     evaluable_release,
+    histories,
     part_rungs,
     ranked,
     submitted_evaluations,
@@ -28,13 +31,12 @@ from curation.evaluation.submitted import (
 )
 from curation.people.annotators import EVALUATING
 from curation.releases.stored import ReleaseRow, list_releases, mark_sentence, marked, release_marks
+from curation.reports.page import weeks
 from curation.store import Annotator, Store
 from curation.text import amount, decimal
 
 KEPT = 8
 """Leaderboards that are kept in memory."""
-OPEN = 2
-"""Sections that are open when a report is shown."""
 
 
 def show(annotator: Annotator) -> None:
@@ -47,31 +49,35 @@ def show(annotator: Annotator) -> None:
         st.info("Nothing is frozen yet. Once there is a release, runs are scored on it here.")
         missing_step(context.store, annotator, "freeze")
         return
-    left, right = st.columns([1, 2], gap="large")
-    with left:
-        chosen = _chosen(context.store, releases)
-        submit.show(context, chosen)
-        _ending(context)
-    with right:
-        _show_leaderboard(context.store, chosen, annotator.role == "lead")
+    *places, place = st.columns([1, 1, 2])
+    chosen = _chosen(context.store, releases, places)
+    ui.warnings(mark_sentence(chosen.release, chosen.mark))
+    _ending(context)
+    result: Submitted | None = context.acts.form(FORM).result
+    if result and result.evaluation_id is None:
+        ui.sentences(result.sentences)
     if found:
-        result: Submitted | None = context.acts.form(FORM).result
-        _show_report(context.store, annotator, found, result.evaluation_id if result else None)
+        newest = result.evaluation_id if result else None
+        _show_result(context.store, annotator, place, chosen, found, newest)
+    _show_leaderboard(context.store, chosen, annotator)
+    with st.expander("Evaluate runs", expanded=not found):
+        submit.show(context, chosen)
 
 
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
-def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
+def _chosen(store: Store, releases: list[ReleaseRow], places: Sequence[DeltaGenerator]) -> ChosenPart:
     by_name = {row.name: row for row in reversed(releases)}
     with store.reading() as cursor:
         marks = release_marks(cursor)
-    name = st.selectbox("Release", list(by_name), format_func=lambda one: marked(one, marks.get(one)))
-    ui.warnings(mark_sentence(name, marks.get(name)))
+    name = places[0].selectbox("Release", list(by_name), format_func=lambda one: marked(one, marks.get(one)))
     with store.reading() as cursor:
         offered = evaluable_release(cursor, by_name[name].release_id)
     parts = offered.parts
-    part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
+    part = places[1].selectbox(
+        "Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one
+    )
     return ChosenPart(
         *(name, by_name[name].release_id, part, parts[part]),
         *(offered.measures, offered.facets, offered.scale, offered.pool_sample),
@@ -88,8 +94,8 @@ def _ending(context: PageContext) -> None:
         context.ending(FORM)
 
 
-def _show_leaderboard(store: Store, chosen: ChosenPart, is_lead: bool) -> None:
-    if chosen.sealed and not is_lead:
+def _show_leaderboard(store: Store, chosen: ChosenPart, annotator: Annotator) -> None:
+    if chosen.sealed and annotator.role != "lead":
         _show_ladder(store, chosen)
         return
     with store.reading() as cursor:
@@ -109,6 +115,11 @@ def _show_leaderboard(store: Store, chosen: ChosenPart, is_lead: bool) -> None:
     )
     for why, count in found.left_out.items():
         ui.quiet(f"Not in the table: {amount(count, 'run')} ({why}).")
+    with store.reading() as cursor:
+        past = histories(cursor, chosen.part, found.measure, annotator)
+    if series := [(system, marks) for system, marks in past.items() if len(marks) > 1]:
+        ui.heading("History")
+        drawing(weeks(f"{found.measure} of {chosen.part}, evaluation by evaluation", series[:6], joined=True))
 
 
 def _show_ladder(store: Store, chosen: ChosenPart) -> None:
@@ -150,25 +161,38 @@ def _row(submitted: SubmittedRow) -> tuple[object, ...]:
     return rank, row.system, f"{decimal(row.value)}{span}", run.figure["n"], row.letters, by
 
 
-def _show_report(
-    store: Store, annotator: Annotator, found: list[SubmittedEvaluation], newest: str | None
+def _show_result(
+    store: Store,
+    annotator: Annotator,
+    place: DeltaGenerator,
+    chosen: ChosenPart,
+    found: list[SubmittedEvaluation],
+    newest: str | None,
 ) -> None:
-    """Choose one of the evaluations that this person may see, and show it."""
-    ui.heading("Evaluations")
-    ids = [one.evaluation_id for one in found]
+    """One of the evaluations that this person may see: at first the newest one on the chosen part."""
+    here = [one for one in found if (one.name, one.parts) == (chosen.release, [chosen.part])]
     with store.reading() as cursor:
         marks = release_marks(cursor)
-    labels = {one.evaluation_id: _label(one, marks) for one in found}
-    chosen = st.selectbox(
+    at = next((number for number, one in enumerate(here) if one.evaluation_id == newest), 0)
+    one = place.selectbox(
         "Evaluation",
-        ids,
-        ids.index(newest) if newest in ids else 0,
-        format_func=labels.__getitem__,
-        key=f"of {newest}",
+        [*here, *(one for one in found if one not in here)],
+        at if here else None,
+        format_func=lambda one: _label(one, marks),
+        key=f"evaluation {chosen.key} {newest}",
+        placeholder=f"None on {chosen.part} of {chosen.release} yet: choose another one",
     )
+    if one is None:
+        return
     with store.reading() as cursor:
-        report, result = submitted_report(cursor, chosen, annotator)
-    _report(report)
+        report, result = submitted_report(cursor, one.evaluation_id, annotator)
+    ui.sentences("\n".join([report.lead, *report.findings]))
+    by_query.show(store, annotator, one, [other for other in here if other != one and one in here])
+    for section in report.sections:
+        if section.heading != QUERY_BY_QUERY:
+            with st.expander(section.heading):
+                ui.section(section, words=True)
+    ui.quiet(report.remark)
     with st.container(horizontal=True):
         icon = ":material/download:"
         st.download_button("Download the report", report.html, "report.html", "text/html", icon=icon)
@@ -180,11 +204,3 @@ def _label(one: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
     systems = ", ".join(one.systems[:4]) + (" …" if len(one.systems) > 4 else "")
     name = marked(one.name, marks.get(one.name))
     return f"{one.made_at:%d %b %Y %H:%M} UTC, {one.author}: {systems} on {name}, {', '.join(one.parts)}"
-
-
-def _report(report: EvaluationReport) -> None:
-    ui.sentences("\n".join([report.lead, *report.findings]))
-    for number, section in enumerate(report.sections):
-        with st.expander(section.heading, expanded=number < OPEN):
-            ui.section(section, words=True)
-    ui.quiet(report.remark)

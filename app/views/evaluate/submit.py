@@ -70,8 +70,6 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
         )
     if also := _also_asked(request):
         ui.quiet(f"Also: {', '.join(also)}.")
-    if form.result and form.result.evaluation_id is None:
-        ui.sentences(form.result.sentences)
 
 
 def _form(chosen: ChosenPart, runs: Sequence[UploadedFile]) -> Form[EvaluateRequest]:

@@ -186,6 +186,7 @@ def write_similar_lists(found: Evaluation) -> list[Section]:
     ]
 
 
+QUERY_BY_QUERY = "Query by query"
 NAMED = 5
 """Queries that are named at either end."""
 
@@ -242,7 +243,7 @@ def _of_two(found: Evaluation) -> Section:
         if chosen
     ]
     drawing = scatter(f"{headline}, query by query", first, second, points)
-    return Section("Query by query", sentence, (drawing,), tuple(tables))
+    return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
 
 
 def _of_one(found: Evaluation) -> Section:
@@ -261,9 +262,7 @@ def _of_one(found: Evaluation) -> Section:
         )
     )
     zero = sum(row.first == 0 for row in rows)
-    return Section(
-        "Query by query", f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables
-    )
+    return Section(QUERY_BY_QUERY, f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables)
 
 
 def _values(found: Evaluation, first: int, second: int) -> list[_QueryValues]:
