@@ -46,7 +46,7 @@ def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
         kinds = kinds_of_queries(cursor, found.release_id)
     assert found == across, "of two evaluations as of one"
     assert len(found.rows) == 30
-    assert [row.difference for row in found.rows] == sorted((r.difference for r in found.rows), reverse=True)
+    assert [row.difference for row in found.rows] == sorted(row.difference for row in found.rows)
     assert {row.result for row in found.rows} <= {"won", "lost", "tied"}
     assert QueryValue("q", "text", (0.0, 0.0)).result == "zero"
     assert {"imported", "written"} == set(kinds["source"])
