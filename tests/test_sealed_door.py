@@ -203,7 +203,7 @@ PAGES: dict[str, list[dict[str, str]]] = {
         for name in ("again", "try")
         for part in ("Progress", "Questions", "Manage", "Open a round")
     ],
-    "guide": [{"show": part} for part in ("Versions", "Questions")],
+    "guide": [{"show": part} for part in ("Document", "Versions", "Questions")],
     "people": [{}],
     "releases": [
         *({"view": view} for view in VIEWS),
