@@ -8,7 +8,6 @@ A second project gets the same files and seeds by command. Both have one release
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,8 +19,9 @@ from playwright.sync_api import Browser, Page, expect
 from app.ui import plain
 from tests.support import icecat
 from tests.support.command_line import invoke
+from tests.support.leading import Leading
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, PASSWORD, Served, settled, until
+from tests.support.served import DRAWN, PASSWORD, Served
 
 SEED = 7
 RATERS = ("anna", "ben", "cara")
@@ -29,7 +29,6 @@ FIRST = ["init", "annotator add lead --role lead --password-stdin"]
 """What nobody can do in a browser: there is no project yet, and nobody who could sign in."""
 REASON, OVERRIDE, TAKEN = "The pack names it", "Few queries, a trial", "Both paths"
 DISPUTED = 9
-UNFOLDED = "() => [...document.querySelectorAll('details')].every((one) => !one.getAnimations().length)"
 DECIDED = "SELECT query_id, document_id, grade FROM adjudications WHERE reason = ? ORDER BY rowid"
 
 
@@ -57,78 +56,6 @@ def by_command(project: Path, commands: list[str]) -> str:
     return said
 
 
-class Leading:
-    """A lead's tab, which goes from page to page by the menus and links of the app."""
-
-    def __init__(self, browser: Browser, served: Served) -> None:
-        self.page: Page = browser.new_context().new_page()
-        # nothing scrolls: a list of options closes when its page does
-        self.page.set_viewport_size({"width": 1440, "height": 1600})
-        self.page.emulate_media(reduced_motion="reduce")
-        self.page.goto(served.url)
-        self.page.get_by_label("Name").fill("lead")
-        self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.get_by_role("button", name="Sign in").click()
-
-    def to(self, menu: str, name: str) -> None:
-        """Open a page by its menu."""
-        self.page.get_by_test_id("stTopNav").get_by_role("button", name=menu).click()
-        self.page.get_by_role("menuitem", name=name, exact=True).click()
-        expect(self.page).to_have_title(f"{name} · goldset")
-        settled(self.page)
-
-    def choose(self, name: str) -> None:
-        """Choose a step, a stage or a kind of file."""
-        self.page.get_by_role("radio", name=name, exact=True).click()
-        settled(self.page)
-
-    def unfold(self, heading: str) -> None:
-        """Open what is folded, and wait until it is: until then what is in it moves away under a click."""
-        self.page.get_by_text(heading).click()
-        until(self.page, UNFOLDED)
-
-    def press(self, name: str, then: str) -> None:
-        """Press a button of a page that is whole; what follows says so."""
-        settled(self.page)
-        self.page.get_by_role("button", name=name, exact=True).click()
-        expect(self.page.get_by_text(then).first).to_be_visible()
-        settled(self.page)
-
-    def follow(self, name: str) -> None:
-        """Go on where the page offers it, by a link or by a button."""
-        link = self.page.get_by_role("link", name=name, exact=True)
-        link.or_(self.page.get_by_role("button", name=name, exact=True)).click()
-
-    def fill(self, label: str, value: str) -> None:
-        field = self.page.get_by_label(label, exact=True)
-        expect(field).to_have_count(1)  # that of the step before may still be there
-        field.fill(value)
-        field.press("Tab")
-
-    def pick(self, label: str, option: str) -> None:
-        self.page.get_by_role("combobox", name=label).click()
-        self.page.get_by_role("option", name=option, exact=True).click()
-        settled(self.page)
-
-    def give(self, kind: str, file: Path) -> None:
-        """Give a file of a kind where the page asks for that, and see its first rows."""
-        asks = self.page.get_by_test_id("stFileUploader").filter(has_text=f"{kind}: JSON")
-        asks.locator("input[type=file]").set_input_files(file)
-        expect(self.page.get_by_text(re.compile(r"The first \d+ rows"))).to_be_visible()
-        settled(self.page)
-
-    def bring(self, then: str) -> None:
-        """Import the file: a dry run first, then what it said."""
-        run, bring = (
-            self.page.get_by_role("button", name=name, exact=True) for name in ("Check the file", "Import")
-        )
-        run.click()
-        expect(bring).to_be_enabled()
-        bring.click()
-        expect(self.page.get_by_text(then).first).to_be_visible()
-        settled(self.page)
-
-
 def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     """Home leads to the corpus, the corpus to the log, the log to the sample; then the pool."""
     page = lead.page
@@ -145,9 +72,6 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     lead.fill("Seed", str(SEED))
     lead.press("Draw the sample", "Drew 7 queries")
     lead.to("Data", "Pool")
-    systems = page.get_by_role("combobox", name="Systems")
-    systems.press("Backspace")  # dense and hybrid, last to first: they would load a model
-    systems.press("Backspace")
     lead.fill("Seed", str(SEED))
     lead.press("Build the pool", "The pool has 95 candidates")
 
@@ -252,7 +176,8 @@ def the_same(cut: icecat.Cut, out: Path, decided: list[tuple[str, str, int]]) ->
 def test_a_lead_goes_from_an_empty_project_to_an_exported_release_in_the_browser_as_by_command(
     browser: Browser, served: Served, cut: icecat.Cut, tmp_path: Path
 ) -> None:
-    lead = Leading(browser, served)
+    lead = Leading(browser, served.url)
+    lead.sign_in()
     bring_in(lead, cut)
     judge(lead, cut)
     release(lead)

@@ -1,0 +1,182 @@
+"""The whole path in a browser, on a CSV of HTML documents: from `goldset init` to an evaluated run.
+
+Nobody returns to a terminal. The first lead opens the link that `goldset app` printed, two people join and
+judge, and documents are on screen as their markup says.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.command_line import invoke
+from tests.support.leading import Leading
+from tests.support.projects import rows_of
+from tests.support.served import DRAWN, PASSWORD, Annotating, Served, open_tab, sign_in
+
+SUBJECTS = ("tea", "milk", "bread", "wheels", "clouds", "copper", "glass", "violins", "maps", "bees")
+VERBS = ("grow", "store", "repair")
+QUERIES = ("grow tea", "store milk", "repair wheels")
+PEOPLE = ("ada", "ben")
+REASON = "It is about another one"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    project = tmp_path / "first.duckdb"
+    assert invoke(["--project", str(project), "init"]).exit_code == 0
+    running = Served(project, jobs_inside=True)
+    yield running
+    running.stop()
+
+
+def written(path: Path, *rows: tuple[object, ...]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def corpus(folder: Path) -> Path:
+    """Thirty documents as a shop of abstracts exports them."""
+    documents = [
+        (
+            f"{subject}-{verb}",
+            f"{verb.title()} {subject}",
+            f"A. Lee, B. {subject.title()}",
+            f"Journal of {subject}",
+            f"<p>How people <b>{verb}</b> {subject}.</p><ul><li>in winter</li><li>in summer</li></ul>",
+        )
+        for subject in SUBJECTS
+        for verb in VERBS
+    ]
+    return written(
+        folder / "abstracts.csv", ("doc_id", "headline", "authors", "source", "body_html"), *documents
+    )
+
+
+def set_up(browser: Browser, served: Served) -> Leading:
+    """The first lead, by the link in the terminal."""
+    link = re.search(r"http\S+/join\S+", served.log.read_text())
+    assert link is not None
+    lead = Leading(browser, link[0])
+    lead.page.get_by_label("Name").fill("lead")
+    lead.page.get_by_label("Password, at least").fill(PASSWORD)
+    lead.page.get_by_label("Password, once more").fill(PASSWORD)
+    lead.page.get_by_role("button", name="Save and sign in").click()
+    return lead
+
+
+def bring_in(lead: Leading, folder: Path) -> None:
+    """The corpus, how its documents are shown, and the log; then a sample of it and a pool."""
+    page = lead.page
+    lead.follow("Import a corpus")
+    lead.give("Corpus", corpus(folder))
+    expect(page.get_by_role("radio", name="HTML")).to_be_checked()
+    lead.bring("The guide shows documents as HTML.")
+    lead.follow("See how documents are shown")
+    expect(page.get_by_role("article").get_by_role("listitem").first).to_have_text("in winter")
+    fields = page.get_by_role("combobox", name="Below the title")
+    fields.click()
+    page.get_by_role("option", name="authors").click()
+    fields.press("Escape")
+    expect(page.get_by_role("article").get_by_text("authors").first).to_be_visible()
+    lead.press("Put in force", "is in force")
+    lead.to("Data", "Import")
+    lead.choose("Traffic")
+    log = [("Search term", "Searches", "Last searched"), *((text, 9, "2026-09-01") for text in QUERIES)]
+    lead.give("Traffic", written(folder / "log.csv", *log))
+    lead.bring("Imported")
+    lead.follow("Draw a sample")
+    expect(page.get_by_role("button", name="Draw the sample")).to_be_visible()
+    lead.fill("Queries to draw", str(len(QUERIES)))
+    lead.press("Draw the sample", f"Drew {len(QUERIES)} queries")
+    lead.to("Data", "Pool")
+    lead.fill("Depth", "2")
+    lead.fill("Random negatives for each query", "0")
+    lead.press("Build the pool", "The pool has 6 candidates")
+
+
+def open_round(lead: Leading) -> None:
+    lead.to("Settings", "People")
+    for name in PEOPLE:
+        lead.fill("Name", name)
+        lead.fill("Password", PASSWORD)
+        lead.press("Add", f"{name} is here as annotator.")
+    lead.to("Quality", "Rounds")
+    lead.fill("Name of the round", "first")
+    lead.fill("Share of blind duplicates", "0")
+    lead.page.get_by_role("button", name="Open the round", exact=True).click()
+    expect(lead.page.get_by_role("cell", name="ben", exact=True).first).to_be_visible()
+
+
+def judge(tab: Annotating, other: bool) -> None:
+    """Six items by keys: what the query names is relevant, nothing else; `other` sees the last otherwise."""
+    expect(tab.root.locator(".text li").first).to_have_text("in winter")
+    expect(tab.root.locator(".fields")).to_contain_text("authors")
+    for left in reversed(range(6)):
+        tab.wait_for_item()
+        query, title = (tab.root.locator(one).inner_text() for one in (".query", ".title"))
+        same = query.casefold() == title.casefold()
+        tab.press("3" if same != (other and not left) else "0")
+    tab.saved()
+
+
+def decide(lead: Leading) -> None:
+    page: Page = lead.page
+    lead.to("Judge", "Adjudicate")
+    deciding = page.locator(".deciding")
+    expect(deciding).to_have_attribute("data-phase", "item")
+    expect(deciding.locator(".text li").first).to_have_text("in winter")
+    page.evaluate(DRAWN)
+    page.wait_for_timeout(170)
+    page.keyboard.press("0")
+    page.keyboard.type(REASON)
+    page.keyboard.press("Enter")
+    expect(deciding.locator(".saved")).to_have_text("Saved")
+
+
+def release(lead: Leading) -> None:
+    lead.to("Release", "Releases")
+    lead.choose("Split")
+    lead.fill("Part 1, % of queries", "60")
+    lead.fill("Part 2, % of queries", "40")
+    lead.unfold("Which queries stay together")
+    lead.page.get_by_text("Paraphrases stay together", exact=True).click()
+    lead.press("Preview the split", "Nothing crosses")
+    lead.press("Store this split", "This split is in force.")
+    lead.choose("Freeze")
+    lead.fill("Name of the release", "v1")
+    lead.fill("Why you freeze against the gate", "A trial")
+    lead.press("Freeze the release", "Froze v1")
+
+
+def evaluate(lead: Leading, folder: Path) -> None:
+    page = lead.page
+    lead.to("Release", "Evaluate")
+    ranked = [(text, f"{text.split()[1]}-{text.split()[0]}", 1) for text in QUERIES]
+    run = written(folder / "shop.csv", ("query", "document", "rank"), *ranked)
+    page.locator("input[type=file]").first.set_input_files(run)
+    lead.fill("Name of the system", "shop")
+    lead.press("Evaluate", "Download the report")
+    expect(page.get_by_role("cell", name="shop").first).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_csv_of_html_documents_becomes_a_release_that_a_run_is_evaluated_on_in_the_browser_alone(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    lead = set_up(browser, served)
+    bring_in(lead, tmp_path)
+    open_round(lead)
+    for name in PEOPLE:
+        judge(open_tab(sign_in(browser, served, name), served), other=name == "ben")
+    decide(lead)
+    release(lead)
+    evaluate(lead, tmp_path)
+    assert rows_of(served.store, "SELECT count(*) FROM judgment_events") == [(12,)]
+    assert rows_of(served.store, "SELECT grade, reason FROM adjudications") == [(0, REASON)]
