@@ -16,7 +16,7 @@ from tests.support.accessibility import passes, passes_in_light
 from tests.support.projects import new_project, rows_of
 from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in
 
-CORPUS = f"sku_no,title,words\n1,Green tea,leaves\n2,{HOSTILE},{HOSTILE}\n"
+CORPUS = f"sku_no,title,text\n1,Green tea,leaves\n2,{HOSTILE},{HOSTILE}\n"
 BAD = "keyword,n\ntea,3\ncoffee,many\n"
 LOG = "keyword,n\ntea,3\ncoffee,2\n"
 
