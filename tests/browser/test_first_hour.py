@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.command_line import invoke
 from tests.support.leading import Leading
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, PASSWORD, Annotating, Served, open_tab, sign_in
+from tests.support.served import DRAWN, Annotating, Served
 
 SUBJECTS = ("tea", "milk", "bread", "wheels", "clouds", "copper", "glass", "violins", "maps", "bees")
 VERBS = ("grow", "store", "repair")
@@ -65,9 +65,7 @@ def set_up(browser: Browser, served: Served) -> Leading:
     assert link is not None
     lead = Leading(browser, link[0])
     lead.page.get_by_label("Name").fill("lead")
-    lead.page.get_by_label("Password, at least").fill(PASSWORD)
-    lead.page.get_by_label("Password, once more").fill(PASSWORD)
-    lead.page.get_by_role("button", name="Save and sign in").click()
+    lead.choose_password()
     return lead
 
 
@@ -101,21 +99,23 @@ def bring_in(lead: Leading, folder: Path) -> None:
     lead.press("Build the pool", "The pool has 6 candidates")
 
 
-def open_round(lead: Leading) -> None:
+def open_round(lead: Leading) -> list[str]:
+    """A round of two people; the links by which they join."""
     lead.to("Settings", "People")
-    for name in PEOPLE:
-        lead.fill("Name", name)
-        lead.fill("Password", PASSWORD)
-        lead.press("Add", f"{name} is here as annotator.")
+    links = [lead.invite(name) for name in PEOPLE]
     lead.to("Quality", "Rounds")
     lead.fill("Name of the round", "first")
     lead.fill("Share of blind duplicates", "0")
     lead.page.get_by_role("button", name="Open the round", exact=True).click()
     expect(lead.page.get_by_role("cell", name="ben", exact=True).first).to_be_visible()
+    return links
 
 
-def judge(tab: Annotating, other: bool) -> None:
+def judge(browser: Browser, link: str, other: bool) -> None:
     """Six items by keys: what the query names is relevant, nothing else; `other` sees the last otherwise."""
+    person = Leading(browser, link)
+    person.choose_password()
+    tab = Annotating(person.page)
     expect(tab.root.locator(".text li").first).to_have_text("in winter")
     expect(tab.root.locator(".fields")).to_contain_text("authors")
     for left in reversed(range(6)):
@@ -172,9 +172,8 @@ def test_a_csv_of_html_documents_becomes_a_release_that_a_run_is_evaluated_on_in
 ) -> None:
     lead = set_up(browser, served)
     bring_in(lead, tmp_path)
-    open_round(lead)
-    for name in PEOPLE:
-        judge(open_tab(sign_in(browser, served, name), served), other=name == "ben")
+    for place, link in enumerate(open_round(lead)):
+        judge(browser, link, other=place > 0)
     decide(lead)
     release(lead)
     evaluate(lead, tmp_path)

@@ -81,9 +81,7 @@ def judge(lead: Leading, cut: icecat.Cut) -> None:
     page = lead.page
     lead.to("Settings", "People")
     for name in RATERS:
-        lead.fill("Name", name)
-        lead.fill("Password", PASSWORD)
-        lead.press("Add", f"{name} is here as annotator.")
+        lead.invite(name)
     lead.to("Data", "Import")
     lead.choose("Judgments")
     lead.give("Judgments", cut.ratings)

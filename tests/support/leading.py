@@ -27,6 +27,18 @@ class Leading:
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").click()
 
+    def choose_password(self) -> None:
+        """Where a link to join leads: choose a password, and be signed in."""
+        self.page.get_by_label("Password, at least").fill(PASSWORD)
+        self.page.get_by_label("Password, once more").fill(PASSWORD)
+        self.page.get_by_role("button", name="Save and sign in").click()
+
+    def invite(self, name: str) -> str:
+        """The link by which an annotator of that name joins."""
+        self.fill("Name", name)
+        self.press("Invite", f"{name} is annotator.")
+        return self.page.get_by_test_id("stCode").inner_text().strip()
+
     def to(self, menu: str, name: str) -> None:
         """Open a page by its menu."""
         self.page.get_by_test_id("stTopNav").get_by_role("button", name=menu).click()
