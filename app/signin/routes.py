@@ -241,7 +241,7 @@ def _sign_in(one: OpenSignIn, is_this: bool) -> str:
 
 
 _FORM = pages.template("signin.html")
-_HELP = '<p class="help">Accounts are made by the lead of your project.</p>'
+_HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
 _DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'

@@ -75,7 +75,8 @@ def serve_app(
 ) -> None:
     """Serve the app, in which people grade and decide.
 
-    Annotators grade, the reviewer adjudicates, the lead watches.
+    Annotators grade, the reviewer adjudicates, the lead watches. While no lead can sign in, it prints a
+    link by which the first one chooses a name and a password.
 
     Commands work on the same project while it runs. Stop it with Ctrl+C. What failed or was refused is a line
     on standard error.

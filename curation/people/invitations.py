@@ -29,7 +29,6 @@ DAYS = 7
 AHEAD = timedelta(days=1)
 """By how much a clock may have stepped back since a link was made; else it would work for too long."""
 OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new one."
-HAS_LEAD = "This project has a lead already. Sign in, or ask them for an invitation."
 
 
 class Invitation(NamedTuple):
@@ -134,7 +133,7 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
     hashed = hash_password(password)
     with store.transaction() as cursor:
         if any(one.role == "lead" for one in who_signs_in(cursor)):
-            raise RefusedError(HAS_LEAD)
+            raise RefusedError("This project has a lead already. Sign in, or ask them for an invitation.")
         insert_annotator(cursor, name, "lead", name)
         revision = write_password(cursor, name, hashed)
         return str(open_sign_in(cursor, name, visit, revision=revision))

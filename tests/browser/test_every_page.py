@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from app.navigation import menus_of, pages_of
+from curation.people.invitations import invite
 from tests.support.accessibility import (
     SCHEMES,
     fits,
@@ -169,8 +170,10 @@ def test_the_drawer_of_a_phone_has_the_pages_and_closes_after_a_choice(people: V
     measure(page)
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, people.served, "/people")
-    passes(page, "people on a phone")
-    fits(page, "people on a phone")
+    page.get_by_role("link", name="ben", exact=True).click()
+    expect(page.get_by_role("button", name="Deactivate")).to_be_visible()
+    passes(page, "an account on a phone")
+    fits(page, "an account on a phone")
     opens, drawer = page.get_by_role("button", name="Pages"), page.get_by_test_id("stSidebar")
     opens.click()
     titles = [page.title for page in pages_of("lead") if page.listed and page.address != "my-consistency"]
@@ -271,6 +274,25 @@ def test_the_sign_in_page_has_the_theme_that_was_chosen_in_the_app(browser: Brow
         page.reload(wait_until="domcontentloaded")
         expect(page.locator("body")).to_have_css("background-color", paper)
         page.emulate_media(color_scheme="dark")
+    assert not said
+
+
+def test_a_link_to_choose_a_password_is_opened_by_its_script_and_its_token_is_in_no_address(
+    browser: Browser, hostile: Served
+) -> None:
+    token = invite(hostile.store, "anna", None).token
+    page = browser.new_context(color_scheme="light").new_page()
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text))
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url.partition("#")[0] + one.headers.get("referer", "")))
+    page.goto(f"{hostile.url}/join#{token}")
+    expect(page.get_by_label("Password, at least 8 characters")).to_be_focused()
+    expect(page.get_by_label("Name")).to_have_value("anna")
+    passes(page, "a link")
+    assert page.url == f"{hostile.url}/join"
+    assert token not in "".join(asked)
+    assert page.evaluate("[...document.fonts].some((one) => one.status === 'loaded')")
     assert not said
 
 
