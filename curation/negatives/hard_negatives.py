@@ -21,7 +21,7 @@ from curation.settling.consensus import read_votes_on_scale, relevance_of
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import Shingles, word_shingles
 from curation.sources.queries import active_queries
-from curation.store import Query, Store, fetch
+from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
 WANT = 10
@@ -138,7 +138,7 @@ def hard_negatives(
     with store.reading() as cursor:
         door = door_or_shut(cursor, door)
         queries = active_queries(cursor)
-        ranked = fetch(cursor, Ranked, _RANKED)
+        ranked = fetch(cursor, Ranked, _RANKED.format(query=""))
         votes = read_votes_on_scale(cursor)
         judged = votes.votes.rows["document_id"].unique().to_pylist()
         needed = sorted({*judged, *(row.document_id for row in ranked)})
@@ -148,10 +148,7 @@ def hard_negatives(
             "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
         )
     relevance = relevance_of(votes)
-    texts = {
-        document_id: _ShingledText(title, word_shingles(f"{title}\n{body}"))
-        for document_id, title, body in zip(*documents.to_pydict().values(), strict=True)
-    }
+    texts = _shingled(zip(*documents.to_pydict().values(), strict=True))
     known = [row for row in ranked if row.document_id in texts]
     everything = _by_query(queries, known, relevance)
     pooled = [item for item in everything if door.shows(item.query.query_id)]
@@ -177,6 +174,21 @@ def hard_negatives(
         sealed=len(everything) - len(pooled),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
+
+
+def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
+    """The places that systems gave a query's documents, in the pools that count."""
+    return fetch(cursor, Ranked, _RANKED.format(query="AND c.query_id = ?"), [query_id])
+
+
+def query_negatives(
+    query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
+) -> QueryNegatives:
+    """The hard negatives of one query; `documents` are those that the corpus has."""
+    shingled = _shingled((one.document_id, one.title, one.body) for one in documents)
+    known = [row for row in ranked if row.document_id in shingled]
+    [pooled] = _by_query([query], known, relevance) or [_Pooled(query, {}, frozenset())]
+    return _query_negatives(pooled, relevance, shingled, WANT, NEAR_DUPLICATE)
 
 
 def suspects_of(
@@ -234,6 +246,14 @@ def _check_numbers(want: int, threshold: float) -> None:
     refuse_problems(problems)
 
 
+def _shingled(documents: Iterable[tuple[str, str, str]]) -> dict[str, _ShingledText]:
+    """Of ids, titles and bodies."""
+    return {
+        document_id: _ShingledText(title, word_shingles(f"{title}\n{body}"))
+        for document_id, title, body in documents
+    }
+
+
 def _by_query(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:
     ranks: defaultdict[str, defaultdict[str, dict[str, Ranked]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
@@ -283,7 +303,7 @@ def _negative(
 _RANKED = """
 SELECT c.query_id, c.document_id, c.system, c.rank, c.score
 FROM candidate_sources c JOIN pools p USING (pool_id)
-WHERE c.rank IS NOT NULL
+WHERE c.rank IS NOT NULL {query}
 QUALIFY row_number() OVER (
     PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.rowid DESC) = 1
 ORDER BY ALL

@@ -1,24 +1,54 @@
-"""What a query is: its words, what the person behind it needs, and where it comes from."""
+"""What a query is: its words, what the person behind it needs, the team's notes, and how it came here.
+
+The need is what annotators read below the query. Notes are for reviewers and leads.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.errors import NotFoundError
-from curation.people.annotators import require_role
-from curation.store import Annotator, Cursor, fetch
+from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.people.annotators import require_author, require_role
+from curation.sources.query_import import personal_problems
+from curation.store import Annotator, Cursor, Store, record_event, utc_now
+from curation.text import LONGEST_NOTE
 
 READERS = ("reviewer", "lead")
 """Who reads what is known of a query: annotators would learn what others said of their own items."""
 
 
+class QueryWords(NamedTuple):
+    """What people may write about a query; '' where there is nothing."""
+
+    need: str
+    note: str
+
+
 class QueryFacts(NamedTuple):
-    """A query as it was drawn, imported or written."""
+    """A query as it was drawn, imported or written.
+
+    Attributes
+    ----------
+    noted_by: who wrote the need and the note last; None where nobody has.
+    stratum: of the sample in force; None where the query is not in it.
+    searches: how often it was asked: as the sample counted it, else in all logs; None without either.
+    part: of the split in force; None where there is none.
+    retired: why it left the set; None where it did not.
+    answers: the reference answers.
+    """
 
     query_id: str
     text: str
+    normalised: str
     source: str
-    information_need: str | None
+    words: QueryWords
+    noted_by: str | None
+    stratum: str | None
+    searches: int | None
+    part: str | None
+    retired: str | None
+    tags: tuple[str, ...]
+    answers: tuple[str, ...]
 
 
 def read_facts(cursor: Cursor, query_id: str, reader: Annotator) -> QueryFacts:
@@ -30,11 +60,80 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator) -> QueryFacts:
     NotFoundError: the project has no such query.
     """
     require_role(reader, *READERS)
-    sql = f"SELECT {', '.join(QueryFacts._fields)} FROM queries WHERE query_id = ?"  # noqa: S608
-    found = fetch(cursor, QueryFacts, sql, [query_id])
-    if not found:
+    return _read(cursor, query_id)
+
+
+def _read(cursor: Cursor, query_id: str) -> QueryFacts:
+    row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
+    if row is None:
         raise NotFoundError(
             f"The project has no query with the id {query_id!r}. Open it from a row that names it, or copy "
             "the whole address again."
         )
-    return found[0]
+    *names, need, note, by, stratum, searches, part, retired, tags, answers = row
+    if searches is None:
+        [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
+    known = (QueryWords(need, note), by, stratum, searches, part, retired)
+    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ())))
+
+
+def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
+    """Store another need and note of a query; the same ones change nothing.
+
+    Parameters
+    ----------
+    before: what the author was shown.
+
+    Raises
+    ------
+    InputError: they are too long or hold personal data.
+    NotFoundError: there is no such query.
+    RefusedError: the author is no lead, or somebody else has written meanwhile.
+    """
+    now = QueryWords(now.need.strip(), now.note.strip())
+    problems = personal_problems("information need", now.need) + personal_problems("note", now.note)
+    problems += [
+        f"The {what} has {len(text):,} characters; expected at most {LONGEST_NOTE:,}."
+        for what, text in (("information need", now.need), ("note", now.note))
+        if len(text) > LONGEST_NOTE
+    ]
+    refuse_problems(problems)
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        found = _read(cursor, query_id)
+        if found.words == now:
+            return
+        if found.words != before:
+            raise RefusedError(
+                f"{found.noted_by or 'An import'} has changed the need or the notes since you opened this "
+                "page. Nothing was saved. Copy your words, load the page again, then add them."
+            )
+        cursor.execute(_EDIT, [query_id, now.need or None, now.note, author, utc_now(), query_id])
+        if now.need != before.need:
+            cursor.execute(_NEED, [now.need or None, query_id])
+        record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)
+
+
+_FACTS = """
+SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
+       n.author, s.stratum, s.traffic, p.part, r.reason,
+       (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
+       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query)
+FROM queries q
+LEFT JOIN (FROM query_notes WHERE query_id = $query ORDER BY revision DESC LIMIT 1) n USING (query_id)
+LEFT JOIN sample_queries s
+  ON s.query_id = $query AND s.sample_id = (SELECT value FROM settings WHERE name = 'sample')
+LEFT JOIN split_assignments p
+  ON p.query_id = $query AND p.split_id = (SELECT value FROM settings WHERE name = 'split')
+LEFT JOIN retired_queries r ON r.query_id = $query
+WHERE q.query_id = $query
+"""
+
+_LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
+
+_EDIT = """
+INSERT INTO query_notes
+SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ?, ? FROM query_notes WHERE query_id = ?
+"""
+
+_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"

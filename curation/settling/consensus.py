@@ -21,7 +21,7 @@ Relevance of pairs by consensus, from the judgments that count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -119,6 +119,15 @@ class SettledPairs(NamedTuple):
 def consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
     """The consensus on every pair from all of its judgments; with a round, only on the pairs shown in it."""
     return settled(read_votes(cursor, round_id))
+
+
+def query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairConsensus]:
+    """The consensus on the pairs of one query, of which `read_query_votes` found the votes.
+
+    A rule by errors estimates them from the votes of all queries, which takes its time.
+    """
+    whole = read_votes(cursor) if votes.rule.by_errors else votes
+    return [pair for pair in settle_votes(whole) if pair.query_id == query_id]
 
 
 @dataclass(frozen=True)
@@ -397,11 +406,15 @@ def read_votes_on_scale(cursor: Cursor, round_id: str | None = None) -> VotesOnS
 
 def relevance_of(read: VotesOnScale) -> Relevance:
     """The relevance of every judged pair. Call it outside a lease: some rules estimate for a while."""
-    pairs = settled(read.votes).pairs
+    return relevance_of_pairs(settled(read.votes).pairs, read.lowest)
+
+
+def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
+    """The relevance of settled pairs, on a scale from `lowest` on."""
     return Relevance(
         {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
         frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
-        read.lowest,
+        lowest,
         frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.changed),
     )
 

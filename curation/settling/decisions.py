@@ -98,6 +98,13 @@ def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[
     return {(row.query_id, row.document_id): row for row in rows}
 
 
+def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
+    """Document → the newest decision on it for a query, whether it counts or not."""
+    columns = ", ".join(ReviewerDecision._fields)
+    sql = f"SELECT {columns} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
+    return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
+
+
 def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
     """The decision on a pair that had this revision, if there was one."""
     columns = ", ".join(ReviewerDecision._fields)

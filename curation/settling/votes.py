@@ -20,7 +20,7 @@ from curation.people.annotators import require_author
 from curation.settling.dawid_skene import GradeArrays
 from curation.statistics.arrays import Ints
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
-from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
 from curation.text import canonical_json
 
 MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
@@ -157,9 +157,22 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
     ----------
     showings: read so many at a time, which takes less memory and more time (`query_ranges`).
     """
-    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within=WITHIN)
+    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within=WITHIN, more="")
     tables = list(tables_by_range(cursor, sql, showings, round=round_id))
     return Votes(read_rule(cursor), pa.concat_tables(tables))
+
+
+def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
+    """The votes of one query, each with what was said besides the grade (`SAID`)."""
+    decisions = counted_decisions_view(cursor)
+    sql = of_one_query(cursor, _VOTES.format(decisions=decisions, within="true", more=f", {SAID}"))
+    return Votes(
+        read_rule(cursor), cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
+    )
+
+
+SAID = "j.reason, j.note, j.flagged, j.submitted_at, j.round_id, j.same_text, j.content_hash"
+"""Columns of `read_query_votes` besides those of `Votes`."""
 
 
 def counted_decisions_view(cursor: Cursor) -> str:
@@ -232,7 +245,7 @@ SELECT query_id, document_id, j.annotator, j.grade,
        a.revision IS NOT NULL AS decided, a.grade AS decision,
        coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
        $round::TEXT IS NULL OR (query_id, document_id) IN (
-            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted
+            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted{more}
 FROM judged j FULL JOIN decisions a USING (query_id, document_id)
 LEFT JOIN corpus s USING (document_id)
 ORDER BY query_id, document_id

@@ -160,7 +160,7 @@ def add_query(
     text, need = text.strip(), (information_need or "").strip()
     normalised = normalise_query(text)
     problems = [] if normalised else ["The query is empty; expected its text."]
-    problems += _personal("query", text) + _personal("information need", need)
+    problems += personal_problems("query", text) + personal_problems("information need", need)
     if query_id and holds_address(query_id):
         problems.append("The id holds an e-mail address, which goldset does not store. Give another.")
     problems += [
@@ -203,7 +203,8 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
     _write(cursor, [], changed)
 
 
-def _personal(what: str, text: str) -> list[str]:
+def personal_problems(what: str, text: str) -> list[str]:
+    """The sentence on personal data in a text that somebody wrote; none without any."""
     kinds = ", ".join(sorted(redact(text).kinds))
     if not kinds:
         return []

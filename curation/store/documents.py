@@ -109,10 +109,15 @@ def count_versions(cursor: Cursor) -> int:
     return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])
 
 
-def snapshot_versions(cursor: Cursor, snapshot: str | None) -> dict[str, str]:
-    """Document id → content hash of a snapshot; nothing for None."""
+def snapshot_versions(
+    cursor: Cursor, snapshot: str | None, document_ids: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Document id → content hash of a snapshot, or of those of its documents; nothing for None."""
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?"
-    return dict(cursor.execute(sql, [snapshot]).fetchall())
+    if document_ids is None:
+        return dict(cursor.execute(sql, [snapshot]).fetchall())
+    sql += " AND document_id IN (SELECT unnest(?::TEXT[]))"
+    return dict(cursor.execute(sql, [snapshot, document_ids]).fetchall())
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:

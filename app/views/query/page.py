@@ -21,7 +21,7 @@ def show(annotator: Annotator) -> None:
         return
     with project_store().reading() as cursor:
         facts = read_facts(cursor, query_id, annotator)
-    ui.query(facts.text, facts.information_need)
+    ui.query(facts.text, facts.words.need)
 
 
 PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
