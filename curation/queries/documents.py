@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.door import Door, door_or_shut
+from curation.door import Door, door_or_shut, release_seals
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.history import withheld_pairs
 from curation.negatives.hard_negatives import query_negatives, read_ranked
@@ -115,7 +115,7 @@ def read_documents(
     with store.reading() as cursor:
         facts = read_facts(cursor, query_id, reader)
         is_open = door_or_shut(cursor, door).shows(query_id)
-        own = {document for query, document in withheld_pairs(cursor, reader.name) if query == query_id}
+        own = own_documents(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
         settled = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}
         found = _Found(
@@ -139,6 +139,17 @@ def read_documents(
     return QueryDocuments(
         facts, found.guide, not is_open, tuple(sorted(systems)), tuple(sorted(rows, key=_order))
     )
+
+
+def own_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
+    """The documents of a query that were given to somebody who has still items to grade."""
+    return {document for query, document in withheld_pairs(cursor, reader) if query == query_id}
+
+
+def sealed_by(store: Store, query_id: str) -> tuple[str, ...]:
+    """The releases that seal what people said of a query."""
+    with store.reading() as cursor:
+        return tuple(seal.name for seal in release_seals(cursor) if query_id in seal.queries)
 
 
 class _Found(NamedTuple):

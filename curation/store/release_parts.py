@@ -86,6 +86,11 @@ class PartText:
     def __str__(self) -> str:
         return "".join(self.pieces())
 
+    def rows_with(self, value: str) -> Iterator[dict[str, Any]]:
+        """Its rows that have this text somewhere, without parsing the others."""
+        wanted = canonical_json(value)
+        return (json.loads(line) for line in self.lines() if wanted in line)
+
     def lines(self) -> Iterator[str]:
         """Its lines, without their ends."""
         return (line for piece in self.pieces() for line in _lines_of(piece))

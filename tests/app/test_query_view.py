@@ -6,25 +6,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.components.links import query_address
+from curation.labeling.rounds.status import round_status
+from curation.releases.freeze.freeze import freeze
 from curation.reports.page import QueryName, Table
 from curation.store import Store
 from curation.store.rows import Annotator
-from tests.support.page import html, page_at, run
-from tests.support.projects import add_pairs, grid, new_project
+from tests.support.gold_project import DISPUTE, pooled_project
+from tests.support.page import html, page_at, press, run
+from tests.support.projects import add_names, rows_of
 
-LEE = Annotator("lee", "lead", False)
+LEE, ROSA = Annotator("lee", "lead", False), Annotator("rosa", "reviewer", False)
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    store = new_project(tmp_path / "project.duckdb")
-    add_pairs(store, grid(2, 3))
+    store = pooled_project(tmp_path)
+    add_names(store, "ann", "ben")
+    add_names(store, "lee", role="lead")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     store.close()
+
+
+def opened(query_id: str, who: Annotator = LEE, **parameters: str) -> AppTest:
+    page = page_at("query", who)
+    for name, value in {"id": query_id, **parameters}.items():
+        page.query_params[name] = value
+    return run(page)
 
 
 def test_a_cell_that_names_a_query_is_its_words_everywhere_but_in_the_app() -> None:
@@ -33,11 +45,65 @@ def test_a_cell_that_names_a_query_is_its_words_everywhere_but_in_the_app() -> N
     assert query_address("q 1", "d/2") == "/query?id=q+1&document=d%2F2"
 
 
-def test_the_page_says_what_to_do_without_a_query_or_with_one_that_is_not_there(project: Store) -> None:
+def test_without_a_query_the_page_says_what_to_do(project: Store) -> None:
     assert "No query is named" in run(page_at("query", LEE)).info[0].value
 
 
-def test_the_page_shows_the_query_that_its_address_names(project: Store) -> None:
-    page = page_at("query", LEE)
-    page.query_params["id"] = "query 1"
-    assert "query 1" in html(run(page))
+def test_the_document_that_the_address_names_is_read_and_the_best_ranked_one_without(project: Store) -> None:
+    first = html(opened(DISPUTE[0]))
+    assert "<h1" in first
+    assert "only the title fits" in first
+    other = html(opened(DISPUTE[0], document="router-1"))
+    assert "only the title fits" not in other
+    assert "router-1" in other
+
+
+def test_a_reviewer_reads_and_changes_nothing(project: Store) -> None:
+    page = opened(DISPUTE[0], ROSA)
+    assert "Somebody: " in html(page)
+    assert "zoe.miller" not in html(page)
+    assert not page.text_area
+    assert not page.button
+
+
+def test_of_two_tabs_the_older_one_saves_nothing(project: Store) -> None:
+    newer, older = opened(DISPUTE[0]), opened(DISPUTE[0])
+    newer.text_area[0].set_value("A kettle for tea.")
+    press(newer, "Save")
+    older.text_area[1].set_value("Mine.")
+    press(older, "Save")
+    assert "older than what was done meanwhile" in older.warning[0].value
+    assert rows_of(project, "SELECT information_need, note FROM query_notes") == [("A kettle for tea.", "")]
+
+
+def test_unjudged_documents_go_to_a_round(project: Store) -> None:
+    page = opened(DISPUTE[0])
+    assert page.multiselect[0].value == ["router-1"]
+    page.text_input[0].set_value("again")
+    page.multiselect[1].set_value(["ann", "ben"])
+    press(page, "Open the round")
+    status = round_status(project, "again")
+    assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])
+
+
+def test_sealed_grades_come_with_a_reason_that_is_logged(project: Store) -> None:
+    freeze(project, "v1")
+    [(query_id,)] = rows_of(project, "SELECT min(query_id) FROM split_assignments WHERE part = 'test'")
+    assert "Open the grades" not in [one.label for one in opened(query_id, ROSA).button]
+    page = opened(query_id)
+    assert "gs-grade" not in html(press(page, "Open the grades")), "no reason was given"
+    reason = next(one for one in page.text_input if one.label == "Reason for opening the grades")
+    reason.set_value("A system fails here.")
+    assert "gs-grade" in html(press(page, "Open the grades"))
+    assert rows_of(project, "SELECT opened_by, reason FROM seal_openings") == [
+        ("lee", "A system fails here.")
+    ]
+    assert "gs-grade" not in html(opened(query_id)), "another session asks again"
+
+
+def test_an_annotator_is_refused_and_learns_nothing(project: Store) -> None:
+    page = page_at("query", Annotator("ann", "annotator", False))
+    page.query_params["id"] = DISPUTE[0]
+    page.run()
+    assert "This is for the reviewer or lead" in page.exception[0].value
+    assert not html(page)

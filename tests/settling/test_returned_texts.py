@@ -21,8 +21,9 @@ from curation.relabeling.staleness.calendar import JudgedPair, read_pairs
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide
-from curation.settling.consensus import PairConsensus, consensus
+from curation.settling.consensus import PairConsensus, consensus, query_consensus
 from curation.settling.disputes import dispute
+from curation.settling.votes import read_query_votes
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, migrations, put_setting
@@ -53,7 +54,10 @@ def show(store: Store, folder: Path, version: str) -> None:
 
 def settled_pair(store: Store) -> PairConsensus:
     with store.reading() as cursor:
-        return next(one for one in consensus(cursor).pairs if (one.query_id, one.document_id) == PAIR)
+        found = [one for one in consensus(cursor).pairs if one.query_id == PAIR[0]]
+        alone = query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0])
+    assert alone == found, "the votes of one query, read alone"
+    return next(one for one in found if (one.query_id, one.document_id) == PAIR)
 
 
 def judged_pair(store: Store) -> JudgedPair:

@@ -12,9 +12,10 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.layout import read_control_items
 from curation.labeling.rounds.rounds import list_rounds, open_round
 from curation.settling.adjudication import decide
-from curation.settling.consensus import PairConsensus, consensus, read_relevance
+from curation.settling.consensus import PairConsensus, consensus, query_consensus, read_relevance
 from curation.settling.decisions import ask_opinion, awaited_opinions, current_decisions
 from curation.settling.disputes import about_versions, dispute, disputes
+from curation.settling.votes import read_query_votes
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, put_setting, require_setting
 from curation.text import digest
@@ -41,6 +42,7 @@ def judge(store: Store, who: str, *grades: int | None) -> None:
 def settled_pair(store: Store) -> PairConsensus:
     with store.reading() as cursor:
         (found,) = consensus(cursor).pairs
+        assert query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0]) == [found]
     return found
 
 

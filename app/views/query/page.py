@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.components.links import QUERY
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
-from curation.queries.facts import read_facts
+from app.views.query import acting, documents
+from curation.queries.documents import QueryDocuments, read_documents, sealed_by
+from curation.queries.history import history_table, query_history
 from curation.store import Annotator
+from curation.text import amount
 
 NONE = "No query is named. Open one from a row of another page that names it."
+PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
+SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 
 
 def show(annotator: Annotator) -> None:
@@ -19,9 +27,57 @@ def show(annotator: Annotator) -> None:
     if not query_id:
         st.info(NONE)
         return
-    with project_store().reading() as cursor:
-        facts = read_facts(cursor, query_id, annotator)
-    ui.query(facts.text, facts.words.need)
+    store, acts = project_store(), Acts(annotator)
+    opening = acts.form(f"open {query_id} {sealed_by(store, query_id)}")
+    door = opening.result if annotator.role == "lead" else None
+    found = read_documents(store, query_id, annotator, door)
+    _header(found)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        shown = ui.part("Part of the page", PARTS, "part")
+        if annotator.role == "lead":
+            acting.edit(store, acts, found.facts)
+            acting.send(store, acts, found)
+    if found.is_sealed:
+        acting.ask_why(store, annotator, acts, opening, query_id)
+    if shown == RELEASES:
+        history = query_history(store, query_id, annotator, door)
+        ui.sentences("\n".join(history.changes) or "Fewer than two releases have this query.")
+        if history.missing:
+            ui.quiet(f"Without this query: {', '.join(history.missing)}.")
+        ui.tables(history_table(history))
+    else:
+        documents.show(found, st.query_params.get("document", ""))
 
 
 PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
+
+
+def _header(found: QueryDocuments) -> None:
+    facts = found.facts
+    asked = "searches not known" if facts.searches is None else f"asked {amount(facts.searches, 'time')}"
+    about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
+    labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
+    need = f'<p class="gs-need" dir="auto">{escape(facts.words.need)}</p>' if facts.words.need else ""
+    st.html(
+        f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need}'
+        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, about)))}{labels}</p></header>'
+    )
+    if facts.retired:
+        ui.quiet(f"Retired: {facts.retired}")
+    for title, lines in (("Notes", facts.words.note.splitlines()), ("Reference answers", facts.answers)):
+        if lines:
+            ui.said(title, *lines)
+    with st.container(horizontal=True, gap="large"):
+        shown = found.open
+        st.metric("Documents", f"{len(found.documents):,}", width="content")
+        if not found.is_sealed:
+            st.metric("Judged", f"{len(found.judged):,} of {len(shown):,}", width="content")
+            st.metric("Relevant", f"{found.relevant:,}", width="content")
+            disputed = sum(pair.how == "disputed" for pair in found.judged)
+            st.metric("Disputed", f"{disputed:,}", width="content")
+    own = len(found.documents) - len(shown)
+    if own:
+        ui.quiet(
+            f"{amount(own, 'document is', 'documents are')} among your own items: what others said of them "
+            "is shown, and counted, once you have nothing left to grade."
+        )

@@ -70,6 +70,7 @@ def open_round(
     queries: int = PILOT_QUERIES,
     ask_from: int = ASK_FROM,
     author: str = COMMAND_LINE,
+    pairs: Collection[tuple[str, str]] | None = None,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
 
@@ -89,6 +90,7 @@ def open_round(
     ask_from: annotators say whether the corpus answers a query of which they have so many items or more, a
         repeat counted like any other; 0 never asks.
     author: who opens it, for the audit trail: a lead or the command line.
+    pairs: the candidates to choose from, by query and document; None is all.
 
     Raises
     ------
@@ -107,7 +109,10 @@ def open_round(
         return read_candidates(cursor, pilots=kind == "pilot")
 
     def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
-        chosen = choose_candidates(*found, again)
+        rows, active = found
+        if pairs is not None:
+            rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
+        chosen = choose_candidates(rows, active, again)
         return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
 
     return open_over(store, layout, read, choose, author)

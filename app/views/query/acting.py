@@ -1,0 +1,86 @@
+"""What a lead does on the page of a query: edit need and notes, open sealed grades, send documents on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts, FormState
+from app.page import submit
+from curation.door import open_door
+from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import able_to_judge
+from curation.queries.documents import QueryDocuments
+from curation.queries.facts import QueryFacts, QueryWords, edit_words
+from curation.store import Annotator, Store
+from curation.text import amount, digest
+
+SEALED = "A release seals what people said of this query: grades, votes and decisions are not shown."
+
+
+def edit(store: Store, acts: Acts, facts: QueryFacts) -> None:
+    """The need and the notes, to be changed."""
+    form = acts.form(f"edit {facts.query_id}")
+    with st.popover("Need and notes"), st.form(form.key, border=False):
+        need = st.text_area(
+            "What the person behind it needs",
+            facts.words.need,
+            key=f"need {form.key}",
+            help="Annotators read it below the query, and releases have it.",
+        )
+        note = st.text_area(
+            "Notes of the team", facts.words.note, key=f"note {form.key}", help="Annotators do not see them."
+        )
+        if submit("Save", "edit query", form, digest(*facts.words)):
+            now = QueryWords(need, note)
+            acts.do(form, lambda: edit_words(store, facts.query_id, facts.words, now, acts.by))
+
+
+def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
+    """Why the grades are not there; a lead opens them with a reason."""
+    st.info(SEALED, icon=":material/lock:")
+    if annotator.role != "lead":
+        return
+    with st.form(form.key, border=False, width=560):
+        reason = st.text_input("Reason for opening the grades", help="Logged with your name and the time.")
+        asked = st.form_submit_button("Open the grades", key=f"open {form.key}")
+    if asked and not reason.strip():
+        ui.quiet("Write the reason first.")
+    elif asked:
+        acts.do(form, lambda: open_door(store, f"read the query {query_id}", reason, acts.by, {query_id}))
+
+
+def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
+    """Chosen documents to a new round."""
+    query_id = found.facts.query_id
+    form = acts.form(f"send {query_id}")
+    titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
+    unjudged = [one.document.document_id for one in found.open if one.pair is None]
+    with store.reading() as cursor:
+        people = [one.name for one in able_to_judge(cursor)]
+    with st.popover("Send to a round"), st.form(form.key, border=False):
+        documents = st.multiselect(
+            "Documents",
+            list(titles),
+            default=[] if found.is_sealed else unjudged,
+            format_func=lambda name: f"{titles[name]} ({name})",
+            key=f"documents {form.key}",
+        )
+        name = st.text_input("Name of the round", key=f"round {form.key}")
+        annotators = st.multiselect("Annotators", people, key=f"annotators {form.key}")
+        overlap = st.number_input("Annotators for each document", 1, value=2, key=f"overlap {form.key}")
+        asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
+    if form.result:
+        ui.confirmation(form.result)
+    if asked:
+        pairs = {(query_id, one) for one in documents}
+        acts.do(form, lambda: _open(store, name.strip(), annotators, int(overlap), acts.by, pairs))
+
+
+def _open(
+    store: Store, name: str, people: list[str], overlap: int, author: str, pairs: set[tuple[str, str]]
+) -> str:
+    opened = open_round(
+        store, name, people, overlap=overlap, duplicates=0.0, again=True, author=author, pairs=pairs
+    )
+    return f"{opened.round} is open with {amount(opened.candidates, 'document')} of this query."

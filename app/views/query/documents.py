@@ -1,0 +1,119 @@
+"""The documents of a query: who found them, their grades and votes; one of them to read."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui
+from app.components.links import query_link
+from app.context import image_hosts
+from curation.guides.guide import Guide
+from curation.presentation.drawing import ReadDocument, draw
+from curation.queries.documents import QueryDocument, QueryDocuments
+from curation.settling.consensus import PairConsensus
+from curation.settling.votes import MAJORITY, MEDIAN
+from curation.text import amount, percent
+
+UNTITLED = "Untitled document"
+WITHHELD = (
+    "This document is among your own items, and you have still items to grade. Others' grades would not "
+    "leave you blind."
+)
+NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
+OLDER = "The votes are about an older text of this document. Nobody has judged the text of now."
+
+
+def show(found: QueryDocuments, chosen: str) -> None:
+    """The list at the left, the chosen document, or the first, at the right."""
+    if not found.documents:
+        st.info("No system has proposed a document for this query yet. Build a pool.")
+        return
+    shown = next((one for one in found.documents if one.document.document_id == chosen), found.documents[0])
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        st.html(_table(found, shown))
+    with right, st.container(key="reading"):
+        _read(found, shown)
+
+
+def _table(found: QueryDocuments, shown: QueryDocument) -> str:
+    said = ([], []) if found.is_sealed else (["Grade"], ["Votes"])
+    heads = [*said[0], "Document", *found.systems, *said[1]]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    body = "".join(_row(found, one, one is shown) for one in found.documents)
+    return (
+        '<div class="gs-scroll" role="group" tabindex="0" aria-label="Documents">'
+        '<table class="gs-table gs-candidates"><caption>Best ranked first</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(found: QueryDocuments, one: QueryDocument, is_shown: bool) -> str:
+    document = one.document
+    title = query_link(document.title or UNTITLED, found.facts.query_id, document.document_id)
+    marks = [one.mark, "decided" if one.pair is not None and one.pair.how == "adjudicated" else ""]
+    below = f"<small>{escape(', '.join(filter(None, marks)))}</small>" if any(marks) else ""
+    cells = [f"<td>{title}{below}</td>"]
+    cells += [f'<td class="gs-figure">{one.ranks.get(name) or "–"}</td>' for name in found.systems]
+    if not found.is_sealed:
+        votes = "" if one.pair is None else _votes(one.pair)
+        cells = [f"<td>{_chip(one, found.guide)}</td>", *cells, f"<td>{votes}</td>"]
+    current = ' aria-current="true"' if is_shown else ""
+    return f"<tr{current}>{''.join(cells)}</tr>"
+
+
+def _votes(pair: PairConsensus) -> str:
+    votes = [str(grade) for grade, number in pair.votes.items() for _ in range(number)]
+    return escape(" ".join([*votes, *["?"] * pair.cannot_tell]))
+
+
+def _chip(one: QueryDocument, guide: Guide) -> str:
+    """The grade in its colour of the guide, or why there is none."""
+    if one.is_withheld:
+        return '<span class="gs-grade">yours</span>'
+    if one.pair is None:
+        return '<span class="gs-grade">–</span>'
+    if one.pair.grade is None:
+        return f'<span class="gs-grade">{escape(one.pair.how)}</span>'
+    colour = next((step.colour for step in guide.scale if step.value == one.pair.grade), "currentColor")
+    return f'<span class="gs-grade" style="--grade: {escape(colour)}">{one.pair.grade}</span>'
+
+
+def _read(found: QueryDocuments, one: QueryDocument) -> None:
+    names = {step.value: f"{step.value} {step.name}" for step in found.guide.scale}
+    if one.is_withheld:
+        ui.quiet(WITHHELD)
+    elif one.pair is not None:
+        ui.heading(_verdict(one.pair, names))
+        if one.pair.changed:
+            ui.quiet(OLDER)
+    if one.decision is not None:
+        words = (
+            names.get(one.decision.grade or 0) if one.decision.grade is not None else "no grade can be given"
+        )
+        outdated = "" if one.pair and one.pair.how == "adjudicated" else " It does not count any more."
+        ui.said(f"{one.decision.reviewer} decided: {words}", f"{one.decision.reason}{outdated}")
+    for vote in one.votes:
+        grade = "Cannot tell" if vote.grade is None else names.get(vote.grade, str(vote.grade))
+        marks = [*(["flagged"] if vote.flagged else []), *([] if vote.same_text else ["about an older text"])]
+        ui.said(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, ", ".join(marks))))
+    ranks = [f"{name} {rank}" if rank else name for name, rank in one.ranks.items()]
+    document, template = one.document, found.guide.presentation
+    shown = draw(
+        ReadDocument.of(document), found.facts.text, template, longest=None, image_hosts=image_hosts()
+    )
+    facts = (document.document_id, *ranks, shown.url, shown.published)
+    ui.document(shown.title, shown.passage, facts, shown.facts)
+
+
+def _verdict(pair: PairConsensus, names: dict[int, str]) -> str:
+    if pair.grade is None:
+        return NO_GRADE.get(pair.how, "Decided: no grade can be given")
+    grade, votes = names.get(pair.grade, str(pair.grade)), sum(pair.votes.values())
+    if pair.how == "adjudicated":
+        return f"{grade}, decided"
+    if pair.how in (MAJORITY, MEDIAN, "single"):
+        return f"{grade}, {pair.votes.get(pair.grade, 0):,} of {amount(votes, 'vote')}"
+    return f"{grade}, {percent(pair.confidence)} probable by {amount(votes, 'vote')}"
