@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.navigation import place_in_menus, streamlit_pages
+from app.navigation import palette_pages, place_in_menus, streamlit_pages
 from app.signin.current_user import current_user
 
 st.set_page_config(layout="wide")
@@ -14,7 +14,8 @@ if annotator is None:
     st.set_page_config(page_title="Signed out · goldset")
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
     st.stop()
-page = st.navigation(streamlit_pages(annotator), position="top")
+menus = streamlit_pages(annotator)
+page = st.navigation(menus, position="top")
 st.set_page_config(page_title=f"{page.title} · goldset")
-ui.frame(annotator, place_in_menus(annotator.role, page.title))
+ui.frame(annotator, place_in_menus(annotator.role, page.title), palette_pages(menus))
 page.run()

@@ -5,6 +5,7 @@ This forbids nothing by itself: `curation` checks the role of the person who ask
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
@@ -68,6 +69,16 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
         group: [_streamlit_page(page, annotator, page is first) for page in members]
         for group, members in menus.items()
     }
+
+
+def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]]:
+    """What the palette has of these menus: title, menu and address."""
+    return [
+        {"title": page.title, "about": group.rpartition(" ")[2], "address": f"/{page.url_path}"}
+        for group, members in menus.items()
+        for page in members
+        if page.visibility == "visible"
+    ]
 
 
 def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.Page:

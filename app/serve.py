@@ -17,7 +17,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app import api, api_decisions, manual
+from app import api, api_decisions, manual, palette
 from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.connections import BoundedConnection
 from app.front.front import Front
@@ -58,6 +58,7 @@ def routes() -> list[Route]:
         *signin.PROVIDER_ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,
+        *palette.ROUTES,
         *downloads.ROUTES,
         *manual.ROUTES,
         health.ROUTE,

@@ -41,14 +41,14 @@ _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
 _FIGURE = ' class="gs-figure"'
 
 
-def frame(annotator: Annotator, place: int | None) -> None:
-    """What every page has: who is signed in, and a mark on the menu with the page, at `place`.
+def frame(annotator: Annotator, place: int | None, pages: Sequence[Mapping[str, str]]) -> None:
+    """What every page has: who is signed in, the palette with these pages, and a mark on the menu at `place`.
 
     The style sheet is in the index page: it is there before the first element.
     """
     if place is not None:
         st.html(f"<style>{_HERE % (place + 1)}</style>")
-    account(annotator)
+    account(annotator, pages)
 
 
 def lead(sentence: str) -> None:

@@ -228,6 +228,7 @@ GETS = {
     "/api/guides/{guide_hash}": "/api/guides/{guide}",
     "/api/history": "/api/history",
     "/api/put-off": "/api/put-off",
+    "/api/palette": "/api/palette?words=@",
     "/api/worked": "/api/worked?since=2026-01-01T00:00:00Z",
     "/api/questions": "/api/questions",
     "/api/disputes/next": "/api/disputes/next?limit=10",

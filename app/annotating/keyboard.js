@@ -20,7 +20,7 @@ export class Keyboard {
   #down(event) {
     const target = event.composedPath()[0];
     const { key, repeat, isComposing } = event;
-    if (isComposing) return;
+    if (isComposing || event.composedPath().some((one) => one.matches?.("dialog.palette"))) return;
     if (repeat && key === this.held && typing(target)) return taken(event); // it opened this field, and is still held
     if (!repeat) this.held = typing(target) ? null : key;
     if (this.uses.send && typing(target) && key === "Enter" && !event.shiftKey) {

@@ -1,3 +1,5 @@
+import { go, Palette } from "./palette.js";
+
 // The second click of a double click asks for nothing more; something else may be under the pointer by then.
 // Steppers of numbers are no such buttons.
 function once(event) {
@@ -59,8 +61,7 @@ function follow(event) {
   const link = event.composedPath().find((one) => one.matches?.("a.gs-page"));
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  history.pushState({}, "", link.getAttribute("href"));
-  dispatchEvent(new PopStateEvent("popstate"));
+  go(link.getAttribute("href"));
 }
 
 export default function account({ data, parentElement }) {
@@ -80,11 +81,21 @@ export default function account({ data, parentElement }) {
   window.removeEventListener("click", window.goldsetFollow);
   window.addEventListener("click", follow);
   window.goldsetFollow = follow;
+  const palette = (parentElement.goldsetPalette ??= new Palette(parentElement));
+  Object.assign(palette, { pages: data.pages, searches: data.searches });
+  window.removeEventListener("keydown", window.goldsetFind, true);
+  window.goldsetFind = (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "k") return;
+    event.preventDefault();
+    palette.open();
+  };
+  window.addEventListener("keydown", window.goldsetFind, true);
+  parentElement.querySelector(".find").onclick = () => palette.open();
   setTimeout(tidy);
   refusals = data.refusals;
   window.goldsetDrawn?.();
   parentElement.querySelector(".who").textContent = data.role === "annotator" || data.role === data.name ? data.name : `${data.name}, ${data.role}`;
-  parentElement.querySelector("button").onclick = () => {
+  parentElement.querySelector(".out").onclick = () => {
     // A form, not a fetch: where an identity provider signed somebody in, the way out leads over its pages.
     const form = document.createElement("form");
     form.method = "post";

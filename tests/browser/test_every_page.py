@@ -310,3 +310,41 @@ def test_the_pages_before_the_app_pass_axe(browser: Browser, hostile: Served, pe
         page.emulate_media(color_scheme=scheme)
         page.goto(f"{hostile.url}/password")
         passes(page, "password")
+
+
+def test_the_palette_finds_pages_queries_and_people_by_keyboard_and_axe_finds_nothing(
+    people: Visitors,
+) -> None:
+    page = people.page("lee")
+    measure(page)
+    visit(page, people.served, "/people")
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search", exact=True)
+    expect(field).to_be_focused()
+    passes_in_light(page, "palette")
+    field.type("rosa")
+    expect(page.get_by_role("option", name="rosa")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/people\?person=rosa$"))
+    page.get_by_role("button", name="Search, Ctrl K").click()
+    field.type("q2")
+    expect(page.get_by_role("option").first).to_contain_text("gulls 2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/query\?id=q2$"))
+
+
+def test_the_palette_of_an_annotator_has_only_their_pages_and_leaves_labels_keys_alone(
+    people: Visitors,
+) -> None:
+    page = people.page("anna")
+    visit(page, people.served, "/")
+    label = Annotating(page)
+    label.look()
+    before = label.text
+    page.keyboard.press("Control+k")
+    page.keyboard.type("1 lee gulls")
+    expect(page.get_by_role("option")).to_have_count(0)
+    expect(page.get_by_text("Nothing has these words.")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Search")).to_have_count(0)
+    assert label.text == before, "a digit in the palette grades nothing"

@@ -1,0 +1,44 @@
+"""The palette's route: queries, documents and people by words, each with the address of its page."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.routing import Route
+
+from app.api import answered_for
+from app.components.links import query_address
+from app.context import project_store
+from curation.queries.facts import READERS
+from curation.queries.finding import FoundItem, find_by_words
+from curation.store import Annotator
+
+LONGEST = 200
+"""Characters of what is searched for."""
+
+
+@answered_for(*READERS)
+async def found(request: Request) -> Any:
+    """GET: what has all the words."""
+    words = request.query_params.get("words", "")[:LONGEST]
+    return await run_in_threadpool(_found, words, request.state.account)
+
+
+ROUTES = [Route("/api/palette", found)]
+
+
+def _found(words: str, reader: Annotator) -> list[dict[str, str]]:
+    with project_store().reading() as cursor:
+        return [
+            {"title": one.title, "about": one.kind, "address": _address(one)}
+            for one in find_by_words(cursor, words, reader)
+        ]
+
+
+def _address(one: FoundItem) -> str:
+    if one.kind == "person":
+        return f"/people?{urlencode({'person': one.title})}"
+    return query_address(one.query_id, one.document_id)

@@ -1,0 +1,55 @@
+"""Finding queries, documents and people by words, for the palette of the app."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.people.annotators import require_role
+from curation.queries.facts import READERS
+from curation.store import Annotator, Cursor
+from curation.text import normalise_query
+
+MOST = 6
+"""So many of each kind are found."""
+
+
+class FoundItem(NamedTuple):
+    """A query, or a document with a query that has it as a candidate; or a person, with neither."""
+
+    kind: str
+    title: str
+    query_id: str
+    document_id: str
+
+
+def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
+    """What has all these words in its text, title, name or id, the shortest first; people for leads alone.
+
+    Raises
+    ------
+    RefusedError: the reader is neither reviewer nor lead.
+    """
+    require_role(reader, *READERS)
+    words = normalise_query(text).split()
+    if not words:
+        return []
+    values = {"words": words, "most": MOST, "lead": reader.role == "lead"}
+    return [FoundItem(*row) for row in cursor.execute(_FIND, values).fetchall()]
+
+
+_FIND = """
+WITH candidate AS (SELECT document_id, min(query_id) AS query_id FROM candidates GROUP BY document_id),
+item AS (
+    SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
+    UNION ALL
+    SELECT 'document', coalesce(nullif(d.title, ''), d.document_id), c.query_id, d.document_id, lower(d.title)
+    FROM candidate c JOIN snapshot_documents s USING (document_id) JOIN documents d USING (content_hash)
+    WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')
+    UNION ALL
+    SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead)
+SELECT kind, title, query_id, document_id FROM item
+WHERE list_bool_and(list_transform($words::TEXT[], lambda word: contains(
+    words || ' ' || lower(if(document_id = '', query_id, document_id)), word)))
+QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $most
+ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
+"""

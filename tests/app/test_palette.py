@@ -1,0 +1,44 @@
+"""The palette: what it finds, and for whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app import palette
+from curation.errors import RefusedError
+from curation.queries.finding import MOST, find_by_words
+from curation.store import Store
+from curation.store.rows import Annotator
+from tests.support.projects import add_names, add_pairs, grid, new_project
+
+LEE, ROSA, ANN = (
+    Annotator(*who, False) for who in (("lee", "lead"), ("rosa", "reviewer"), ("ann", "annotator"))
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = new_project(tmp_path / "project.duckdb")
+    add_pairs(found, grid(8, 2))
+    add_names(found, "quincy")
+    return found
+
+
+def test_queries_documents_and_people_are_found_by_all_words_so_many_of_each(store: Store) -> None:
+    with store.reading() as cursor:
+        found = find_by_words(cursor, "Q", LEE)
+        assert [one.kind for one in found] == ["person", *["query"] * MOST]
+        assert [one.title for one in find_by_words(cursor, "3 QUERY", LEE)] == ["query 3"]
+        (document,) = find_by_words(cursor, "3.1", LEE)
+        assert find_by_words(cursor, "  ", LEE) == find_by_words(cursor, "% _", LEE) == []
+    assert palette._address(document) == "/query?id=query+3&document=document+3.1"
+    assert palette._address(found[0]) == "/people?person=quincy"
+
+
+def test_reviewers_find_no_people_and_annotators_nothing(store: Store) -> None:
+    with store.reading() as cursor:
+        assert {one.kind for one in find_by_words(cursor, "q", ROSA)} == {"query"}
+        with pytest.raises(RefusedError, match="reviewer"):
+            find_by_words(cursor, "q", ANN)
