@@ -60,10 +60,12 @@ from curation.store import Annotator
 LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5
 """Seconds after which who was turned away may try again."""
+RETRY = {"Retry-After": str(RETRY_AFTER)}
+FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 T = TypeVar("T")
 
 
-class QueueFullError(Exception):
+class QueueFullError(RefusedError):
     """Too many passwords wait to be checked."""
 
 
@@ -83,7 +85,7 @@ class Lane:
         ClientDisconnect: the client has gone, and nothing was checked.
         """
         if self._present.total() >= LONGEST_QUEUE or self._present[network] >= OF_ONE_NETWORK:
-            raise QueueFullError
+            raise QueueFullError(FULL)
         self._present[network] += 1
         try:
             return await self._unless_gone(request, check)
@@ -184,15 +186,12 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
     change = partial(change_password, project_store(), name, old, new, visit_of(request))
     try:
         found = await CHANGES.run(request, name, change)
-    except QueueFullError:
-        login_throttle.withdrawn(tried)
-        return await _account_page(request, 503, FULL, {"Retry-After": str(RETRY_AFTER)})
     except InputError as error:  # about the new one: the old one was right
         login_throttle.succeeded(tried)
         return await _account_page(request, 422, str(error))
-    except StoreError as error:  # nothing was found out about the password
+    except (StoreError, QueueFullError) as error:  # nothing was found out about the password
         login_throttle.withdrawn(tried)
-        return await _account_page(request, 503, str(error))
+        return await _account_page(request, 503, str(error), RETRY)
     except CurationError as error:
         return await _account_page(request, 422, str(error))
     login_throttle.succeeded(tried)
@@ -245,7 +244,6 @@ _HELP = '<p class="help">Without an account, ask the lead of your project for a 
 _DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'
-FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 _THIS_BROWSER_ONLY = (
     "This browser is signed out, but the project could not record that the sign-in has ended."
 )
@@ -272,12 +270,9 @@ async def sign_in(request: Request) -> Response:
     try:
         check = partial(authenticate, project_store(), name, form.get("password", ""), visit_of(request))
         found = await lane.run(request, _network(request), check)
-    except QueueFullError:
-        login_throttle.withdrawn(tried)
-        return sign_in_page(target, name, 503, FULL, {"Retry-After": str(RETRY_AFTER)})
     except CurationError as error:  # nothing was found out about the password
         login_throttle.withdrawn(tried)
-        return sign_in_page(target, name, 503, unreadable(error))
+        return sign_in_page(target, name, 503, _unchecked(error), RETRY)
     if found is None:
         return sign_in_page(target, name, 401, "The name or the password is wrong.")
     login_throttle.succeeded(tried)
@@ -369,6 +364,11 @@ def sign_in_page(
     content = f"{notice}{above}{form if by_password else ''}{'' if notice else _HELP}"
     lead = "Sign in to grade search results."
     return pages.page("Sign in", lead, content, status, headers, ahead=fetched_ahead())
+
+
+def _unchecked(error: CurationError) -> str:
+    """What somebody who is not signed in may know of why a password was not checked."""
+    return str(error) if isinstance(error, QueueFullError) else unreadable(error)
 
 
 def _notice() -> str:
@@ -498,10 +498,8 @@ async def _choose(request: Request, token: str, of: Annotator, form: dict[str, s
         return _join_page(of, "The two passwords differ. Write the same one twice.", 422, name=name)
     try:
         key = await STRANGERS.run(request, visit.network, act)
-    except QueueFullError:
-        return _join_page(of, FULL, 503, RETRY_AFTER, name)
-    except StoreError as error:
-        return _join_page(of, unreadable(error), 503, name=name)
+    except (StoreError, QueueFullError) as error:
+        return _join_page(of, _unchecked(error), 503, RETRY_AFTER, name)
     except CurationError as error:
         return _join_page(of, str(error), 422, name=name)
     return know_browser(request, enter(request, key, "/"), name)

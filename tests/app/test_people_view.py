@@ -170,7 +170,7 @@ def test_a_lead_lets_somebody_practise_again_and_pass(project: Store) -> None:
     field(shown, "Why they may begin").set_value("We talked it through.")
     shown = press(shown, "Let pass")
     assert "ada gets real items now" in words(shown.success)
-    assert "welcome: let pass." in html(shown)
+    assert "welcome: let pass; 0 of 2 answered, " in html(shown)
 
 
 def test_a_second_click_while_somebody_is_deactivated_is_no_second_deed(

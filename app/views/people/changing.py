@@ -183,7 +183,10 @@ def _practice(store: Store, acts: Acts, chosen: Account) -> None:
     if found:
         ui.heading("Practice")
     for status in found:
-        ui.sentences(f"{status.round}: {_state(status)}")
+        state = status.state
+        right = f"{state.right:,} as expected, {percent(state.pass_mark)} needed"
+        answered = f"{state.answered:,} of {state.total:,} answered"
+        ui.sentences(f"{status.round}: {status.standing}; {answered}, {right}.")
         if chosen.active and status.state.passed is not True:
             _decide(store, acts, status)
 
@@ -206,17 +209,6 @@ def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
     elif asked:
         said_then = f"{status.annotator} gets real items now."
         act(acts, said_then, let_pass, store, status.round, status.annotator, reason)
-
-
-def _state(status: PracticeStatus) -> str:
-    state = status.state
-    if status.waived:
-        return "let pass."
-    answers = amount(state.answered, "answer")
-    right = f"{state.right:,} of {answers} as expected, {percent(state.pass_mark)} needed"
-    if state.passed is None:
-        return f"under way, {state.answered:,} of {state.total:,} answered, {right}."
-    return f"{'passed' if state.passed else 'not passed'}, {right}."
 
 
 def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
