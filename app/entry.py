@@ -90,10 +90,9 @@ def fetched_ahead(static: Path = STATIC) -> str:
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
-@cache
-def font(static: Path = STATIC) -> str:
+def font() -> str:
     """The address of the app's font, which Streamlit's index page fetches first; '' where it fetches none."""
-    found = re.search(r'href="([^"]+\.woff2)"', "".join(entry_tags(static)))
+    found = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
     return found[1] if found else ""
 
 

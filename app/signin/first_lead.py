@@ -7,12 +7,13 @@ ends it, and so does a lead whom a command makes meanwhile.
 from __future__ import annotations
 
 import hmac
+import secrets
 from functools import cache
 
 from app.context import project_store
 from app.signin.providers import auth_settings
 from curation.people.accounts import who_signs_in
-from curation.people.invitations import link_of, new_token
+from curation.people.invitations import link_of
 
 BY_LINK = """\
 No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
@@ -38,7 +39,7 @@ class FirstLead:
             return ""
         if not auth_settings().passwords:
             return BY_COMMAND
-        self._token = new_token()
+        self._token = secrets.token_urlsafe(16)
         return BY_LINK.format(link=link_of(address, self._token), address=address)
 
     def missing(self) -> bool:

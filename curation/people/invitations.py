@@ -40,11 +40,6 @@ class Invitation(NamedTuple):
     token: str
 
 
-def new_token() -> str:
-    """128 random bits: nobody guesses them."""
-    return secrets.token_urlsafe(16)
-
-
 def link_of(address: str, token: str) -> str:
     """The link with a token, at the app's address. Browsers send the part after # to nobody."""
     return f"{address.rstrip('/')}/join#{token}"
@@ -140,7 +135,7 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
 
 
 def _make(cursor: Cursor, of: Annotator, author: str) -> Invitation:
-    token, now = new_token(), utc_now()
+    token, now = secrets.token_urlsafe(16), utc_now()
     made = Invitation(of.name, of.role, now + timedelta(days=DAYS), token)
     row = [of.name, _hash_of(token), author, now, made.expires]
     cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
