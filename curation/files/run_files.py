@@ -1,7 +1,7 @@
 """Run files: the lines of a ranked list, in the formats that systems write.
 
 'trec'          six columns: query, Q0, document, rank, score, tag; the tag may hold spaces
-'tsv', 'csv', 'jsonl', 'ranx-parquet'
+'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
                 fields by name: query, document, and a rank or a score or both
 'ranx-json'     one JSON object {query: {document: score}}
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from curation.files.blocks import Block
     from curation.files.run_columns import RunColumns
 
-FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
+FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet", "xlsx")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 _SUFFIXES = {
     ".trec": "trec",
@@ -45,6 +45,7 @@ _SUFFIXES = {
     ".json": "ranx-json",
     ".parquet": "ranx-parquet",
     ".pq": "ranx-parquet",
+    ".xlsx": "xlsx",
 }
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
 _HEADER = "For a file without a header say --no-header --columns query,document,rank,score."

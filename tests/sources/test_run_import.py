@@ -6,6 +6,7 @@ import json
 import random
 from uuid import uuid4
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -93,6 +94,15 @@ def test_ranx_parquet_is_read_by_its_own_column_names(project, tmp_path):
     assert import_run(project, tmp_path / "r.parquet", "r").fields == RunFields(
         "q_id", "doc_id", None, "score"
     )
+    assert _places(project) == WANTED
+
+
+def test_a_run_in_a_spreadsheet_is_read_as_its_table(project, tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("query", "document", "score"), (1, "d1", 9.5), (1, "d2", 3), (2, "d3", -1)):
+        book.active.append(row)
+    book.save(tmp_path / "r.xlsx")
+    import_run(project, tmp_path / "r.xlsx", "r")
     assert _places(project) == WANTED
 
 
