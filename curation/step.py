@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args,
 
 from curation.errors import refuse_problems
 from curation.progress import Progress
-from curation.text import counted
+from curation.text import left_out_sentences
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -251,13 +251,7 @@ class StepOutcome:
     @property
     def sentences(self) -> list[str]:
         """All of it that a page says, a sentence each."""
-        left_out = [
-            f"Left out: {counted(number, self.unit)}: {why}."
-            if self.unit
-            else f"Left out: {number:,} × {why}."
-            for why, number in self.left_out.items()
-        ]
-        return [self.sentence, *self.remarks, *left_out]
+        return [self.sentence, *self.remarks, *left_out_sentences(self.left_out, self.unit)]
 
 
 def _nothing_known(cursor: Cursor, request: Any) -> None:

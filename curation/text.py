@@ -46,6 +46,14 @@ def _singular(plural: re.Match[str]) -> str:
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
 
+def left_out_sentences(left_out: Mapping[str, int], unit: str = "") -> list[str]:
+    """What was left out, reason → number, a sentence each; `unit` is what is counted, if not in the reason."""
+    return [
+        f"Left out: {counted(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
+        for why, number in left_out.items()
+    ]
+
+
 def percent(share: float | None, places: int = 0) -> str:
     """A share as people read it: "95 %", with a space that breaks no line; a dash where it is unknown."""
     return "–" if share is None else f"{100 * share:.{places}f}\u00a0%"

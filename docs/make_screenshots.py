@@ -88,7 +88,8 @@ def choose(page: Page) -> None:
 
 def unfold(page: Page) -> None:
     """Unfold what else can be asked."""
-    page.get_by_text("Further questions about the runs").click()
+    page.get_by_text("Evaluate runs").click()
+    page.get_by_text("Options", exact=True).click()
 
 
 def give_log(page: Page) -> None:
@@ -105,7 +106,7 @@ def preview(page: Page) -> None:
 
 def read_report(page: Page) -> None:
     """Scroll to the report."""
-    page.get_by_role("heading", name="Evaluations").evaluate(
+    page.get_by_role("heading", name="Query by query").evaluate(
         "one => { one.style.scrollMarginTop = '6rem'; one.scrollIntoView(); }"
     )
 

@@ -299,11 +299,11 @@ def _check_turning(
     """Stop where documents that could turn an order are asked for and cannot be named."""
     if options.turning and release.sealed:
         raise InputError(
-            "Documents that could turn the order are named by query, and "
+            "Documents that could change the ranking are named by query, and "
             f"{', '.join(release.sealed)} is sealed: choose a part that is not."
         )
     if options.turning and not (measures[0].by_engine and measures[0].compares):
         raise InputError(
-            f"Documents that could turn the order are found by the first measure, and {measures[0].name} is "
+            f"Documents that could change the ranking are found by the first measure, and {measures[0].name} is "
             "none that can be computed again for each document: name another one first, such as ndcg_exp@10."
         )

@@ -225,8 +225,8 @@ class RunQuestions:
     turning: Annotated[
         bool,
         Option(
-            "Unjudged documents that could turn the order",
-            "Name unjudged documents that could turn the order. It is that of two systems by the first "
+            "Unjudged documents that could change the ranking",
+            "Name unjudged documents that could change the ranking. It is that of two systems by the first "
             "measure.",
         ),
     ] = False
@@ -380,7 +380,7 @@ def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool)
         problems.append(f"The first stage {first_stage}: there is no other run that reranks its candidates.")
     if turning and len(known) < 2:
         problems.append(
-            "Documents that could turn the order are looked for between two systems, and there is one: add "
+            "Documents that could change the ranking are looked for between two systems, and there is one: add "
             "a run of another one."
         )
     return problems

@@ -105,7 +105,15 @@ class _StoredPool(NamedTuple):
 def contribution_table(found: Contributions) -> Table:
     """What each system brought."""
     columns = (
-        *("System", "Candidates", "Alone", "Graded", "Relevant", "Lost without it", "Share lost"),
+        *(
+            "System",
+            "Candidates",
+            "Alone",
+            "Graded",
+            "Relevant",
+            "Relevant from it alone",
+            "Share of relevant",
+        ),
         *("Judged at 10", "Places"),
     )
     rows = (

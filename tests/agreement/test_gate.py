@@ -165,6 +165,6 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
 
 
 def test_a_gate_says_that_its_interval_may_be_too_narrow() -> None:
-    gate = gate_of(GOOD, [person(39, 40)], False, DEMAND, "about 2.1 of 15 queries carry it")
+    gate = gate_of(GOOD, [person(39, 40)], False, DEMAND, "effectively 2.1 of 15 queries decide this figure")
     assert gate.open
-    assert gate.checks[0].sentence.endswith("; about 2.1 of 15 queries carry it")
+    assert gate.checks[0].sentence.endswith("; effectively 2.1 of 15 queries decide this figure")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import COLOURS, IN_SCHEME, SCHEMES, passes
-from tests.support.evaluated_project import evaluated_project, ranked, write_run
+from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run
 from tests.support.served import PASSWORD, Served, settled, sign_in, until
 
 
@@ -54,6 +54,12 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
         download.click()
     report = Path(waiting.value.path()).read_text(encoding="utf-8")
     assert "dense@may: ndcg_exp@10" in report
+    bars = page.get_by_role("radio")
+    expect(bars).to_have_count(QUERIES // 2)
+    bars.first.focus()
+    page.keyboard.press("ArrowDown")
+    second = page.locator("label:has(:checked) .text")
+    expect(page.locator(".gs-query")).to_have_text(second.inner_text())
     expect(page.get_by_role("cell", name="dense@may").first).to_be_visible()
     page.goto(f"{served.url}/releases")
     expect(page.get_by_role("heading", name="Releases", exact=True)).not_to_be_visible()

@@ -282,7 +282,7 @@ def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
     project = ["--project", str(store.path)]
     runs = ["--run", str(one), "--run", str(two)]
     text = invoke([*project, "evaluate", "v1", *runs, "--turning"])
-    assert f"{pair.needed} of them could turn that" in text.stdout
+    assert f"{pair.needed} of them could reverse that" in text.stdout
 
 
 def test_subtopics_come_from_a_file_of_topic_subtopic_document_and_grade(

@@ -1,4 +1,4 @@
-"""Evaluate, what else can be asked: further questions about the runs, and the answers of systems.
+"""Evaluate, what else can be asked: options of the runs, and the answers of systems.
 
 Both are folded: who uploads a run and presses the button needs none of it.
 """
@@ -42,8 +42,8 @@ class ChosenPart(NamedTuple):
 
 
 def ask_about_runs(form: Form[EvaluateRequest], chosen: ChosenPart, is_lead: bool) -> None:
-    """Baseline, reranking, hard negatives, documents that could turn the order, samples and candidates."""
-    with st.expander("Further questions about the runs"):
+    """Baseline, reranking, hard negatives, documents that could change the ranking, samples and candidates."""
+    with st.expander("Options"):
         form.ask("baseline")
         if not chosen.sealed:
             form.ask("test")
@@ -54,8 +54,7 @@ def ask_about_runs(form: Form[EvaluateRequest], chosen: ChosenPart, is_lead: boo
         if chosen.sealed:
             inferred = "" if chosen.pool_sample else ", and nothing is inferred from a sample of the pool"
             ui.quiet(
-                f"{chosen.part} is sealed: no document is named that could turn the order of systems"
-                f"{inferred}."
+                f"{chosen.part} is sealed: no document is named that could change the ranking{inferred}."
             )
         else:
             form.ask("turning")

@@ -106,12 +106,12 @@ def _show_leaderboard(store: Store, chosen: ChosenPart, annotator: Annotator) ->
         return
     state = (str(store.path), chosen.release_id, chosen.part, len(runs))
     found = _ranked(runs, chosen.measures[0], state)
-    columns = ["Rank", "System", f"{found.measure} (95 %)", "Queries", "Same as", "By"]
+    columns = ["Rank", "System", f"{found.measure} (95 %)", "Queries", "Group", "By"]
     caption = f"Runs on {marked(chosen.release, chosen.mark)}, {chosen.part}"
     ui.table(caption, columns, map(_row, found.rows), words=True)
     ui.quiet(
-        "Systems with a letter in common cannot be distinguished, by paired tests of all pairs, corrected by "
-        "Holm. A rank such as 1–3 is the range that the tests allow."
+        "Systems in one group cannot be distinguished, by paired tests of all pairs, corrected by Holm. A "
+        "rank such as 1–3 is the range that the tests allow."
     )
     for why, count in found.left_out.items():
         ui.quiet(f"Not in the table: {amount(count, 'run')} ({why}).")

@@ -20,7 +20,7 @@ from curation.releases.freeze.sharing import IDENTICAL
 from curation.splits.certificate.certificate import Certificate, shown_certificate
 from curation.step import written
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, left_out_sentences
 
 OPENED = "opened release"
 """Where a click leaves the name of a release that the next run of the page shows."""
@@ -68,7 +68,7 @@ def _contents(found: Readiness) -> None:
     lacking = sum(found.without_relevant.values())
     if lacking:
         lines.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
-    lines += [f"Left out: {count:,} × {why}." for why, count in found.left_out.items()]
+    lines += left_out_sentences(found.left_out)
     ui.sentences("\n".join(lines))
 
 

@@ -12,7 +12,7 @@ from curation.splits.certificate.page import certificate_sections, findings
 from curation.splits.groups.cuts import WeakLink
 from curation.splits.preview import PreviewedGroup, SplitPreview
 from curation.splits.refusals import edge_sentence
-from curation.text import amount, isolated
+from curation.text import amount, isolated, left_out_sentences
 
 MOST_LEVELS = 16
 """Kinds of queries that have a bar; the certificate has all."""
@@ -121,7 +121,7 @@ def _changes(found: SplitPreview) -> list[str]:
             if found.moved
             else "No query changes its part."
         )
-    return [*lines, *(f"Left out: {count:,} × {why}." for why, count in found.left_out.items())]
+    return [*lines, *left_out_sentences(found.left_out)]
 
 
 def _groups(found: SplitPreview) -> None:

@@ -39,7 +39,7 @@ from curation.reports.page import Section, Table
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, left_out_sentences
 
 KEPT = 4
 """Differences that are kept in memory."""
@@ -165,7 +165,7 @@ def _parts(found: ShownRelease) -> None:
     lines = [f"The same content is also named {', '.join(found.also_named)}."] if found.also_named else []
     if found.changed:
         lines.append(f"Marked: {amount(found.changed, 'grade')} of another version of their document.")
-    lines += [f"Left out: {count:,} × {why}." for why, count in found.left_out.items()]
+    lines += left_out_sentences(found.left_out)
     ui.sentences("\n".join(lines))
 
 

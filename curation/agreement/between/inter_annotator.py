@@ -414,9 +414,8 @@ def _doubts(
     carried = zip(coefficients, student.effective_queries.tolist(), strict=True)
     return {
         one.name: (
-            f"about {count:.1f} of {amount(queries, 'query', 'queries')} carry it: the interval may hold "
-            "the truth in fewer than "
-            "95 % of cases"
+            f"effectively {count:.1f} of {amount(queries, 'query', 'queries')} decide this figure: the "
+            "interval may hold the truth in fewer than 95 % of cases"
         )
         for one, count in carried
         if 0 < count < FEW_EFFECTIVE

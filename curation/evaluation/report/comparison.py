@@ -292,7 +292,7 @@ def write_turning(found: Evaluation) -> list[Section]:
         ]
     )
     tables = tuple(_turning_documents(pair) for pair in found.turning if pair.documents)
-    return [Section("Unjudged documents that could turn the order", sentence, (), tables)]
+    return [Section("Unjudged documents that could change the ranking", sentence, (), tables)]
 
 
 def _turning_sentence(pair: Turning) -> str:
@@ -301,8 +301,8 @@ def _turning_sentence(pair: Turning) -> str:
         f"{pair.unjudged:,} unjudged documents"
     )
     if pair.needed is None:
-        return f"{about}: all of them together could not turn that."
-    return f"{about}: {pair.needed:,} of them could turn that."
+        return f"{about}: all of them together could not reverse that."
+    return f"{about}: {pair.needed:,} of them could reverse that."
 
 
 def _turning_documents(pair: Turning) -> Table:

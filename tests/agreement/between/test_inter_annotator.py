@@ -330,7 +330,7 @@ def skewed(queries: int, concentrated: int) -> Grades:
 
 def test_a_figure_that_a_few_queries_carry_says_so_and_others_do_not() -> None:
     few, many = (inter_agreement(skewed(15, count), SCALE, 1) for count in (2, 15))
-    assert "of 15 queries carry it" in few.doubts["ordinal"]
+    assert "of 15 queries decide this figure" in few.doubts["ordinal"]
     assert many.doubts == {}
 
 
