@@ -47,7 +47,7 @@ def _singular(plural: re.Match[str]) -> str:
 
 
 def left_out_sentences(left_out: Mapping[str, int], unit: str = "") -> list[str]:
-    """What was left out, reason → number, a sentence each; `unit` is what is counted, if not in the reason."""
+    """What was left out, reason → number, a sentence each; `unit` is what is counted, if no reason has it."""
     return [
         f"Left out: {counted(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()

@@ -380,8 +380,8 @@ def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool)
         problems.append(f"The first stage {first_stage}: there is no other run that reranks its candidates.")
     if turning and len(known) < 2:
         problems.append(
-            "Documents that could change the ranking are looked for between two systems, and there is one: add "
-            "a run of another one."
+            "Documents that could change the ranking are looked for between two systems, and there is one: "
+            "add a run of another one."
         )
     return problems
 

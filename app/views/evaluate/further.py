@@ -42,7 +42,7 @@ class ChosenPart(NamedTuple):
 
 
 def ask_about_runs(form: Form[EvaluateRequest], chosen: ChosenPart, is_lead: bool) -> None:
-    """Baseline, reranking, hard negatives, documents that could change the ranking, samples and candidates."""
+    """Baseline, reranking, hard negatives, documents that could change ranks, samples and candidates."""
     with st.expander("Options"):
         form.ask("baseline")
         if not chosen.sealed:
