@@ -1,5 +1,5 @@
 // One of many queries: a radio button each, with a bar; a click on its point in the plot chooses it, too. What is chosen
-// lives here and is told to Python; where another filter hides it, both take the first one.
+// lives here, and Python hears of it at once; where another filter hides it, both take the first one.
 
 const element = (name, className, text = "") =>
   Object.assign(document.createElement(name), { className, textContent: text });
