@@ -305,5 +305,6 @@ def _check_turning(
     if options.turning and not (measures[0].by_engine and measures[0].compares):
         raise InputError(
             "Documents that could change the ranking are found by the first measure, and "
-            f"{measures[0].name} is none that can be computed again for each document: name another one first, such as ndcg_exp@10."
+            f"{measures[0].name} is none that can be computed again for each document: name another one "
+            "first, such as ndcg_exp@10."
         )
