@@ -173,7 +173,7 @@ async def presentations(request: Request) -> Any:
     query = request.query_params
     asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
     who = request.state.annotator
-    asking = (asked.limit, asked.holding, image_hosts())
+    asking = (asked.limit, asked.holding, image_hosts(), query.get("list", ""))
     return _queue(await run_in_threadpool(next_showings, project_store(), who, *asking))
 
 
@@ -347,7 +347,8 @@ def _answered(answered: Answered) -> dict[str, Any]:
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
     showings = [showing._asdict() for showing in queue.showings]
-    return {**queue._asdict(), "practice": practice, "showings": showings}
+    listing = [_answered(one) for one in queue.listing]
+    return {**queue._asdict(), "practice": practice, "showings": showings, "listing": listing}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:

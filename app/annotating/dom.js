@@ -60,8 +60,8 @@ export function appear(box) {
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) box.animate([{ opacity: 0.4 }, { opacity: 1 }], 140);
 }
 
-export function plain(segments) {
-  return segments.map(([text]) => text).join("");
+export function plain(nodes) {
+  return nodes.map((one) => (one.length === 3 ? ` ${plain(one[2])} ` : one[0])).join("");
 }
 
 // As the other pages write it: 1,211.

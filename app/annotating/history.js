@@ -2,6 +2,16 @@
 
 import { chip, isolated, node, plain } from "./dom.js";
 
+// An answer in a line. `given` is the grade as the guide has it under which it was given, null where that is not known;
+// its key is today's.
+export function said(guide, { kind, grade, given, reason, otherwise = "Cannot tell" }) {
+  if (kind === null) return node("span", {}); // withheld
+  if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, otherwise);
+  const today = guide.grade(grade);
+  const found = given === undefined ? today : given && { ...given, key: today?.key ?? given.key };
+  return found ? chip(found) : node("span", { className: "chip" }, String(grade));
+}
+
 export class History {
   constructor(root, guide, chosen) {
     Object.assign(this, { root, guide, chosen });
@@ -48,18 +58,9 @@ export class History {
       ...(changed ? [node("span", { className: "noted" }, "changed")] : []),
       ...(flagged ? [node("span", { className: "noted" }, "flag")] : []),
       ...(note ? [node("span", { className: "noted", title: note }, "note")] : []),
-      this.#answer(answered));
+      said(this.guide, answered));
     line.addEventListener("click", () => this.chosen(answered));
     return line;
-  }
-
-  // `given` is the grade as the guide has it under which it was given, null where that is not known; its key is today's.
-  #answer({ kind, grade, given, reason, otherwise = "Cannot tell" }) {
-    if (kind === null) return node("span", {}); // withheld
-    if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, otherwise);
-    const today = this.guide.grade(grade);
-    const found = given === undefined ? today : given && { ...given, key: today?.key ?? given.key };
-    return found ? chip(found) : node("span", { className: "chip" }, String(grade));
   }
 
   #say(sentence) {

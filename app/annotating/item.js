@@ -67,8 +67,10 @@ export class Item {
 
   // Once it is on screen: the next item starts at its query, and a very long query is scrolled by key, too.
   settle() {
-    const query = this.#find(".query");
-    this.#find(".asked").scrollIntoView({ block: "nearest" });
+    const [query, found] = [this.#find(".query"), this.#find(".found")];
+    if (this.root.hasAttribute("data-list")) {
+      found.scrollIntoView({ block: found.clientHeight > found.parentElement.clientHeight ? "start" : "nearest" });
+    } else this.#find(".asked").scrollIntoView({ block: "nearest" });
     if (query.scrollHeight > query.clientHeight + 4) query.tabIndex = 0;
   }
 

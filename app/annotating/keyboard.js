@@ -10,7 +10,8 @@ const SCROLL = {
 };
 
 export class Keyboard {
-  // `press(key, digit)` and `escape(typing)` return whether they used it; `send()`, where there is one, takes Enter
+  // `press(key, digit)` and `escape(typing)` return whether they used it, and so does `step(key)`, where there is one, which
+  // takes keys that are held, too; `send()`, where there is one, takes Enter
   // in a field; `closeKeys(key)` is whether the key closed the list of keys; `scrolls()` are the boxes that a key may scroll; `covered()` is whether something covers the screen.
   constructor(uses, signal) {
     this.uses = uses;
@@ -45,6 +46,7 @@ export class Keyboard {
   // Keys that scroll move the document, wherever on the page the keyboard is.
   #scroll(key, target) {
     if (!SCROLL[key] || target.closest?.(".guide, .query, .history")) return false; // they scroll by themselves
+    if (this.uses.step?.(key)) return true;
     const box = this.uses.scrolls().find((one) => one && one.scrollHeight > one.clientHeight + 4);
     box?.scrollTo({ top: Math.min(box.scrollHeight, Math.max(0, box.scrollTop + SCROLL[key](box.clientHeight))) });
     return Boolean(box);

@@ -9,6 +9,9 @@
 //   loading  → item, nothing, welcome         item → item, feedback, question, history, nothing
 //   welcome  → item                           feedback → item, result       result → item
 //   question → item                           history → item (to change an answer, or as it was)
+//
+// Where a round shows whole queries, the item stands among the lines of its list. The last answer of a list does not
+// lead on: item → list, and from there to the question, the next list, or back to one of its items.
 
 import { History } from "../annotating/history.js";
 import { Item, preload } from "../annotating/item.js";
@@ -20,6 +23,7 @@ import { Outbox } from "../annotating/outbox.js";
 import { ask } from "../annotating/server.js";
 import { Asking } from "./asking.js";
 import { Keymap } from "./keymap.js";
+import { List } from "./list.js";
 import { Practice } from "./practice.js";
 import { Question } from "./question.js";
 import { Rest } from "./rest.js";
@@ -81,6 +85,7 @@ class Grading extends Loop {
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
     this.history = new History(root, this.guide, (one) => (this.listing === "put-off" ? this.#takeUp(one) : this.#change(one)));
+    this.list = new List(root, this.guide, (line) => this.#moveTo(line));
     this.search = new Search(root, (focus) => this.fillHistory(focus), signal);
     this.asking = new Asking(root, memory, {
       item: () => root.dataset.presentation,
@@ -95,9 +100,10 @@ class Grading extends Loop {
     });
     this.listen({
       press: (key, digit) => this.#press(key, digit),
+      step: (key) => this.#step({ ArrowDown: 1, ArrowUp: -1 }[key]),
       escape: (typing) => this.#escape(typing),
       closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
-    }, () => (this.on("welcome") ? this.guide.panel : root.querySelector(".found")));
+    }, () => (this.on("welcome") ? this.guide.panel : root.querySelector(root.hasAttribute("data-list") ? ".list" : ".found")));
     this.#reasons();
     this.#start();
   }
@@ -131,14 +137,21 @@ class Grading extends Loop {
     const { acts } = this;
     const unsent = this.outbox.judgments.slice(0, MOST_HOLDING);
     const holding = unsent.map(({ presentation_id: id }) => `&holding=${encodeURIComponent(id)}`).join("");
+    const at = this.card?.showing ?? this.queue[0];
     const take = (queue) => {
+      this.list.fill(queue.listing);
       if (acts !== this.acts) return; // what came is older than what was done meanwhile
       this.dry = !queue.showings.length;
       const held = new Map(this.queue.map((showing) => [showing.presentation_id, showing]));
       this.queue = this.queue.filter(({ changing }) => changing);
       this.#take(queue, held);
+      const here = this.queue.find((showing) => this.on("item") && this.list.isOpen(showing) && this.item.is(showing));
+      if (here) this.putFirst(here);
+      const listed = this.list.done.size && this.list.id === this.card?.showing?.list_id;
+      if (this.card?.kind === "list" && !listed) this.#setCard(null); // it was left in another tab
     };
-    return { path: `/api/presentations?limit=${HELD}${holding}`, take };
+    const list = at?.list_id ? at.presentation_id : "";
+    return { path: `/api/presentations?limit=${HELD}${holding}&list=${encodeURIComponent(list)}`, take };
   }
 
   #take(queue, held = new Map()) {
@@ -151,7 +164,7 @@ class Grading extends Loop {
       this.queue.push({ ...showing, asks, ...(revision === showing.revision && { draft }) });
       preload(showing);
     }
-    const { showings, ...state } = queue;
+    const { showings, listing, ...state } = queue;
     const { worth, putOff } = this.outbox;
     this.state = { ...state, done: state.done + worth, hour: Math.max(0, state.hour + worth), put_off: state.put_off + putOff };
     if (state.practice?.passed === null) this.memory.set("practising", true);
@@ -196,6 +209,7 @@ class Grading extends Loop {
       : "That item was answered in another tab or window; the answer given there counts.");
     if (to !== "judgments") return;
     for (const answer of answers) this.item.keep(answer, answer);
+    this.list.forget(ids);
     this.past = this.past.filter(({ showing }) => !ids.includes(showing.presentation_id));
     if (ids.includes(this.card?.showing?.presentation_id)) this.#setCard(null);
     this.fetch();
@@ -214,6 +228,7 @@ class Grading extends Loop {
 
   // A card, the guide for who begins, or the result of practice.
   beforeItem() {
+    if (!this.card && this.#listIsAnswered) this.#setCard({ kind: "list", showing: this.list.lines([])[0].showing });
     if (this.card) this.#showCard();
     else if (this.#needsWelcome()) this.readPhase("welcome");
     else if (this.#practicePassed()) this.#showResult();
@@ -222,6 +237,9 @@ class Grading extends Loop {
   }
 
   paint(showing) {
+    const turned = this.list.turn(showing.list_id);
+    if (turned || showing.list_id || this.root.hasAttribute("data-list")) this.list.draw(showing, this.queue);
+    if (turned && this.list.drawn.length < showing.of) this.fetch(); // for what is answered
     if (this.on("item") && this.item.is(showing)) return this.showState();
     const said = this.item.paint(showing);
     this.guide.release();
@@ -252,7 +270,7 @@ class Grading extends Loop {
   #banner(showing, answered = false) {
     const practice = showing.kind === "practice" && this.state.practice;
     const before = showing.withheld ? ". It is not shown while items are open to you; what you answer now replaces it, with its note." : showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
-    const changing = showing.changing ? `You are changing an earlier answer${before}` : "";
+    const changing = showing.changing && !showing.list_id ? `You are changing an earlier answer${before}` : "";
     put(this.root.querySelector(".banner span"), practice ? this.practice.banner(practice, answered) : changing);
     this.root.querySelector(".banner").hidden = !practice && !changing;
     this.root.querySelector('[data-do="leave"]').hidden = !changing;
@@ -309,6 +327,7 @@ class Grading extends Loop {
     this.rest.worked(active_ms, worth);
     if (showing.kind === "practice") this.#practised(worth);
     else this.#traceOf(showing, kind, more);
+    this.list.record(showing, { kind, note, flagged, ...more });
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
       { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth, later);
@@ -334,33 +353,35 @@ class Grading extends Loop {
     const { showing, kind, note, flagged } = last;
     this.trace.clear();
     const { presentation_id } = showing;
+    showing.list_id ||= this.list.done.get(presentation_id)?.showing.list_id;
+    this.list.forget([presentation_id]);
     let { revision } = showing;
     this.queue = this.queue.filter((held) => held.presentation_id !== presentation_id);
     revision += 1; // the answer itself
-    if (kind === "later") {
+    if (kind === "later" && !showing.list_id) {
       this.queue = []; // which item is the last of its query is another question again
       this.generation += 1; // for what is on its way, too, and until this item is answered
-    } else { // what was put off is open already
+    } else if (kind !== "later") { // what was put off is open already
       this.outbox.add("judgments", { presentation_id, revision, kind: "undo" }, -1);
       revision += 1;
       this.state.done -= 1;
       this.state.hour = Math.max(0, this.state.hour - 1);
       this.rest.add(-1);
     }
-    const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
-    if (this.card?.kind === "question") this.#setCard(null);
+    const asks = showing.asks || this.#asksAbout(showing); // what the server gives back does not say
+    if (this.card?.kind !== "feedback") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
-    this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later", put_off: kind === "later" });
+    this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later" && !showing.list_id, put_off: kind === "later" });
     this.next();
   }
 
-  #asksAbout(id) {
-    return this.card?.kind === "question" && this.card.showing.presentation_id === id;
+  #asksAbout({ query }) {
+    return this.card?.kind === "question" && this.card.showing.query === query;
   }
 
   get #undoable() {
     if (this.on("item")) return this.ready && !this.queue[0].changing && this.queue[0].kind !== "practice";
-    return this.on("question") ? this.sight.seen : this.on("nothing", "loading");
+    return this.on("question", "list") ? this.sight.seen : this.on("nothing", "loading");
   }
 
   async #lastOfAll() {
@@ -372,7 +393,10 @@ class Grading extends Loop {
 
   // What must be said or asked before the next item.
   #cardAfter(showing, kind) {
-    if (kind === "later") { // then this was not the last item of its query
+    if (this.list.done.has(showing.presentation_id)) {
+      const next = showing.list_id && this.list.after(showing, this.queue);
+      if (next) this.putFirst(next);
+    } else if (kind === "later") { // then this was not the last item of its query
       this.queue = this.queue.map((held) => (held.query === showing.query ? { ...held, asks: false } : held));
     } else if (showing.kind === "practice") this.#setCard({ kind: "feedback", showing });
     else if (showing.asks && !showing.changing) this.#setCard({ kind: "question", showing });
@@ -393,12 +417,14 @@ class Grading extends Loop {
 
   #showCard() {
     const { kind, showing, feedback } = this.card;
-    const drawn = `${kind} ${showing.presentation_id} ${Boolean(feedback)}`;
+    const drawn = `${kind} ${showing.presentation_id} ${Boolean(feedback)} ${this.list.done.size}`;
     if (this.on(kind) && this.drawn === drawn) return this.showState();
     this.drawn = drawn;
     if (!this.item.is(showing)) this.item.paint(showing);
+    this.list.draw(kind === "list" ? undefined : showing, this.queue);
     this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
-    if (kind === "question") {
+    if (kind === "list") this.readPhase("list", this.list.end());
+    else if (kind === "question") {
       this.question.show(this.keymap.used);
       this.readPhase("question", "Does the corpus answer this query?");
     } else if (feedback) this.readPhase("feedback", this.practice.show(feedback));
@@ -419,6 +445,46 @@ class Grading extends Loop {
     this.next();
   }
 
+  // ── Lists ──
+
+  // Whether nothing of the list is left to answer, and what comes next is known to be of another one.
+  get #listIsAnswered() {
+    const [next] = this.queue;
+    const known = next ? !next.changing && !next.back : this.dry;
+    return known && this.list.done.size > 0 && !this.queue.some((showing) => this.list.isOpen(showing));
+  }
+
+  // To another document of the list: an open one as it was left, an answered one to be changed.
+  #moveTo(line) {
+    if (!this.on("item", "list") || this.reasoning || this.keys.covered || this.undoing) return;
+    if (this.card?.kind === "list") this.#setCard(null);
+    this.keepDraft();
+    const { showing, kind, note, flagged } = line;
+    if (kind === undefined) this.putFirst(this.queue.find(({ presentation_id: id }) => id === showing.presentation_id) ?? showing);
+    else if (kind === "later") this.putFirst({ ...showing, put_off: true, draft: { note, flagged, active: 0 } });
+    else this.putFirst(changed(line));
+    this.toKeys();
+    this.next();
+  }
+
+  // True where the key was for the list; it may be held.
+  #step(by) {
+    if (!by || !this.on("item", "list") || !this.root.hasAttribute("data-list")) return false;
+    const line = this.list.beside(by);
+    if (line) this.#moveTo(line);
+    return true;
+  }
+
+  // On to the question about the query, or to the next query.
+  #leaveList() {
+    const { showing } = this.card;
+    const { asks } = this.list;
+    this.queue = this.queue.filter(({ presentation_id: id }) => !this.list.done.has(id)); // what was put off comes again
+    this.dry = false;
+    this.list.leave();
+    this.#setCard(asks ? { kind: "question", showing: { ...showing, list_id: "", asks } } : null);
+  }
+
   #skip() {
     if (!this.seen("question")) return;
     this.#setCard(null);
@@ -430,6 +496,7 @@ class Grading extends Loop {
     if (this.seen("welcome")) this.#begin();
     else if (this.seen("result")) this.memory.remove("practising");
     else if (this.seen("feedback") && this.card.feedback) this.#setCard(null);
+    else if (this.seen("list") && !this.outbox.paused) this.#leaveList();
     else return;
     this.next();
   }
@@ -439,7 +506,7 @@ class Grading extends Loop {
   // `listing` is all answers, or what was put off.
   #openHistory(listing) {
     if (this.on("history") && this.listing === listing) return this.closeHistory();
-    if (!this.on("item", "nothing", "history")) return;
+    if (!this.on("item", "nothing", "history", "list")) return;
     this.keepDraft();
     this.listing = listing;
     const answers = listing === "answers";
@@ -488,10 +555,9 @@ class Grading extends Loop {
     this.closeHistory();
   }
 
-  #change({ showing, kind, grade, reason, note, flagged }) {
+  #change(answered) {
     if (!this.seen("history") || this.outbox.waiting.length) return;
-    const asked = { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
-    this.putFirst(asked);
+    this.putFirst(changed(answered));
     this.closeHistory();
   }
 
@@ -578,4 +644,9 @@ class Grading extends Loop {
     else if (this.on("item") && this.reasoning) this.#mode("grades");
     else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }
+}
+
+// An answered item as it comes back, to be changed.
+function changed({ showing, kind, grade, reason, note, flagged }) {
+  return { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
 }

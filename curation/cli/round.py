@@ -73,6 +73,9 @@ def round_open(
             "that the annotator has. 0 never asks."
         ),
     ] = 5,
+    lists: Annotated[
+        bool, typer.Option("--lists", help="Show the documents of a query as a list on one page.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Open a round of labeling.
@@ -83,6 +86,7 @@ def round_open(
     Examples:
       goldset round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
       goldset round open second --annotators ada,grace,joan --control-items 0.05 --per-day 400
+      goldset round open third --annotators ada,grace --lists
       goldset round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
     """
     from curation.labeling.rounds.rounds import open_round
@@ -102,6 +106,7 @@ def round_open(
         per_day=per_day,
         queries=queries,
         ask_from=ask_from,
+        lists=lists,
     )
     emit(as_json, opened, lambda: _show_opened(opened, pilot))
 

@@ -100,6 +100,7 @@ ALONE = set(
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
     --information-need-field --keep --kind --known-rows --label-draws --ladder --largest-group --log-json
+    --lists
     --markup --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents
     --min-f1
     --min-probability

@@ -23,7 +23,7 @@ from curation.labeling.rounds.lifecycle import (
     resume_round,
     round_state,
 )
-from curation.labeling.rounds.rounds import asked_from
+from curation.labeling.rounds.rounds import ShownAs, shown_as
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
@@ -165,15 +165,16 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         _confirm(store, status, acts, asked[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
-            ui.quiet(_asked(asked_from(cursor, status.round)))
+            ui.quiet(_shown(shown_as(cursor, status.round)))
         show_people(store, status, acts)
 
 
-def _asked(ask_from: int) -> str:
-    if not ask_from:
-        return "Nobody is asked whether the corpus answers a query."
-    of = "any query" if ask_from == 1 else f"a query with {ask_from} documents or more"
-    return f"After the last document of {of}, annotators say whether the corpus answers it."
+def _shown(how: ShownAs) -> str:
+    lists = " The documents of a query come as a list." if how.lists else ""
+    if not how.ask_from:
+        return f"Nobody is asked whether the corpus answers a query.{lists}"
+    of = "any query" if how.ask_from == 1 else f"a query with {how.ask_from} documents or more"
+    return f"After the last document of {of}, annotators say whether the corpus answers it.{lists}"
 
 
 def _ask(name: str, place: str) -> None:

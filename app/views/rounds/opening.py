@@ -75,6 +75,10 @@ def _form(
             )
             pilot = st.checkbox("Pilot: the same few queries for everyone; it does not count")
             few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
+        lists = st.checkbox(
+            "Show the documents of a query as a list",
+            help="On one page, in random order, each graded by its key. Otherwise one document at a time.",
+        )
         seed = st.number_input("Seed", value=0, step=1)
         again = st.checkbox("Show candidates again that were in a round or are judged")
         form = acts.form("round")
@@ -93,6 +97,7 @@ def _form(
         "per_day": None if pace is None else int(pace),
         "queries": int(few),
         "ask_from": int(ask_from),
+        "lists": lists,
         "author": acts.by,
     }
     if asked and not (form.result and form.result.request == request):  # else its round is shown already

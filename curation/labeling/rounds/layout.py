@@ -246,6 +246,7 @@ class RoundLayout(NamedTuple):
     per_day: answers expected in a day; blind duplicates come on another one where the order allows it.
     ask_from: annotators say whether the corpus answers a query of which they have so many items or more; 0
         never asks. It changes nothing about what is shown.
+    lists: the documents of a query come as a list on one page. Who has what, and in which order, is the same.
     """
 
     name: str
@@ -257,6 +258,7 @@ class RoundLayout(NamedTuple):
     control_items: float = 0.0
     per_day: int | None = None
     ask_from: int = ASK_FROM
+    lists: bool = False
 
     def checked(self) -> RoundLayout:
         """This layout with each annotator once.

@@ -34,7 +34,7 @@ from curation.labeling.rounds.layout import (
     read_control_items,
     write_control_items,
 )
-from curation.labeling.rounds.upcoming import ASKED_FROM
+from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM
 from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
 from curation.store import (
     COMMAND_LINE,
@@ -69,6 +69,7 @@ def open_round(
     per_day: int | None = None,
     queries: int = PILOT_QUERIES,
     ask_from: int = ASK_FROM,
+    lists: bool = False,
     author: str = COMMAND_LINE,
     pairs: Collection[tuple[str, str]] | None = None,
 ) -> RoundOpened:
@@ -89,6 +90,7 @@ def open_round(
     queries: how many queries a pilot has.
     ask_from: annotators say whether the corpus answers a query of which they have so many items or more, a
         repeat counted like any other; 0 never asks.
+    lists: annotators see the documents of a query as a list on one page.
     author: who opens it, for the audit trail: a lead or the command line.
     pairs: the candidates to choose from, by query and document; None is all.
 
@@ -100,9 +102,9 @@ def open_round(
         changing, or the author is no lead.
     """
     if kind == "pilot":
-        layout = _pilot_layout(name, annotators, seed, queries, ask_from)
+        layout = _pilot_layout(name, annotators, seed, queries, ask_from)._replace(lists=lists)
     else:
-        share = (overlap, duplicates, seed, control_items, per_day, ask_from)
+        share = (overlap, duplicates, seed, control_items, per_day, ask_from, lists)
         layout = RoundLayout(name, kind, annotators, *share).checked()
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
@@ -150,15 +152,28 @@ def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
     return dict(json.loads(stored))
 
 
-def asked_from(cursor: Cursor, name: str) -> int:
-    """From how many items of a query on a round asks whether the corpus answers it; 0 for never.
+class ShownAs(NamedTuple):
+    """How a round shows its items.
+
+    Attributes
+    ----------
+    ask_from: from how many items of a query on it asks whether the corpus answers it; 0 for never.
+    lists: the documents of a query come as a list.
+    """
+
+    ask_from: int
+    lists: bool
+
+
+def shown_as(cursor: Cursor, name: str) -> ShownAs:
+    """How a round shows its items.
 
     Raises
     ------
     NotFoundError: there is no such round.
     """
-    sql = f"SELECT {ASKED_FROM} FROM rounds WHERE round_id = ?"  # noqa: S608  a constant
-    return int(cursor.execute(sql, [find_round(cursor, name).round_id]).fetchall()[0][0])
+    sql = f"SELECT {ASKED_FROM}, {AS_LISTS} FROM rounds WHERE round_id = ?"  # noqa: S608  constants
+    return fetch(cursor, ShownAs, sql, [find_round(cursor, name).round_id])[0]
 
 
 def _pilot_layout(
@@ -326,6 +341,8 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
     }
     round_id = digest("round", layout.name, inputs.guide_hash, parameters)
     parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
+    if layout.lists:
+        parameters["lists"] = True
     pairs = {c[:2] for c in chosen.candidates}
     practised_queries = {
         (who, query) for who, query, document in inputs.practised if (query, document) in pairs

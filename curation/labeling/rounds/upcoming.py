@@ -7,6 +7,10 @@ since; where so many do not come, it is not shown at all.
 
 An annotator who has too few items left never gets there. The repeat then is unshown: it no longer counts as
 open, and the round can be complete. This is computed each time: if more work comes, the repeat can be shown.
+
+A round may show whole queries. Then the items of a visit to a query, neighbours by position, are a list. A
+list never has both showings of a blind duplicate: the repeat is in another visit, after at least 20 other
+items. What was put off, and a repeat of that, comes by itself.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ class OpenRound(NamedTuple):
     guide_hash: of the guide in force.
     guides: hashes of all guides that were ever in force in it.
     ask_from: whether the corpus answers a query is asked from so many items on, 0 for never.
+    lists: the items of a visit to a query come as a list.
     """
 
     round_id: str
@@ -35,6 +40,7 @@ class OpenRound(NamedTuple):
     guide_hash: str
     paused: bool
     ask_from: int
+    lists: bool
     guides: tuple[str, ...]
 
 
@@ -101,6 +107,26 @@ class UpcomingWork(NamedTuple):
     def put_off(self) -> list[QueueItem]:
         """The open items that were put off, in the order in which they were."""
         return [item for item in self.open if item.put_off is not None]
+
+    def lists(self) -> dict[str, str]:
+        """Presentation → the first of its list, in rounds that show whole queries."""
+        found: dict[str, str] = {}
+        texts: set[str] = set()
+        place, first = (None, None, -1), ""
+        for item in self.items if any(one.lists for one in self.rounds.values()) else []:
+            if not self.rounds[item.round_id].lists:
+                continue
+            if place != (item.round_id, item.query_id, item.position - 1) or item.content_hash in texts:
+                first, texts = item.presentation_id, set()
+            place = (item.round_id, item.query_id, item.position)
+            texts.add(item.content_hash)
+            found[item.presentation_id] = first
+        return found
+
+    def alone(self) -> set[str]:
+        """The presentations that were put off, and the repeats of such: they come by themselves."""
+        late = {item.presentation_id for item in self.items if item.was_put_off}
+        return late | {item.presentation_id for item in self.items if item.duplicate_of in late}
 
     def lasts(self) -> set[str]:
         """The presentations that are the last open ones of their query in their round."""
@@ -194,8 +220,11 @@ GROUP BY round_id
 ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
 """Of a round; those that were opened without it ask always."""
 
+AS_LISTS = "coalesce((parameters->>'lists')::BOOLEAN, false)"
+"""Of a round: whether it shows whole queries."""
+
 _OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, guides
+SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
 FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
 WHERE NOT closed AND kind != 'imported'
 ORDER BY sequence

@@ -13,7 +13,8 @@ What an annotator has put off: it comes back after all else, and can be taken up
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
@@ -44,8 +45,9 @@ class Showing(NamedTuple):
     asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
         unless they have said it, or have fewer items of it than the round asks from.
     put_off: its annotator has put it off.
-    place, of: which of the annotator's items of the query this is in its round, and how many there are; a
-        repeat counts like any other. 0 where the queue does not say.
+    place, of: which of the annotator's items of the query this is in its round, or in its list, and how many
+        there are; a repeat counts like any other. 0 where the queue does not say.
+    list_id: the same for the items of a list, which come on one page; '' for one that comes by itself.
     """
 
     presentation_id: str
@@ -64,6 +66,7 @@ class Showing(NamedTuple):
     place: int = 0
     of: int = 0
     put_off: bool = False
+    list_id: str = ""
 
 
 class Answered(NamedTuple):
@@ -101,6 +104,8 @@ class Queue(NamedTuple):
     practice: the practice round that has to be passed first, else the one passed last, if any.
     put_off: how many open items the annotator has put off.
     paused: something is left to answer in a paused round.
+    listing: what is answered in the list that was asked for; the answers only where nothing else was answered
+        since.
     """
 
     showings: list[Showing]
@@ -112,6 +117,7 @@ class Queue(NamedTuple):
     practice: PracticeState | None
     put_off: int = 0
     paused: bool = False
+    listing: Sequence[Answered] = ()
 
 
 class FoundShowing(NamedTuple):
@@ -127,6 +133,7 @@ class FoundShowing(NamedTuple):
     place: int = 0
     of: int = 0
     put_off: bool = False
+    list_id: str = ""
 
     def drawn(self, image_hosts: frozenset[str]) -> Showing:
         """What the screen may read of it."""
@@ -144,6 +151,7 @@ class FoundShowing(NamedTuple):
             place=self.place,
             of=self.of,
             put_off=self.put_off,
+            list_id=self.list_id,
         )
 
 
@@ -164,8 +172,17 @@ def next_showings(
     limit: int = 5,
     after: Sequence[str] = (),
     image_hosts: frozenset[str] = NOBODY,
+    list_of: str | None = None,
 ) -> Queue:
-    """The annotator's next open presentations, without those that the screen has already (`after`)."""
+    """The annotator's next open presentations, without those that the screen has already (`after`).
+
+    A list is never cut: there may be more than `limit`.
+
+    Parameters
+    ----------
+    list_of: what is answered is told of the list of this presentation, if the last answer is in it, else of
+        the list that comes next ('' for none in particular); None tells of no list.
+    """
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
@@ -173,8 +190,9 @@ def next_showings(
         first = next((status for status in practice if status.open), None)
         work = work_of(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
-        items = upcoming[:limit]
+        items = _whole_lists(upcoming, limit, work.lists())
         found = read_showings(cursor, cache, work, items, upcoming)
+        listing = [] if list_of is None else _listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
@@ -187,7 +205,37 @@ def next_showings(
         practice=first.state if first else practice[-1].state if practice else None,
         put_off=len(work.put_off),
         paused=bool(work.paused_rounds()),
+        listing=[one.drawn(image_hosts) for one in listing],
     )
+
+
+def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
+    """The first items, and what else is in the list of the last."""
+    end = min(limit, len(upcoming))
+    last = lists.get(upcoming[end - 1].presentation_id) if end else None
+    while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
+        end += 1
+    return upcoming[:end]
+
+
+def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[FoundAnswer]:
+    """What is answered in a list.
+
+    Only of the list that is on screen, and the answers only while they are the annotator's last: a list that
+    could be looked up later would tell which pair of another list is a repeat, and how it was graded before.
+    """
+    lists, alone = work.lists(), work.alone()
+    done = [item for item in work.items if item.answered is not None]
+    last = max(done, key=lambda item: item.answered or 0, default=None)
+    wanted = lists.get(list_of)
+    if last is None or wanted is None or lists.get(last.presentation_id) != wanted:
+        wanted = next((lists.get(item.presentation_id) for item in work.open), None)
+    ids = {name for name, first in lists.items() if first == wanted} - alone
+    items = [item for item in done if item.presentation_id in ids]
+    fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
+    answers = {row[0]: row[1:] for row in fresh}
+    found = read_showings(cursor, cache, work, items, work.open)
+    return [FoundAnswer(one, answers.get(one.presentation_id, ())) for one in found]
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
@@ -205,28 +253,37 @@ def read_showings(
 ) -> list[FoundShowing]:
     """Some of the annotator's open items, to be drawn after the lease; texts of `upcoming` are read along."""
     asked = _asked(cursor, cache.annotator, work, items)
-    texts, places = cache.texts(cursor, items, upcoming), _places(work, items)
+    lists = work.lists()
+    alone = work.alone() if lists else set()
+    texts, places = cache.texts(cursor, items, upcoming), _places(work, items, lists)
     found = []
     for item, text, (place, of) in zip(items, texts, places, strict=True):
         round_ = work.rounds[item.round_id]
         about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
         template = cache.guides[round_.guide_hash].presentation
-        in_queue = (place, of, item.put_off is not None)
+        list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
+        in_queue = (place, of, item.put_off is not None, list_id)
         found.append(FoundShowing(item.presentation_id, item.revision, text, *about, template, *in_queue))
     return found
 
 
-def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> list[tuple[int, int]]:
-    """For each item which of those of its query and round it is, from 1, and how many there are.
+def _places(
+    work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[int, int]]:
+    """For each item which of those of its list it is, or of its query and round, and how many there are.
 
     By position, so that what was put off keeps its place.
     """
-    of_query: dict[tuple[str, str], list[str]] = {(item.round_id, item.query_id): [] for item in items}
+
+    def group(item: QueueItem) -> tuple[str, str]:
+        return item.round_id, lists.get(item.presentation_id, item.query_id)
+
+    groups: dict[tuple[str, str], list[str]] = {group(item): [] for item in items}
     for item in work.items:
-        if (item.round_id, item.query_id) in of_query:
-            of_query[item.round_id, item.query_id].append(item.presentation_id)
-    groups = [of_query[item.round_id, item.query_id] for item in items]
-    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, groups, strict=True)]
+        if group(item) in groups:
+            groups[group(item)].append(item.presentation_id)
+    of = [groups[group(item)] for item in items]
+    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
 
 
 def _asks(round_: OpenRound, of: int) -> bool:
@@ -324,6 +381,15 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
 _WORKED = """
 SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
+"""
+
+_FRESH = """
+WITH own AS (
+    SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
+    FROM judgment_events WHERE author = $who)
+SELECT presentation_id, kind, grade, reason, note, flagged FROM own
+WHERE listed AND written > (SELECT coalesce(max(written), -1) FROM own WHERE NOT listed)
+QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1
 """
 
 _SAID = """

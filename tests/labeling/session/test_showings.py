@@ -9,7 +9,7 @@ from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.rounds.forecast import annotators_work
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
-from curation.labeling.rounds.rounds import asked_from, open_round
+from curation.labeling.rounds.rounds import open_round, shown_as
 from curation.labeling.rounds.status import remarks, round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
@@ -329,7 +329,7 @@ def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(st
     submit(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
     assert asking() == [5], "an answered document is seen, too"
     with store.reading() as cursor:
-        assert asked_from(cursor, "first") == 5
+        assert shown_as(cursor, "first") == (5, False)
     for parameters, found in (("{}", [5, 2]), ('{"ask_from":0}', [])):
         with store.transaction() as cursor:
             cursor.execute("UPDATE rounds SET parameters = ?", [parameters])
