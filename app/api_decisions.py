@@ -19,6 +19,7 @@ from curation.settling.adjudication import REVIEWERS, ReviewerSubmission, submit
 from curation.settling.queue import (
     CaseQueue,
     CaseShowing,
+    context_of_case,
     next_cases,
     one_case,
     recent_cases,
@@ -64,6 +65,14 @@ async def dispute(request: Request) -> Any:
 
 
 @answered
+async def beside(request: Request) -> Any:
+    """GET: the query's other decided documents with their grades, and the comments on the pair."""
+    found = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
+    said = [{**one._asdict(), "commented_at": f"{one.commented_at.isoformat()}Z"} for one in found.comments]
+    return {"anchors": [one._asdict() for one in found.anchors], "comments": said}
+
+
+@answered
 async def document(request: Request) -> Any:
     """GET: the whole document of a judged pair, as text in segments or safe elements."""
     asking = (*_who_and_pair(request), image_hosts())
@@ -87,6 +96,7 @@ async def decisions(request: Request) -> Any:
 ROUTES = [
     Route("/api/disputes/next", disputes_next),
     Route("/api/disputes/one", dispute),
+    Route("/api/disputes/beside", beside),
     Route("/api/disputes/document", document),
     Route("/api/decisions/recent", recent),
     Route("/api/decisions", decisions, methods=["POST"]),

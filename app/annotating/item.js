@@ -14,7 +14,7 @@ export class Item {
   }
 
   get field() {
-    return this.#find("textarea");
+    return this.#find(".answer textarea");
   }
 
   // What the annotator has begun on this item; painting a showing that carries it goes on there.
@@ -47,13 +47,10 @@ export class Item {
     this.whole = false;
     query.textContent = showing.query;
     query.removeAttribute("tabindex");
-    fill(this.#find(".title"), showing.title.length ? showing.title : [["Untitled document", false]]);
-    this.#find(".title").classList.toggle("untitled", !showing.title.length);
+    drawHead(this.#find(".found"), showing);
     put(this.#find(".need"), showing.information_need);
     const place = this.#find(".place"); // a pair that is decided has none
     if (place) put(place, showing.of > 1 ? `  ·  document ${showing.place} of ${showing.of}` : "");
-    put(this.#find(".facts"), [showing.published, showing.url].filter(Boolean).join("  ·  "));
-    this.#fields(showing.facts ?? []);
     this.#text(showing.passage);
     this.#find(".more").hidden = !showing.has_more;
     this.#find(".found").scrollTop = 0;
@@ -160,24 +157,8 @@ export class Item {
     press("flag", this.flagged);
   }
 
-  // The fields that the guide's template shows: pictures next to the text, all else below the title.
-  #fields(facts) {
-    const pictures = facts.filter(([, value]) => isPicture(value));
-    const words = facts.filter(([, value]) => !isPicture(value));
-    const fields = this.#find(".fields");
-    fields.replaceChildren(...words.map(([label, value]) => node("span", {},
-      ...(label ? [node("b", {}, label)] : []), node("bdi", {}, ...drawn(value)))));
-    fields.hidden = !words.length;
-    const box = this.#find(".pictures");
-    box.replaceChildren(...pictures.flatMap(([, value]) => drawn(value)));
-    box.hidden = !pictures.length;
-  }
-
   #text(nodes) {
-    const box = this.#find(".text");
-    fill(box, nodes.length ? nodes : [["This document has no text beyond its title.", false]]);
-    box.classList.toggle("untitled", !nodes.length);
-    box.classList.toggle("drawn", isDrawn(nodes));
+    drawText(this.#find(".found"), nodes);
     const button = this.#find(".more");
     button.setAttribute("aria-pressed", this.whole);
     button.querySelector("span").textContent = this.whole ? "Best passage only" : "Whole document";
@@ -186,6 +167,27 @@ export class Item {
   #find(name) {
     return this.root.querySelector(name);
   }
+}
+
+// Title and fields of a document in its box: pictures next to the text, all else below the title.
+export function drawHead(box, { title, published, url, facts }) {
+  const [name, fields, pictures] = [".title", ".fields", ".pictures"].map((one) => box.querySelector(one));
+  fill(name, title.length ? title : [["Untitled document", false]]);
+  name.classList.toggle("untitled", !title.length);
+  put(box.querySelector(".facts"), [published, url].filter(Boolean).join("  ·  "));
+  const words = (facts ?? []).filter(([, value]) => !isPicture(value));
+  fields.replaceChildren(...words.map(([label, value]) => node("span", {},
+    ...(label ? [node("b", {}, label)] : []), node("bdi", {}, ...drawn(value)))));
+  fields.hidden = !words.length;
+  pictures.replaceChildren(...(facts ?? []).filter(([, value]) => isPicture(value)).flatMap(([, value]) => drawn(value)));
+  pictures.hidden = !pictures.childElementCount;
+}
+
+export function drawText(box, nodes) {
+  const text = box.querySelector(".text");
+  fill(text, nodes.length ? nodes : [["This document has no text beyond its title.", false]]);
+  text.classList.toggle("untitled", !nodes.length);
+  text.classList.toggle("drawn", isDrawn(nodes));
 }
 
 function isPicture([first]) {

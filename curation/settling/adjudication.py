@@ -4,7 +4,8 @@ A decision is appended with the next revision, and with the version of the docum
 one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
 names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
 
-What a reviewer's screen submits: decisions, requests for one more opinion, questions about the guide.
+What a reviewer's screen submits: decisions, comments, requests for one more opinion, questions about the
+guide.
 
 Each has a key by which the screen knows what became of it, and is done by the function that the command
 calls. None is done twice: a decision that comes again is known by the revision that its reviewer saw, a pair
@@ -28,6 +29,7 @@ from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.guides.questions import ask_guide
 from curation.people.annotators import require_author
+from curation.settling.comments import add_comment
 from curation.settling.consensus import PairConsensus, settled
 from curation.settling.decisions import (
     Pair,
@@ -296,10 +298,11 @@ class ReviewerSubmission(BaseModel):
 
     Attributes
     ----------
-    kind: 'decide', 'opinion' (ask for one more) or 'unclear' (what the guide leaves open here).
+    kind: 'decide', 'opinion' (ask for one more), 'unclear' (what the guide leaves open here) or 'comment'
+        (for other reviewers).
     revision: decide: how many decisions the pair had when the reviewer saw it.
     grade: decide: a grade of the scale, or None for "no grade can be given".
-    words: decide: the reason; unclear: the question.
+    words: decide: the reason; unclear: the question; comment: what it says.
     content_hash: decide: the version of the document that the reviewer read.
     """
 
@@ -307,7 +310,7 @@ class ReviewerSubmission(BaseModel):
 
     query_id: Name
     document_id: Name
-    kind: Literal["decide", "opinion", "unclear"]
+    kind: Literal["decide", "opinion", "unclear", "comment"]
     client_key: Annotated[str, Field(max_length=128)]
     revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     grade: int | None = None
@@ -359,5 +362,7 @@ def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
         decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash)
     elif one.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
+    elif one.kind == "comment":
+        add_comment(store, *pair, one.words, reviewer, one.client_key)
     else:
         ask_guide(store, *pair, one.words, reviewer)

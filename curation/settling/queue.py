@@ -30,9 +30,11 @@ from curation.presentation.drawing import NOBODY, draw
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import Fact, Node
 from curation.settling.adjudication import REVIEWERS
+from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
 from curation.settling.disputes import Case, about_versions, cases, disputes, unjudged
-from curation.store import Cursor, Store, require_setting
+from curation.store import Cursor, Store, fetch, require_setting
+from curation.store.documents import title_last_shown
 from curation.text import digest
 
 HELD = 600.0
@@ -126,6 +128,22 @@ class CaseShowing(NamedTuple):
     remarks: list[str]
 
 
+class Anchor(NamedTuple):
+    """A decided document of the query: what another one of it may be measured by."""
+
+    document_id: str
+    title: str
+    grade: int
+    reason: str
+
+
+class CaseContext(NamedTuple):
+    """What helps to decide a pair: the query's other decided documents, best first, and the comments."""
+
+    anchors: list[Anchor]
+    comments: list[Comment]
+
+
 class CaseQueue(NamedTuple):
     """What comes next for a reviewer.
 
@@ -207,6 +225,21 @@ def whole_case(
     return draw(case.document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
+def context_of_case(store: Store, reviewer: str, query_id: str, document_id: str) -> CaseContext:
+    """What helps to decide a pair; raises what `one_case` does.
+
+    A document is an anchor only while its decision counts and its grade is on the scale in force, and never
+    while the reviewer has still to grade.
+    """
+    case, guide = _open_case(store, reviewer, (query_id, document_id))
+    with store.reading() as cursor:
+        own = withheld_pairs(cursor, reviewer)
+        anchors = fetch(cursor, Anchor, _ANCHORS, [query_id, case.dispute.document_id])
+        said = comments(cursor, reviewer, query_id, document_id)
+    shown = [one for one in anchors if (query_id, one.document_id) not in own and one.grade in guide.values]
+    return CaseContext(shown, said)
+
+
 def pair_id(query_id: str, document_id: str) -> str:
     """A hash of a pair on a reviewer's screen."""
     return digest("pair", query_id, document_id)[:16]
@@ -260,3 +293,10 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
 
 def _guide(cursor: Cursor) -> Guide:
     return guide_by_hash(cursor, require_setting(cursor, "guide", "The project has no guide yet."))
+
+
+_ANCHORS = f"""
+SELECT a.document_id, {title_last_shown("a")}, a.grade, a.reason
+FROM counted_adjudications a
+WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.grade DESC, a.document_id
+"""  # noqa: S608

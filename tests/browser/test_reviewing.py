@@ -18,11 +18,12 @@ from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide
 from curation.settling.decisions import awaited_opinions
 from curation.settling.disputes import dispute, disputes
+from curation.settling.queue import pair_id
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.accessibility import passes
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, Served, lost_answers, open_tab, settled, sign_in
+from tests.support.served import DRAWN, HOSTILE, Served, lost_answers, open_tab, settled, sign_in
 
 
 def disagree(store: Store) -> None:
@@ -85,7 +86,7 @@ class Reviewing:
     @property
     def pair(self) -> tuple[str, str]:
         """Query and title on screen."""
-        return self.root.locator(".query").inner_text(), self.root.locator(".title").inner_text()
+        return self.root.locator(".query").inner_text(), self.root.locator(".found .title").inner_text()
 
     @property
     def reason(self) -> Locator:
@@ -373,3 +374,34 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
 
 
 KEPT = "() => Object.keys(localStorage).filter((name) => /:(draft|answer):/.test(name))"
+
+
+def test_a_decided_document_is_read_beside_the_pair_and_reviewers_comment(
+    browser: Browser, fresh: Served
+) -> None:
+    first = disputes(fresh.store)[0]
+    other = next(one for one in disputes(fresh.store)[1:] if one.query_id == first.query_id)
+    decide(fresh.store, other.query_id, other.document_id, 2, f"It helps. {HOSTILE}")
+    rosa = adjudicating(browser, fresh)
+    beside = rosa.root.locator(".other")
+    rosa.press("c")
+    expect(beside.locator(".title")).to_have_text(other.title)
+    expect(beside.locator(".decided")).to_have_text(re.compile(r"2 Useful\s*It helps\. <img"))
+    expect(rosa.root.locator(".found .title")).to_have_text(first.title)
+    passes(rosa.page, "two documents side by side")
+    rosa.press("Escape")
+    expect(beside).to_be_hidden()
+
+    rosa.press("t")
+    rosa.page.keyboard.type(f"Does it? {HOSTILE}")
+    rosa.page.reload()
+    rosa.wait_for_pair()
+    rosa.press("t")
+    rosa.press("Enter")  # what was begun survived the reload
+    rosa.saved()
+    said = rosa.root.locator(".comments li")
+    expect(said).to_contain_text(f"Does it? {HOSTILE}")
+    expect(said).to_contain_text("rosa")
+    assert rosa.page.evaluate("window.hacked") is None
+    assert rosa.shown == pair_id(first.query_id, first.document_id), "it still waits for a decision"
+    assert rosa.decisions == [(2, f"It helps. {HOSTILE}", "command line", 0)]

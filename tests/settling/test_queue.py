@@ -10,10 +10,19 @@ from curation.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.rounds import open_round
 from curation.settling import queue as claims
 from curation.settling.adjudication import ReviewerSubmission, decide, submit_decisions
+from curation.settling.comments import comments
 from curation.settling.disputes import disputes
-from curation.settling.queue import next_cases, one_case, pair_id, recent_cases, whole_case
+from curation.settling.queue import (
+    context_of_case,
+    next_cases,
+    one_case,
+    pair_id,
+    recent_cases,
+    whole_case,
+)
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, rows_of
@@ -188,3 +197,59 @@ def test_recent_decisions_are_ones_own_newest_first_and_can_be_decided_again(jud
         ("far", 1, (None, "Cut off", "grace", False, in_force(judged))),
         ("near", 1, (2, "Near", "grace", False, in_force(judged))),
     ]
+
+
+def test_a_pair_has_the_decided_documents_of_its_query_as_anchors(judged: Store) -> None:
+    assert context_of_case(judged, "grace", "far q", "far").anchors == []
+    decide(judged, "far q", "near", 3, "It is what was asked for.", "mia")
+    decide(judged, "far q", "agreed", 1, "Only the subject.", "mia")
+    decide(judged, "far q", "three ways", None, "It is cut off.", "mia")
+    found = context_of_case(judged, "grace", "far q", "far").anchors
+    assert [(one.document_id, one.grade, one.reason) for one in found] == [
+        ("near", 3, "It is what was asked for."),
+        ("agreed", 1, "Only the subject."),
+    ]
+    assert [one.document_id for one in context_of_case(judged, "mia", "far q", "near").anchors] == ["agreed"]
+    with pytest.raises(RefusedError):
+        context_of_case(judged, "anna", "far q", "far")
+
+
+def test_reviewers_comment_on_a_pair_and_what_is_sent_again_is_written_once(judged: Store) -> None:
+    said = {"kind": "comment", "words": " Does a part count? "}
+    for _ in range(2):
+        assert submit_decisions(judged, "grace", [deciding("far", "key-00001", **said)])[0].status == "saved"
+    submit_decisions(judged, "mia", [deciding("far", "key-00002", kind="comment", words="Yes, as 1.")])
+    submit_decisions(judged, "mia", [deciding("near", "key-00003", kind="comment", words="This, too.")])
+    found = context_of_case(judged, "mia", "far q", "far").comments
+    assert [(one.author, one.words) for one in found] == [
+        ("grace", "Does a part count?"),
+        ("mia", "Yes, as 1."),
+    ]
+    with judged.reading() as cursor:
+        assert [one.document_id for one in comments(cursor, "mia", "far q")] == ["far", "far", "near"]
+        with pytest.raises(RefusedError):
+            comments(cursor, "anna", "far q")
+    trail = rows_of(judged, "SELECT actor FROM events WHERE action = 'comment on a dispute' ORDER BY rowid")
+    assert trail == [("grace",), ("mia",), ("mia",)]
+    refused = submit_decisions(
+        judged,
+        "mia",
+        [
+            deciding("far", "key-00004", kind="comment", words=" "),
+            deciding("unjudged", "key-00005", kind="comment", words="Nobody has judged it."),
+        ],
+    )
+    assert [one.status for one in refused] == ["refused", "refused"]
+
+
+def test_who_has_still_to_grade_a_pair_reads_neither_its_comments_nor_it_as_an_anchor(judged: Store) -> None:
+    decide(judged, "far q", "near", 3, "It is what was asked for.", "grace")
+    submit_decisions(judged, "grace", [deciding("near", "key-00001", kind="comment", words="A clear 3.")])
+    open_round(judged, "first", ["mia"], overlap=1, duplicates=0, again=True)
+    with judged.transaction() as cursor:
+        cursor.execute("DELETE FROM presentations WHERE document_id = 'far' AND annotator = 'mia'")
+    assert context_of_case(judged, "mia", "far q", "far") == ([], [])
+    with judged.reading() as cursor:
+        assert comments(cursor, "mia", "far q") == []
+    again = submit_decisions(judged, "mia", [deciding("near", "key-00002", kind="comment", words="Why?")])
+    assert again[0].status == "refused"
