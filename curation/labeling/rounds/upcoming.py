@@ -112,7 +112,7 @@ class UpcomingWork(NamedTuple):
         """Presentation → the first of its list, in rounds that show whole queries."""
         found: dict[str, str] = {}
         texts: set[str] = set()
-        place, first = (None, None, -1), ""
+        place, first = ("", "", -1), ""
         for item in self.items if any(one.lists for one in self.rounds.values()) else []:
             if not self.rounds[item.round_id].lists:
                 continue

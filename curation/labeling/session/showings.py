@@ -262,8 +262,9 @@ def read_showings(
         about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
         template = cache.guides[round_.guide_hash].presentation
         list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
-        in_queue = (place, of, item.put_off is not None, list_id)
-        found.append(FoundShowing(item.presentation_id, item.revision, text, *about, template, *in_queue))
+        showing = FoundShowing(item.presentation_id, item.revision, text, *about, template)
+        late = item.put_off is not None
+        found.append(showing._replace(place=place, of=of, put_off=late, list_id=list_id))
     return found
 
 
