@@ -240,6 +240,7 @@ def _sign_in(one: OpenSignIn, is_this: bool) -> str:
 
 
 _FORM = pages.template("signin.html")
+LEAD = "Sign in to grade search results."
 _HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
 _DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
@@ -362,8 +363,7 @@ def sign_in_page(
     links = "".join(_link(provider, target) for provider in providers())
     above = f'<div class="ways">{"" if by_password else pages.alert(problem)}{links}</div>' if links else ""
     content = f"{notice}{above}{form if by_password else ''}{'' if notice else _HELP}"
-    lead = "Sign in to grade search results."
-    return pages.page("Sign in", lead, content, status, headers, ahead=fetched_ahead())
+    return pages.page("Sign in", LEAD, content, status, headers, ahead=fetched_ahead())
 
 
 def _unchecked(error: CurationError) -> str:
@@ -509,9 +509,9 @@ def _join_page(
     of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
     """The form of an opened link; without one, a page whose script opens the link in the address."""
-    lead, content = project_name(), f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
+    lead, content = LEAD, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
     if of is not None:
-        lead = f"Your account in {lead}, as {of.role}."
+        lead = f"Your account in {project_name()}, as {of.role}."
         content = _JOIN_FORM.substitute(
             name=escape(of.name or name),
             name_is="readonly" if of.name else "autofocus",

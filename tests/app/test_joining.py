@@ -104,6 +104,7 @@ def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient
         assert answer.status_code == 403
         assert "This link does not work" in answer.text
         assert used not in answer.text
+        assert "shop" not in answer.text, "the project's name is for who has a link"
     assert choose(anyone).status_code == 200, "without a link there is nothing to choose"
 
 
