@@ -236,7 +236,7 @@ GETS = {
     "/api/disputes/document": "/api/disputes/document?query=@&document=z@-b",
     "/api/disputes/beside": "/api/disputes/beside?query=@&document=z@-b",
     "/api/decisions/recent": "/api/decisions/recent",
-    "/exports/{job_id}": "/exports/none",
+    "/exports/{job_id}/{folder}": "/exports/none/none",
     "/health": "/health",
 }
 POSTS: dict[str, dict[str, Any]] = {

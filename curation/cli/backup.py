@@ -12,7 +12,7 @@ from curation.cli.output import emit, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.operations.backup import Backup, Restored
+    from curation.backups.backup import Backup, Restored
 
 
 @app.command()
@@ -48,7 +48,7 @@ def backup(
       goldset backup backups/ --rehearse
       goldset backup backups/before-autumn.duckdb --json
     """
-    from curation.operations.backup import back_up, make_folder
+    from curation.backups.backup import back_up, make_folder
     from curation.operations.drill import rehearse_restore
 
     if rehearse:
@@ -80,7 +80,7 @@ def restore(
       goldset restore backups/goldset-20261123-020000.duckdb --replace
       goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
     """
-    from curation.operations.backup import restore as restore_backup
+    from curation.backups.backup import restore as restore_backup
 
     restored = restore_backup(file, project_path(), replace=replace)
     emit(as_json, restored, lambda: _show_restored(restored))

@@ -13,7 +13,7 @@ from curation.cli.output import emit, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.operations.backup import Repaired
+    from curation.backups.backup import Repaired
     from curation.operations.doctor import Examination
 
 
@@ -72,7 +72,7 @@ def _show(found: Examination) -> None:
 
 
 def _repair(target: Path, backups: list[Path], as_json: bool) -> None:
-    from curation.operations.backup import repair
+    from curation.backups.backup import repair
 
     repaired = repair(project_path(), target, backups)
     emit(as_json, repaired, lambda: _show_repaired(repaired))

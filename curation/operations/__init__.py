@@ -1,1 +1,1 @@
-"""Operations: backups, restoring them, and the examination of a project file and what is around it."""
+"""Operations: the examination of a project file and what is around it, restore drills, and the schedule."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from curation.backups.backup import Restored, restore
 from curation.errors import CurationError, NotFoundError, RefusedError
-from curation.operations.backup import Restored, restore
 from curation.operations.project_checks import look_at_releases
 from curation.store import Store, note_event, open_store
 from curation.store.staging import beside_or_temporary

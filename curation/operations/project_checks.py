@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 import duckdb
 
 from curation import __version__
+from curation.backups.content import damage_of_blocks, read_all_rows
 from curation.errors import CurationError
 from curation.jobs.running import last_jobs
-from curation.operations.content import damage_of_blocks, read_all_rows
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now

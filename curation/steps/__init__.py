@@ -36,6 +36,7 @@ _MODULES = {
     "plan re-labeling": _Listed("renewing", "sources queries judgments candidates", "plan"),
     "relabel": _Listed("renewing", "sources queries plan", "candidates vectors"),
     "past evaluations": _Listed("renewing", "releases judgments"),
+    "backup": _Listed("backing_up"),
 }
 
 

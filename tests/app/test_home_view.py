@@ -13,11 +13,11 @@ from app.views.queries import page as queries
 from app.views.relabel import page as relabel
 from app.views.releases import page as releases
 from app.views.rounds import page as rounds
+from curation.backups.backup import back_up
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS
 from curation.jobs.running import begin, end
 from curation.labeling.rounds.rounds import open_round
-from curation.operations.backup import back_up
 from curation.operations.drill import rehearse_restore
 from curation.path import read_path
 from curation.path.judging import MANAGE, OPEN

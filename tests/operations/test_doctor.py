@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from curation.backups.backup import back_up, restore
 from curation.errors import NotFoundError
 from curation.jobs.running import begin
 from curation.jobs.uploads import new_result_folder
-from curation.operations.backup import back_up, restore
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.people.annotators import add_annotator
 from curation.store import Store, put_setting, utc_now

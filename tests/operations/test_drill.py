@@ -8,14 +8,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from curation.backups.backup import back_up
+from curation.backups.content import write_rows
 from curation.errors import NotFoundError, RefusedError
-from curation.operations.backup import back_up
-from curation.operations.content import write_rows
 from curation.operations.doctor import examine
 from curation.operations.drill import rehearse_restore
 from curation.store import Store
 from curation.store.files import start_engine, stop_engine
-from tests.operations.test_repair import blocks, flip
+from tests.backups.test_repair import blocks, flip
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.stored_parts import alter_part

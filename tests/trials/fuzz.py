@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet
 
+from curation.backups.backup import back_up, restore, sums_path
 from curation.errors import CurationError
 from curation.guides.guide import read_guide
 from curation.imports.importing import carry_out, dry_run
 from curation.imports.look import look_at
 from curation.imports.request import ImportRequest
-from curation.operations.backup import back_up, restore, sums_path
 from curation.project import init_project
 from curation.store import Store, open_store
 from curation.store.on_disk.write_ahead_log import log_of

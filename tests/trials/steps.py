@@ -30,12 +30,12 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from curation.backups.content import Rows, read_all_rows
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest
 from curation.imports.request import ImportRequest
 from curation.jobs import worker
 from curation.jobs.running import begin, find_job, last_job
-from curation.operations.content import Rows, read_all_rows
 from curation.operations.doctor import examine
 from curation.step import written
 from curation.store import close_all, migrations, open_store

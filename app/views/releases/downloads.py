@@ -1,12 +1,15 @@
-"""The download of an export: its file is streamed from the folder of the job that made it.
+"""The download of an export or a snapshot: its file is streamed from the folder of the job that made it.
 
-Only who asked for the export gets the file, because a reason for sealed grades is one person's.
+Only who asked for it gets the file, because a reason for sealed grades is one person's. The address has the
+folder's random name in it, which nobody can guess.
 """
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
+import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -20,39 +23,55 @@ from curation.people.annotators import require_role
 from curation.releases.export.zipped import zip_name
 
 ADDRESS = "/exports"
-GONE = "This export is no longer here. Prepare it again on the page Releases."
+GONE = "This file is no longer here. Prepare it again on its page."
+TYPES = {"export": "application/zip", "backup": "application/octet-stream"}
 
 
 async def export(request: Request) -> Response:
-    """GET: the zip file of an export that this person asked for."""
+    """GET: the file of an export or a snapshot that this person asked for."""
     try:
         require_role(request.state.account, "lead")
     except CurationError as error:
         return PlainTextResponse(error.found, 403)
-    found = await run_in_threadpool(_file, request.path_params["job_id"], request.state.annotator)
+    asked = request.path_params
+    found = await run_in_threadpool(_find, asked["job_id"], asked["folder"], request.state.annotator)
     if found is None:
         return PlainTextResponse(GONE, 404)
-    return FileResponse(
-        found, media_type="application/zip", filename=found.name, headers={"Cache-Control": "no-store"}
-    )
+    file, kind = found
+    headers = {"Cache-Control": "no-store"}
+    return FileResponse(file, media_type=TYPES[kind], filename=file.name, headers=headers)
 
 
 def export_file(job: Job) -> Path | None:
-    """The file that a job of the kind export has left; None where there is none."""
-    path = Path(job.parameters["folder"]) / zip_name(job.parameters["name"], job.parameters["format"])
+    """The file that an export or a backup has left; None where there is none."""
+    folder = Path(job.parameters["folder"])
+    if job.kind == "export":
+        path = folder / zip_name(job.parameters["name"], job.parameters["format"])
+    else:
+        path = next(folder.glob(f"*{project_store().path.suffix}"), folder)
     return path if job.outcome == "done" and path.is_file() else None
 
 
-def _file(job_id: str, annotator: str) -> Path | None:
+def download_link(job: Job, file: Path) -> None:
+    """The link to a file that a job has left for who started it."""
+    address, size = f"{ADDRESS}/{job.job_id}/{file.parent.name}", file.stat().st_size / 1e6
+    st.html(
+        f'<p class="gs-download"><a href="{address}" download="{escape(file.name)}">'
+        f"Download {escape(file.name)}</a><span>{size:,.1f} MB, kept for an hour</span></p>"
+    )
+
+
+def _find(job_id: str, folder: str, annotator: str) -> tuple[Path, str] | None:
     remove_old_results()
     try:
         with project_store().reading() as cursor:
             job = find_job(cursor, job_id)
     except CurationError:
         return None
-    if job.kind != "export" or job.started_by != annotator:
+    if job.kind not in TYPES or job.started_by != annotator or Path(job.parameters["folder"]).name != folder:
         return None
-    return export_file(job)
+    file = export_file(job)
+    return None if file is None else (file, job.kind)
 
 
-ROUTES = [Route(f"{ADDRESS}/{{job_id}}", export)]
+ROUTES = [Route(f"{ADDRESS}/{{job_id}}/{{folder}}", export)]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
 from app import ui
 from app.components.forms import Form
 from app.page import PageContext
-from app.views.releases.downloads import ADDRESS, export_file
+from app.views.releases.downloads import download_link, export_file
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.jobs.running import jobs_started
@@ -112,10 +111,6 @@ def _result(context: PageContext, release: ReleaseRow) -> None:
     context._replace(jobs={KIND: job}).ending(KIND)
     file = export_file(job)
     if file is not None:
-        size = file.stat().st_size / 1_000_000
-        st.html(
-            f'<p class="gs-download"><a href="{ADDRESS}/{job.job_id}" download="{escape(file.name)}">'
-            f"Download {escape(file.name)}</a><span>{size:,.1f} MB, kept for an hour</span></p>"
-        )
+        download_link(job, file)
     elif job.outcome == "done":
         ui.quiet("Its file is no longer here: prepare it again.")

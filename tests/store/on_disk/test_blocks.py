@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from curation.backups.backup import back_up
+from curation.backups.content import read_all_rows
 from curation.errors import InputError, StoreError
-from curation.operations.backup import back_up
-from curation.operations.content import read_all_rows
 from curation.operations.doctor import examine
 from curation.project import init_project
 from curation.store import Store, open_store

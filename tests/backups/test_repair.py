@@ -8,9 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from curation.backups.backup import repair
+from curation.backups.content import Rows, table_names
 from curation.errors import RefusedError, StoreError
-from curation.operations.backup import repair
-from curation.operations.content import Rows, table_names
 from curation.store import close_all, open_store
 from curation.store.on_disk.checkpoints import BLOCK, HEADERS
 from curation.store.on_disk.write_ahead_log import log_of

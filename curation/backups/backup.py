@@ -23,13 +23,14 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 
 from curation import __version__
+from curation.backups.content import Rows, quoted, read_whole_file, table_names
 from curation.errors import InputError, NotFoundError, RefusedError, StoreError
-from curation.operations.content import Rows, quoted, read_whole_file, table_names
 from curation.store import COMMAND_LINE, Store, close_all, note_event, open_store, record_event, utc_now
 from curation.store.files import PATIENCE, first_line, is_served, no_project, patiently, refuse_name
 from curation.store.on_disk.blocks import damaged_blocks, take_blocks
@@ -206,12 +207,19 @@ class Backup:
         return self.rows.get("judgment_events", 0)
 
 
-def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
+def back_up(
+    store: Store,
+    target: Path,
+    actor: str = COMMAND_LINE,
+    action: str = "backup",
+    detail: Mapping[str, object] = MappingProxyType({}),
+) -> Backup:
     """Write a backup of a project that may be in use, and its sums next to it; all of it was read before.
 
     Parameters
     ----------
     target: the new file. In a folder that exists it gets the project's name and the time (UTC).
+    action, detail: what the audit trail calls it, and what it says besides.
 
     Raises
     ------
@@ -234,8 +242,8 @@ def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
             f"{target}: the backup could not be written ({error.strerror}); expected a folder that can be "
             "written and has room for a copy of the project."
         ) from error
-    detail = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
-    note_event(store, "backup", detail, actor)
+    sums = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
+    note_event(store, action, {**sums, **detail}, actor)
     return taken
 
 

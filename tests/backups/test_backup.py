@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from curation.backups.backup import back_up, restore, sums_path
 from curation.cli import main
 from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
-from curation.operations.backup import back_up, restore, sums_path
 from curation.store import Store, get_setting, open_store, put_setting
 from curation.store.files import serve_alone
 from tests.support.command_line import invoke
@@ -41,7 +41,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from curation.errors import CurationError, CurationError
-from curation.operations.backup import back_up
+from curation.backups.backup import back_up
 from curation.store import open_store, put_setting
 from curation.store.files import serve_alone
 

@@ -1,0 +1,34 @@
+"""The step that copies the project while people grade."""
+
+from __future__ import annotations
+
+from curation.backups.backup import Backup
+from curation.backups.request import BackupRequest, take
+from curation.progress import Progress
+from curation.step import Step, StepOutcome
+from curation.store import Store
+
+
+def _take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
+    return take(store, request, author)
+
+
+def _taken(_request: BackupRequest, taken: Backup) -> StepOutcome:
+    size, rows = f"{taken.bytes / 1e6:,.1f} MB", sum(taken.rows.values())
+    return StepOutcome(
+        f"Copied the project to {taken.path.name} ({size}). All of its {rows:,} rows were read.",
+        remarks=(f"SHA-256: {taken.sha256}",),
+    )
+
+
+STEPS = {
+    "backup": Step(
+        "backup",
+        BackupRequest,
+        _take,
+        _taken,
+        doing="a backup is being taken",
+        kept="The project is as it was, and there is no new backup.",
+        first="copying the project and reading the copy",
+    )
+}
