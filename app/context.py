@@ -14,6 +14,8 @@ PROJECT = "GOLDSET_PROJECT"
 """The environment variable that names the project's file."""
 IMPORT_FROM = "GOLDSET_IMPORT_FROM"
 """The one that names the folder from which files may be imported; without it there is none."""
+BACKUP_TO = "GOLDSET_BACKUP_TO"
+"""The one that names the folder for backups by schedule; without it there are none."""
 DEFAULT = "data/goldset.duckdb"
 
 IMAGES_FROM = "GOLDSET_IMAGES_FROM"
@@ -23,6 +25,12 @@ IMAGES_FROM = "GOLDSET_IMAGES_FROM"
 def image_hosts() -> frozenset[str]:
     """The hosts from which the operator lets browsers fetch images of documents."""
     return frozenset(filter(None, os.environ.get(IMAGES_FROM, "").split(",")))
+
+
+def backup_folder() -> Path | None:
+    """Where the operator lets the app write backups."""
+    found = os.environ.get(BACKUP_TO)
+    return Path(found) if found else None
 
 
 def project_store() -> Store:

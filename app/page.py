@@ -17,7 +17,7 @@ from curation.errors import CurationError
 from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
 from curation.step import written
 from curation.steps import STEPS
-from curation.store import Annotator, Store
+from curation.store import COMMAND_LINE, Annotator, Store
 
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
@@ -180,7 +180,8 @@ def _stop(store: Store, annotator: Annotator, job_id: str) -> None:
 
 def _ending(job: Job) -> None:
     if job.outcome == "done":
-        ui.sentences(f"{job.message}\n{job.started_by}, {job.started_at:%d %b %Y %H:%M} UTC")
+        by = "by schedule" if job.started_by == COMMAND_LINE else job.started_by
+        ui.sentences(f"{job.message}\n{by}, {job.started_at:%d %b %Y %H:%M} UTC")
     elif job.outcome is None:
         kind = STEPS[job.kind]
         doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")

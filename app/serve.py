@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app import api, api_decisions, manual, palette
-from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
+from app.context import BACKUP_TO, IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.connections import BoundedConnection
 from app.front.front import Front
 from app.front.guard import Guard, UploadLimits
@@ -27,6 +27,7 @@ from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
+from app.monitoring.minutely import attending
 from app.signin import routes as signin
 from app.signin.current_user import sessions
 from app.signin.first_lead import first_lead
@@ -104,6 +105,7 @@ def serve(
     ready: Callable[[str, str], None],
     import_from: Path | None = None,
     images_from: Sequence[str] = (),
+    backup_to: Path | None = None,
 ) -> None:
     """Serve a project until the process is stopped; `ready` gets the address once it listens, and what to do
     where no lead can sign in yet.
@@ -112,6 +114,7 @@ def serve(
     ----------
     import_from: folder of this machine whose files leads may import; None is none.
     images_from: the hosts from which browsers may fetch images of documents.
+    backup_to: folder for the backups that leads schedule; None is none.
 
     Raises
     ------
@@ -123,6 +126,8 @@ def serve(
     log.set_up()
     if import_from is not None:
         os.environ[IMPORT_FROM] = str(import_from.resolve())
+    if backup_to is not None:
+        os.environ[BACKUP_TO] = str(backup_to.resolve())
     if images_from:
         os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
     raise_limit()
@@ -146,7 +151,7 @@ def serve(
     }
     settings["backlog"] = 64  # as many are taken at once, before the first of them can be closed
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
-    with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good():
+    with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good(), attending():
         uvicorn.Server(config).run(sockets=[listener])
 
 

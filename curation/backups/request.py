@@ -43,6 +43,8 @@ def take(store: Store, request: BackupRequest, author: str) -> Backup:
     folder = Path(request.folder)
     if request.keep is None and not request.reason.strip():
         raise InputError("A snapshot holds sealed grades: say why you take it.")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; expected one in which backups are written.")
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     if request.keep is None:

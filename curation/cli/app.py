@@ -16,6 +16,7 @@ from curation.cli.goldset import app, project_path
 from curation.cli.output import say
 
 IMPORT_FROM = "GOLDSET_IMPORT_FROM"
+BACKUP_TO = "GOLDSET_BACKUP_TO"
 
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
 
@@ -27,6 +28,7 @@ def serve_project(
     browser: bool,
     import_from: Path | None = None,
     images_from: Sequence[str] = (),
+    backup_to: Path | None = None,
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
     sys.path.insert(0, str(shipped.HOME))
@@ -39,7 +41,7 @@ def serve_project(
         if browser:
             webbrowser.open(address)
 
-    serve(project, host, port, ready, import_from, images_from)
+    serve(project, host, port, ready, import_from, images_from, backup_to)
 
 
 @app.command("app")
@@ -69,6 +71,15 @@ def serve_app(
             "by https. The host learns who looks, and when. Default: no images.",
         ),
     ] = None,
+    backup_to: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=BACKUP_TO,
+            file_okay=False,
+            exists=True,
+            help="Folder for the backups that leads schedule on the page Backup. Default: no schedule.",
+        ),
+    ] = None,
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write the log as JSON, one object a line, to standard error.")
     ] = False,
@@ -88,8 +99,9 @@ def serve_app(
       goldset app --browser
       goldset app --log-json 2>> goldset.log
       goldset app --import-from data/sample
+      goldset app --backup-to data
       goldset app --images-from images.example.org
     """
     if log_json:
         os.environ[log.FORM] = "json"  # not an argument: the processes of jobs write to the same log
-    serve_project(project_path(), host, port, browser, import_from, images_from or ())
+    serve_project(project_path(), host, port, browser, import_from, images_from or (), backup_to)

@@ -1,0 +1,45 @@
+"""What the app does each minute without being asked, such as a backup that is due."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from app.context import backup_folder, project_store
+from curation import log
+from curation.errors import CurationError
+from curation.jobs.uploads import remove_old_results
+from curation.operations.schedule import start_due
+
+EVERY = 60.0
+"""Seconds between two times."""
+
+
+@contextmanager
+def attending() -> Iterator[None]:
+    """Attend to the project on a thread of its own as long as the block runs."""
+    stop = Event()
+    thread = Thread(target=_attend, args=[stop], daemon=True, name="goldset-minutely")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(1.0)
+
+
+def _attend(stop: Event) -> None:
+    tasks: tuple[Callable[[], object], ...] = (
+        remove_old_results,
+        lambda: start_due(project_store(), backup_folder()),
+    )
+    while not stop.wait(EVERY):
+        for task in tasks:
+            try:
+                task()
+            except CurationError as error:
+                log.write(logging.WARNING, f"What is due each minute was not done: {error.found}")
+            except Exception as error:
+                log.write(logging.ERROR, "What is due each minute failed", error=error)

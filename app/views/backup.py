@@ -1,0 +1,113 @@
+"""Backup: a copy of the project to download, and the schedule by which the app takes backups."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.components.forms import LONGEST, Form
+from app.context import backup_folder
+from app.page import LEADS, SETTINGS, AppPage, PageContext, read_context
+from app.views.releases.downloads import download_link, export_file
+from curation.backups.request import BackupRequest
+from curation.errors import InputError
+from curation.jobs import Job, jobs_of
+from curation.jobs.running import jobs_started
+from curation.jobs.uploads import new_result_folder, remove_result
+from curation.operations.project_checks import look_at_backups
+from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, read_schedule, set_schedule
+from curation.step import written
+from curation.store import Annotator
+
+SNAPSHOT, SCHEDULE = "take a snapshot", "schedule backups"
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("A copy of the whole project, to keep in another place than this server.")
+    context = read_context(annotator, [KIND])
+    left, right = st.columns(2, gap="large")
+    with left:
+        _snapshot(context)
+    with right:
+        _schedule(context)
+        ui.heading("State")
+        ui.sentences("\n".join(one.sentence for one in look_at_backups(context.store)))
+        ui.quiet(
+            "To restore one, stop the app and run `goldset restore FILE --replace`. The project that was "
+            "there is kept. `goldset backup FOLDER --rehearse` tries a restore and changes nothing."
+        )
+
+
+PAGE = AppPage(54, "Backup", "backup", LEADS, show, group=SETTINGS)
+
+
+def _snapshot(context: PageContext) -> None:
+    """Ask for a copy, and hand out one's own last one."""
+    ui.heading("Snapshot")
+    ui.quiet(
+        "It holds everything, also sealed grades, hashes of passwords and the key that signs sign-ins: keep "
+        "it where only you can read it. Your name and why are logged. People can grade meanwhile."
+    )
+    form, blocked = context.acts.form(SNAPSHOT), context.blocked(KIND)
+    with st.form(f"snapshot {form.key}", border=False):
+        reason = st.text_input("Why you take it", max_chars=LONGEST, key=f"reason {form.key}")
+        asked = st.form_submit_button("Prepare a snapshot", type="primary", disabled=blocked is not None)
+    if blocked is not None:
+        ui.quiet(blocked)
+    if asked:
+        context.acts.do(form, lambda: _start(context, reason))
+    job = _own(context)
+    if job is None or context.is_running(job):
+        return
+    context._replace(jobs={KIND: job}).ending(KIND)
+    file = export_file(job)
+    if file is not None:
+        download_link(job, file)
+    elif job.outcome == "done":
+        ui.quiet("Its file is no longer here: prepare it again.")
+
+
+def _own(context: PageContext) -> Job | None:
+    """The last snapshot that this person asked for."""
+    with context.store.reading() as cursor:
+        return next(reversed(jobs_started(cursor, KIND, context.annotator.name)), None)
+
+
+def _start(context: PageContext, reason: str) -> Job:
+    if not reason.strip():
+        raise InputError("Say why you take a snapshot: it holds sealed grades.")
+    before, folder = _own(context), new_result_folder()
+    request = written(BackupRequest(str(folder), reason=reason.strip()))
+    try:
+        job = jobs_of(context.store).start(KIND, request, context.annotator.name, context.after or None)
+    except BaseException:
+        remove_result(folder)
+        raise
+    if before is not None:
+        remove_result(before.parameters["folder"])
+    return job
+
+
+def _schedule(context: PageContext) -> None:
+    """When the app takes backups by itself, and how the last one went."""
+    ui.heading("Schedule")
+    with context.store.reading() as cursor:
+        schedule, last = read_schedule(cursor), last_scheduled(cursor)
+    if backup_folder() is None:
+        ui.quiet("It needs a folder. Start the app with `goldset app --backup-to FOLDER`.")
+        return
+    form = context.acts.form(SCHEDULE)
+    asks = Form(BackupSchedule, schedule, form.key)
+    with st.form(f"schedule {form.key}", border=False):
+        for column, name in zip(st.columns(3), ("days", "hour", "keep"), strict=True):
+            with column:
+                asks.ask(name)
+        with st.container(horizontal=True):
+            saved = st.form_submit_button("Change the schedule" if schedule else "Take backups by schedule")
+            ended = schedule is not None and st.form_submit_button("End the schedule")
+    if saved or ended:
+        wanted = asks.request() if saved else None
+        context.acts.do(form, lambda: set_schedule(context.store, wanted, context.annotator.name))
+    ui.quiet("They are written on the server. Copy them to another machine." if schedule else "No schedule.")
+    if last is not None:
+        context._replace(jobs={KIND: last}).ending(KIND)

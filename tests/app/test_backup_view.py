@@ -1,0 +1,92 @@
+"""The page Backup: a snapshot for who asked for it, and the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from app import context
+from app.front.guard import Guard
+from app.serve import routes
+from app.signin import current_user
+from curation.backups.backup import restore, sum_of
+from curation.jobs import jobs_of
+from curation.operations.schedule import BackupSchedule, read_schedule, set_schedule, start_due
+from curation.people.accounts import set_role
+from curation.store import Annotator, Store
+from tests.support.page import html, page_at, press, run
+from tests.support.projects import add_names, new_project, rows_of
+from tests.support.signed_in import cookie_of
+
+LEE = Annotator("lee", "lead", False)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    store = new_project(tmp_path / "project.duckdb")
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    add_names(store, "lee", "mia", role="lead")
+    yield store
+    jobs_of(store).wait()
+    store.close()
+
+
+def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Store, tmp_path: Path) -> None:
+    page = press(run(page_at("backup", LEE)), "Prepare a snapshot")
+    assert "Say why you take a snapshot" in page.error[0].value
+    page.text_input[0].set_value("before the summer")
+    press(page, "Prepare a snapshot")
+    jobs_of(project).wait()
+    shown = html(run(page_at("backup", LEE)))
+    address = shown.partition('href="')[2].partition('"')[0]
+    assert address.startswith("/exports/")
+    client = client_of(project, "lee")
+    got = client.get(address)
+    assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
+    (tmp_path / "got.duckdb").write_bytes(got.content)
+    assert sum_of(tmp_path / "got.duckdb") in shown
+    assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2
+    [(by, why)] = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'snapshot'")
+    assert (by, why) == ("lee", "before the summer")
+    guessed = f"{address.rpartition('/')[0]}/goldset-result-guessed"
+    assert client.get(guessed).status_code == 404
+    assert client_of(project, "mia").get(address).status_code == 404
+    set_role(project, "lee", "reviewer")
+    assert client_of(project, "lee").get(address).status_code == 403
+
+
+def client_of(store: Store, name: str) -> TestClient:
+    for cached in (current_user.sessions, current_user.accounts):
+        cached.cache_clear()
+    application = Starlette(routes=routes(), middleware=[Middleware(Guard)])
+    return TestClient(application, cookies=dict([cookie_of(store, name)]))
+
+
+def test_the_schedule_is_set_where_the_operator_named_a_folder(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "It needs a folder" in html(run(page_at("backup", LEE)))
+    monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
+    page = run(page_at("backup", LEE))
+    page.number_input[2].set_value(3)
+    page = press(page, "Take backups by schedule")
+    with project.reading() as cursor:
+        assert read_schedule(cursor) == BackupSchedule(1, 2, 3)
+    press(page, "End the schedule")
+    with project.reading() as cursor:
+        assert read_schedule(cursor) is None
+
+
+def test_a_backup_that_failed_by_schedule_is_on_the_page(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(context.BACKUP_TO, str(tmp_path / "unmounted"))
+    set_schedule(project, BackupSchedule(), "lee")
+    start_due(project, context.backup_folder())
+    jobs_of(project).wait()
+    assert "there is no such folder" in run(page_at("backup", LEE)).error[0].value
