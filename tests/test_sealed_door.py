@@ -95,6 +95,7 @@ COMMANDS = {
     "card": Call("v2"),
     "diff": Call("v1 v2 --html $/out/diff#.html", reason=True),
     "doctor": Call(""),
+    "notices": Call(""),
     "coverage": Call("--extractor llm", exit=1),
     "coverage gaps": Call("", exit=1),
     "coverage rename": Call("1 name", exit=1),

@@ -11,6 +11,7 @@ from app.context import backup_folder, project_store
 from curation import log
 from curation.errors import CurationError
 from curation.jobs.uploads import remove_old_results
+from curation.notices.notices import send_due
 from curation.operations.schedule import start_due
 
 EVERY = 60.0
@@ -34,6 +35,7 @@ def _attend(stop: Event) -> None:
     tasks: tuple[Callable[[], object], ...] = (
         remove_old_results,
         lambda: start_due(project_store(), backup_folder()),
+        lambda: send_due(project_store()),
     )
     while not stop.wait(EVERY):
         for task in tasks:

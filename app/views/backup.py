@@ -1,4 +1,4 @@
-"""Backup: a copy of the project to download, and the schedule by which the app takes backups."""
+"""Backup: a copy to download, the schedule by which the app takes backups, and notices."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from curation.errors import InputError
 from curation.jobs import Job, jobs_of
 from curation.jobs.running import jobs_started
 from curation.jobs.uploads import new_result_folder, remove_result
+from curation.notices.channels import channels
+from curation.notices.notices import NoticeKinds, SentNotice, last_attempts, read_kinds, send_test, set_kinds
 from curation.operations.project_checks import look_at_backups
 from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, read_schedule, set_schedule
 from curation.step import written
 from curation.store import Annotator
 
-SNAPSHOT, SCHEDULE = "take a snapshot", "schedule backups"
+SNAPSHOT, SCHEDULE, NOTICES = "take a snapshot", "schedule backups", "notices"
 
 
 def show(annotator: Annotator) -> None:
@@ -32,10 +34,11 @@ def show(annotator: Annotator) -> None:
         _schedule(context)
         ui.heading("State")
         ui.sentences("\n".join(one.sentence for one in look_at_backups(context.store)))
-        ui.quiet(
-            "To restore one, stop the app and run `goldset restore FILE --replace`. The project that was "
-            "there is kept. `goldset backup FOLDER --rehearse` tries a restore and changes nothing."
-        )
+        ui.quiet("To restore one, stop the app. The project that was there is kept.")
+        st.code("goldset restore FILE --replace", language=None)
+        ui.quiet("A restore drill changes nothing: it restores the newest one to a temporary place.")
+        st.code("goldset backup FOLDER --rehearse", language=None)
+    _notices(context)
 
 
 PAGE = AppPage(54, "Backup", "backup", LEADS, show, group=SETTINGS)
@@ -94,7 +97,8 @@ def _schedule(context: PageContext) -> None:
     with context.store.reading() as cursor:
         schedule, last = read_schedule(cursor), last_scheduled(cursor)
     if backup_folder() is None:
-        ui.quiet("It needs a folder. Start the app with `goldset app --backup-to FOLDER`.")
+        ui.quiet("It needs a folder on the server, which the app is started with.")
+        st.code("goldset app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
     asks = Form(BackupSchedule, schedule, form.key)
@@ -111,3 +115,38 @@ def _schedule(context: PageContext) -> None:
     ui.quiet("They are written on the server. Copy them to another machine." if schedule else "No schedule.")
     if last is not None:
         context._replace(jobs={KIND: last}).ending(KIND)
+
+
+def _notices(context: PageContext) -> None:
+    """What is sent, by which ways, and how the last ones went."""
+    ui.heading("Notices")
+    ways = [way.name for way in channels()]
+    ui.quiet(
+        f"They go by {' and '.join(ways)}, and hold names of rounds and counts alone."
+        if ways
+        else "Whoever runs the app names a mail server or a webhook: see Operations in the manual."
+    )
+    form = context.acts.form(NOTICES)
+    with context.store.reading() as cursor:
+        asks = Form(NoticeKinds, read_kinds(cursor), form.key)
+        attempts = last_attempts(cursor)
+    with st.form(f"notices {form.key}", border=False):
+        asks.rest()
+        with st.container(horizontal=True):
+            saved = st.form_submit_button("Save")
+            tested = bool(ways) and st.form_submit_button("Send a test")
+    if saved:
+        context.acts.do(form, lambda: set_kinds(context.store, asks.request(), context.annotator.name))
+    if tested:
+        context.acts.do(form, send_test)
+    if isinstance(form.result, dict):
+        ui.sentences("\n".join(f"Test by {way}: {why or 'sent'}." for way, why in form.result.items()))
+    rows = [(one.text, one.channel, f"{one.began_at:%d %b %H:%M}", _outcome(one)) for one in attempts]
+    if rows:
+        ui.table("The last notices", ["Notice", "By", "When (UTC)", "Outcome"], rows, words=True)
+
+
+def _outcome(one: SentNotice) -> str:
+    if one.problem is None:
+        return "unknown: the app ended meanwhile"
+    return f"attempt {one.attempt} failed: {one.problem}" if one.problem else "sent"

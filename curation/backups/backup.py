@@ -330,8 +330,8 @@ def _read(copy: Path, project: Path) -> Rows:
         return read_whole_file(copy)
     except StoreError as error:
         found = error.found.replace(str(copy), str(project))
-        way_out = "No backup was written. See what can be saved: `goldset doctor --repair NEW`."
-        raise StoreError(f"{found} {way_out}") from error
+        command = "See what can be saved: `goldset doctor --repair NEW`."
+        raise StoreError(f"{found} No backup was written.", command=command) from error
 
 
 def _exists(target: Path) -> RefusedError:

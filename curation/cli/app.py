@@ -77,7 +77,7 @@ def serve_app(
             envvar=BACKUP_TO,
             file_okay=False,
             exists=True,
-            help="Folder for the backups that leads schedule on the page Backup. Default: no schedule.",
+            help="Folder for the backups that leads schedule. Default: none.",
         ),
     ] = None,
     log_json: Annotated[

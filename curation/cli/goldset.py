@@ -64,7 +64,7 @@ STEPS = {
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],
     "Evaluate": ["run", "evaluate", "judge", "answers"],
     "Keep it current": ["relabel"],
-    "Operate": ["backup", "restore", "doctor"],
+    "Operate": ["backup", "restore", "doctor", "notices"],
 }
 """Every command and group, by step of the path."""
 

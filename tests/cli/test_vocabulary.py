@@ -92,7 +92,7 @@ ALONE = set(
     """
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
-    --answer-field --ask-from --asker-only --backup --baseline --body-field --bot-per-day --bot-per-minute
+    --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day --bot-per-minute
     --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency --context-field
     --control-items --correction --correctness --count-field --date-field --dense --design --dev --difference
     --documents --duration-field --duration-unit --email --end --exclude-judged
@@ -109,8 +109,9 @@ ALONE = set(
     --parallel --pass-mark --password-stdin --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
     --query-text-field --question --quota --random-negatives --reason-field --region
-    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators --same-grades
-    --sample-bands --sample-budget --seal --segment-field --session-field --settled --share-grades --show
+    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators
+    --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
+    --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
     --summary --table
     --tag-field --test --text --text-field --title-field --titles-only --to --to-pool --top-up --topics

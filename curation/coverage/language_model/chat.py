@@ -15,9 +15,7 @@ One chat with a language model: asked over HTTP, and again where that can help, 
     any other status                                 this call is rejected: asking again cannot help
     an answer that is none, or a refusal             returned as such: it may have been paid
 
-Nothing that the endpoint says is passed on before the key is taken out of it. The client is urllib's with a
-deadline of its own: httpx2's timeouts are for each byte, so of a head sent byte by byte it waits 7 s under a
-timeout of 0.5 s.
+Nothing that the endpoint says is passed on before the key is taken out of it.
 """
 
 from __future__ import annotations
@@ -28,20 +26,16 @@ import ssl
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
-from http.client import HTTPException, HTTPResponse
-from io import BufferedReader, RawIOBase
-from socket import socket
+from http.client import HTTPException
 from threading import Event, Semaphore
-from time import monotonic
-from typing import IO, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from pydantic import SecretStr
 
 from curation.errors import InputError, RefusedError, refuse_problems
+from curation.web import post
 
 URL, MODEL, KEY, PRICES = "GOLDSET_LLM_URL", "GOLDSET_LLM_MODEL", "GOLDSET_LLM_KEY", "GOLDSET_LLM_PRICES"
 ROUTE = "/chat/completions"
@@ -208,56 +202,6 @@ class _Fault(NamedTuple):
     wait: float | None = None
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """A redirect would carry the key to another host."""
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> None:
-        return None
-
-
-class _InTime(HTTPHandler, HTTPSHandler):
-    """Waits no longer for an answer that comes drop by drop than for one that does not come."""
-
-    def do_open(self, http_class: Any, req: Request, **options: Any) -> HTTPResponse:
-        until = monotonic() + (req.timeout or 0.0)
-
-        def connection(*args: Any, **named: Any) -> Any:
-            made = http_class(*args, **named)
-            made.response_class = partial(_Response, until)
-            return made
-
-        return super().do_open(connection, req, **options)
-
-
-class _Response(HTTPResponse):
-    def __init__(self, until: float, sock: socket, *args: Any, **named: Any) -> None:
-        super().__init__(sock, *args, **named)
-        self.fp = BufferedReader(_Received(until, sock, self.fp.detach()))
-
-
-class _Received(RawIOBase):
-    """What a socket receives until a moment; then a TimeoutError is raised."""
-
-    def __init__(self, until: float, sock: socket, data: RawIOBase) -> None:
-        self._until, self._sock, self._data = until, sock, data
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._until - monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._sock.settimeout(left)
-        return self._data.readinto(buffer)
-
-    def close(self) -> None:
-        self._data.close()
-        super().close()
-
-
 def chat(
     endpoint: ModelEndpoint,
     messages: Sequence[Mapping[str, str]],
@@ -298,11 +242,9 @@ def _ask(
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
-    request = Request(endpoint.url, body, headers, method="POST")  # noqa: S310  http or https, checked before
     try:
-        with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
-            found = response.read(LARGEST + 1)
-            return _read_reply(endpoint, found if len(found) <= LARGEST else b"")
+        found = post(endpoint.url, body, headers, seconds, LARGEST)
+        return _read_reply(endpoint, found if len(found) <= LARGEST else b"")
     except HTTPError as error:
         with error:
             return _status(endpoint, error)

@@ -1,0 +1,222 @@
+"""Notices: each goes once, by a real mail server and a real webhook of this machine."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from curation.errors import InputError, RefusedError
+from curation.jobs.running import begin, end
+from curation.labeling.rounds.rounds import open_round
+from curation.notices.channels import channels
+from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds
+from curation.store import Store, utc_now
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid
+
+ALL = NoticeKinds(round_done=True, disputes=True, quarter_due=True, job_failed=True)
+NOW = utc_now()
+
+
+class Webhook(HTTPServer):
+    """Keeps what it gets, and answers with the statuses in `answers` before it takes anything."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Hook)
+        self.answers: list[int] = []
+        self.got: list[str] = []
+        self.environment = {"GOLDSET_WEBHOOK": f"http://127.0.0.1:{self.server_port}/T0/secret"}
+
+
+class _Hook(BaseHTTPRequestHandler):
+    server: Webhook
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status = self.server.answers.pop(0) if self.server.answers else 200
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", self.server.environment["GOLDSET_WEBHOOK"])
+        self.end_headers()
+        if status == 200:
+            self.server.got.append(body["text"])
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing on standard error."""
+
+
+class MailServer(socketserver.TCPServer):
+    """As much of SMTP as a mail needs; it takes those to addresses that begin with `to`."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Smtp)
+        self.got: list[str] = []
+        self.environment = {
+            "GOLDSET_SMTP": f"127.0.0.1:{self.server_address[1]}",
+            "GOLDSET_MAIL_FROM": "goldset@example.org",
+            "GOLDSET_MAIL_TO": "to@example.org, too@example.org",
+        }
+
+
+class _Smtp(socketserver.StreamRequestHandler):
+    server: MailServer
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline():
+            word = line[:4].upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                lines = iter(self.rfile.readline, b".\r\n")
+                self.server.got.append(b"".join(lines).decode())
+            if word == b"QUIT":
+                return
+            refused = word == b"RCPT" and b"<to" not in line
+            self.wfile.write(b"550 nobody\r\n" if refused else b"250 fine\r\n")
+
+
+@contextmanager
+def serving(server: Any) -> Iterator[Any]:
+    thread = Thread(target=server.serve_forever, args=[0.01], daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    with serving(Webhook()) as server:
+        yield server
+
+
+@pytest.fixture
+def mail() -> Iterator[MailServer]:
+    with serving(MailServer()) as server:
+        yield server
+
+
+@built_once
+def project(store: Store) -> Store:
+    """A round that is done and whose two annotators differ on one pair; everything is switched on before."""
+    add_names(store, "lee", role="lead")
+    add_names(store, "ada", "ben")
+    add_pairs(store, grid(1, 1))
+    set_kinds(store, ALL, "lee")
+    open_round(store, "first <!channel>", ["ada", "ben"], overlap=2)
+    grade_next(store, "ada", 1, 0)
+    grade_next(store, "ben", 1, 2)
+    return store
+
+
+def failed(store: Store) -> None:
+    with store.reading() as cursor:
+        last = cursor.execute("SELECT job_id FROM jobs").fetchall()
+    job = begin(store, "pool", {}, "lee", last[0][0] if last else None).job
+    end(store, job.job_id, "failed", "/srv/secret could not be read by ada")
+
+
+def test_each_is_sent_once_by_each_way_and_says_no_more_than_rounds_and_counts(
+    project: Store, webhook: Webhook, mail: MailServer
+) -> None:
+    failed(project)
+    environment = {**webhook.environment, **mail.environment, "GOLDSET_URL": "https://gold.example.org"}
+    assert send_due(project, environment, NOW) == 6
+    assert sorted(webhook.got) == [
+        "goldset: 1 pair waits for a decision.\nhttps://gold.example.org",
+        "goldset: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
+        "goldset: The job “pool” came to nothing. Its page says why.\nhttps://gold.example.org",
+    ]
+    assert [one.count("To: to@example.org, too@example.org") for one in mail.got] == [1, 1, 1]
+    project.close()  # a restart, and a second process
+    assert send_due(project, environment, NOW + timedelta(hours=1)) == 0
+    assert send_due(project, environment, NOW + timedelta(days=1)) == 2, "disputes wait on the next day, too"
+
+
+def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Store, webhook: Webhook) -> None:
+    set_kinds(project, NoticeKinds(), "lee")
+    failed(project)
+    assert send_due(project, webhook.environment, NOW) == 0
+    with pytest.raises(RefusedError, match="This is for the lead"):
+        set_kinds(project, ALL, "ada")
+    set_kinds(project, ALL, "lee")
+    assert send_due(project, webhook.environment, NOW) == 0
+    assert send_due(project, {}, NOW + timedelta(days=1)) == 0, "nobody hears of it"
+    assert send_due(project, webhook.environment, NOW + timedelta(days=1, hours=1)) == 0
+
+
+def test_one_that_fails_is_tried_again_later_and_five_times_at_most(
+    project: Store, webhook: Webhook, caplog: pytest.LogCaptureFixture
+) -> None:
+    webhook.answers = [503] * 10
+    at, made = NOW, []
+    for minutes in (0, 1, 1, 3, 1, 8, 16, 500):
+        at += timedelta(minutes=minutes)
+        made.append(send_due(project, webhook.environment, at))
+    assert made == [2, 0, 2, 0, 2, 2, 2, 0]
+    assert webhook.got == []
+    with project.reading() as cursor:
+        assert last_attempts(cursor)[0].problem == "it answered HTTP 503"
+    assert "secret" not in caplog.text
+    assert caplog.text.count("A notice was not sent by webhook: it answered HTTP 503") == 10
+
+
+@pytest.mark.parametrize("status", [302, 404])
+def test_what_cannot_succeed_is_not_tried_again_and_no_redirect_is_followed(
+    project: Store, webhook: Webhook, status: int
+) -> None:
+    webhook.answers = [status] * 2
+    assert send_due(project, webhook.environment, NOW) == 2
+    assert webhook.got == []
+    assert send_due(project, webhook.environment, NOW + timedelta(hours=1)) == 0
+
+
+def test_an_attempt_whose_process_ended_is_unknown_and_not_made_again(
+    project: Store, webhook: Webhook
+) -> None:
+    send_due(project, webhook.environment, NOW)
+    with project.transaction() as cursor:
+        cursor.execute("DELETE FROM notice_outcomes")
+    assert send_due(project, webhook.environment, NOW + timedelta(hours=1)) == 0
+    with project.reading() as cursor:
+        assert {one.problem for one in last_attempts(cursor)} == {None}
+
+
+def test_a_mail_server_that_refuses_says_so_and_one_that_is_not_there_too(mail: MailServer) -> None:
+    assert send_test(mail.environment) == {"e-mail": ""}
+    some = {**mail.environment, "GOLDSET_MAIL_TO": "to@example.org,nobody@example.org"}
+    assert send_test(some) == {"e-mail": "it took 1 of 2 addresses"}
+    nobody = {**mail.environment, "GOLDSET_MAIL_TO": "nobody@example.org"}
+    assert send_test(nobody) == {"e-mail": "it took none of the addresses"}
+    with_password = {**mail.environment, "GOLDSET_SMTP_USER": "me", "GOLDSET_SMTP_PASSWORD": "hush"}
+    assert send_test(with_password) == {"e-mail": "it offers no TLS, and the password would go in the clear"}
+    gone = {**mail.environment, "GOLDSET_SMTP": "127.0.0.1:1"}
+    assert send_test(gone) == {"e-mail": "it was not reached, or gave no answer in time"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GOLDSET_WEBHOOK", "http://hooks.example.org/secret"),
+        ("GOLDSET_WEBHOOK", "https://me:secret@hooks.example.org"),
+        ("GOLDSET_WEBHOOK", "file:///secret"),
+        ("GOLDSET_SMTP", "secret"),
+        ("GOLDSET_MAIL_TO", "secret"),
+        ("GOLDSET_MAIL_FROM", "a@example.org\nBcc: secret@example.org"),
+    ],
+)
+def test_a_wrong_value_is_named_and_not_repeated(name: str, value: str) -> None:
+    right = {"GOLDSET_SMTP": "mail.example.org:587", "GOLDSET_MAIL_TO": "to@example.org"}
+    with pytest.raises(InputError, match=name) as refused:
+        channels({**right, "GOLDSET_MAIL_FROM": "from@example.org", name: value})
+    assert "secret" not in str(refused.value)
