@@ -327,14 +327,16 @@ def intervals(
 def _labelled(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """The places with the labels of an axis: ticks give way to references, near references to each other."""
-    x = places["x"]
+    """The places with the labels of an axis: references have a line of their own, below that of the ticks."""
+    x, height = places["x"], places["height"]
     assert isinstance(x, _Scale)
-    labels = [(one, "middle") for one in ticks if all(abs(x(one) - x(other)) > _TICK for other in references)]
+    assert isinstance(height, int)
+    labels = [(one, "middle", height - 8) for one in ticks]
+    height += LINE if references else 0
     for one in references:
         near = [other for other in references if 0 < abs(x(one) - x(other)) < _TICK]
-        labels.append((one, "middle" if not near else "end" if one < near[0] else "start"))
-    return {**places, "labels": labels}
+        labels.append((one, "middle" if not near else "end" if one < near[0] else "start", height - 8))
+    return {**places, "height": height, "labels": labels}
 
 
 def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
@@ -402,7 +404,7 @@ def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequ
 def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
     """Where the cells of a heat map are, and its names in lines above and next to them."""
     above = [lines(name, (width - 4) // 7, 3) for name in names]
-    top = 24 + LINE * max(map(len, above), default=1)
+    top = 32 + LINE * max(map(len, above), default=1)
     return {
         "above": above,
         "beside": [lines(name, letters, 2) for name in names],

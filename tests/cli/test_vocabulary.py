@@ -92,10 +92,10 @@ ALONE = set(
     """
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
-    --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day --bot-per-minute
-    --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency --context-field
-    --control-items --correction --correctness --count-field --date-field --dense --design --dev --difference
-    --documents --duration-field --duration-unit --email --end --exclude-judged
+    --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
+    --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
+    --context-field --control-items --correction --correctness --count-field --date-field --dense --design
+    --dev --difference --documents --duration-field --duration-unit --email --end --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need

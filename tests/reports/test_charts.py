@@ -29,8 +29,9 @@ def test_labels_of_an_axis_do_not_overlap() -> None:
     """Of an interval from -1 on, the labels 0.667 and 0.8 were written into each other."""
     svg = elements(intervals("alpha", [Mark("a", 0.0, -1.0, 1.0)], references=(0.667, 0.8)))
     labels = {text.text: text.get("text-anchor") for text in svg.findall("text")}
-    assert "0.5" not in labels
     assert (labels["0.667"], labels["0.8"], labels["1"]) == ("end", "start", "middle")
+    lines = {text.text: text.get("y") for text in svg.findall("text")}
+    assert lines["0.5"] == lines["1"] != lines["0.667"] == lines["0.8"], "references have a line of their own"
 
 
 def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:

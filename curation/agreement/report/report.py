@@ -73,7 +73,16 @@ from curation.text import amount, decimal, digest, ends, listed, percent
 SLIGHT = 0.2
 """Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
 
-State = Literal["reliable", "tentative", "undecided", "too low", "near chance", "no interval", "no figure"]
+State = Literal[
+    "reliable",
+    "tentative",
+    "undecided",
+    "too low",
+    "near chance",
+    "worse than chance",
+    "no interval",
+    "no figure",
+]
 
 
 class Verdict(NamedTuple):
@@ -139,6 +148,9 @@ _LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
 
 
 def _judged(alpha: Alpha, low: float, high: float) -> tuple[State, str]:
+    if alpha.alpha is not None and alpha.alpha < 0 and (high < 0 or not near_chance(alpha)):
+        reach = ", though the interval reaches above 0" if high > 0 else ""
+        return "worse than chance", f"grades drawn at random would agree better{reach}. {_LOOK_FIRST}"
     if near_chance(alpha):
         how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
         return "near chance", f"near chance, {how}. {_LOOK_FIRST}"

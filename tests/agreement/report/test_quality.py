@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -134,6 +135,15 @@ def test_near_chance_is_below_slight_agreement_or_a_narrow_interval_around_none(
 ) -> None:
     assert near_chance(Alpha(alpha, low, high, 60)) is near
     assert not near_chance(Alpha(alpha, low, high, 9, too_few=True))
+
+
+def test_an_alpha_below_0_is_called_worse_than_chance() -> None:
+    found = inter_agreement(grades_of([]), (0, 1, 2), 0)
+    states = []
+    for alpha, low, high in ((-0.18, -0.9, 0.7), (-0.3, -0.5, -0.1), (-0.02, -0.3, 0.35), (0.1, -0.5, 0.7)):
+        figures = {**found.figures, "ordinal": Alpha(alpha, low, high, 60)}
+        states.append(verdict_of(replace(found, figures=figures)).state)
+    assert states == ["worse than chance", "worse than chance", "near chance", "undecided"]
 
 
 @pytest.mark.parametrize(
