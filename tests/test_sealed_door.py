@@ -206,6 +206,7 @@ PAGES: dict[str, list[dict[str, str]]] = {
     ],
     "guide": [{"show": part} for part in ("Document", "Versions", "Questions")],
     "people": [{}],
+    "backup": [{}],
     "releases": [
         *({"view": view} for view in VIEWS),
         *({"stage": one} for one in ("Rule", "Gate", "Split", "Freeze")),
