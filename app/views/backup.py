@@ -124,7 +124,7 @@ def _notices(context: PageContext) -> None:
     ui.quiet(
         f"They go by {' and '.join(ways)}, and hold names of rounds and counts alone."
         if ways
-        else "Whoever runs the app names a mail server or a webhook: see Operations in the manual."
+        else "No mail server and no webhook is set up: see Operations in the manual."
     )
     form = context.acts.form(NOTICES)
     with context.store.reading() as cursor:
