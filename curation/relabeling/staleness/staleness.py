@@ -257,6 +257,11 @@ class PairStaleness:
     parts: StalenessParts
     score: float
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether it should be judged again; a document that is gone cannot be."""
+        return self.score >= STALE and self.document != GONE
+
 
 @dataclass(frozen=True)
 class QueryStaleness:
@@ -282,7 +287,7 @@ class SetStaleness:
     Attributes
     ----------
     release: the release whose pairs these are; None: all of the project.
-    stale: pairs with a score from `score.STALE` on.
+    stale: pairs with a score from `score.STALE` on whose document is in the corpus.
     sealed: pairs whose grade is not named.
     has_new_traffic: whether a log was imported after the sample was drawn; without, traffic now is unknown.
     new_queries: asked in the new logs only, the most asked first.
@@ -340,7 +345,7 @@ def staleness(
     named = [_without_grade(row) if row.query_id in state.sealed else row for row in rows]
     with store.reading() as cursor:
         planned = planned_pairs(cursor, state.work, state.quarter)
-    stale = {(row.query_id, row.document_id) for row in rows if row.score >= STALE}
+    stale = {(row.query_id, row.document_id) for row in rows if row.is_stale}
     calendar = calendar_of(state.pairs, state.work, state.quarter, trends, len(state.traffic.new))
     due = replace(calendar.due, stale=len(stale), planned=len(stale & planned))
     return SetStaleness(
@@ -454,7 +459,7 @@ def _query(
         pairs=len(rows),
         changed=sum(row.document == CHANGED for row in rows),
         gone=sum(row.document == GONE for row in rows),
-        stale=sum(row.score >= STALE for row in rows),
+        stale=sum(row.is_stale for row in rows),
         oldest=max(ages) if len(ages) == len(rows) else None,
         traffic=state.traffic.of(query_id, query.normalised),
         score=sum(row.score for row in rows) / len(rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.relabeling.staleness.calendar import NOT_PLANNED, UNFINISHED, RelabelingCalendar
+from curation.relabeling.staleness.calendar import GONE, NOT_PLANNED, UNFINISHED, RelabelingCalendar
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table
@@ -67,11 +67,12 @@ def query_table(found: SetStaleness, limit: int) -> Table:
 
 
 def pair_table(found: SetStaleness, limit: int) -> Table:
-    """The stalest pairs, with what each part of the score says."""
+    """The stalest pairs that can be judged again, with what each part of the score says."""
+    listed = [pair for pair in found.pairs if pair.document != GONE]
     texts = {query.query_id: query.text for query in found.queries}
     columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
-    rows = tuple(_pair(pair, texts) for pair in found.pairs[:limit])
-    return Table(first("Pairs by score", len(found.pairs), limit), columns, rows, words=True)
+    rows = tuple(_pair(pair, texts) for pair in listed[:limit])
+    return Table(first("Pairs by score", len(listed), limit), columns, rows, words=True)
 
 
 def new_query_table(found: SetStaleness, limit: int) -> Table:

@@ -18,6 +18,7 @@ from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.staleness.calendar import Quarter, read_traffic, share_of, traffic_of, trend_of
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
+from curation.relabeling.staleness.tables import pair_table
 from curation.relabeling.staleness.text_changes import text_change, words_kept
 from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
@@ -81,6 +82,9 @@ def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store,
     assert (changed.document, changed.changed_share) == ("changed", pytest.approx(0.2))  # one of five words
     assert changed.parts.document == pytest.approx(0.6)
     assert (gone.document, gone.parts.document) == ("gone", 1.0)
+    assert not gone.is_stale  # nobody can judge it again
+    assert "d1" not in {cell for row in pair_table(found, 20).rows for cell in row}
+    assert found.stale == sum(one.is_stale for one in found.pairs)
     assert (same.document, same.parts.document) == ("same", 0.0)
     assert changed.read_hash
     assert changed.now_hash
