@@ -18,10 +18,10 @@ from curation.presentation.excerpts import marked_spans, query_stems
 from curation.scoring.inputs.release import all_facets
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
-from curation.store.release_parts import query_rows, read_part, read_parts
+from curation.store.release_parts import read_part, read_parts
 
 EXPLAINED = 3
-"""Differences of two lists that are told in sentences."""
+"""Differences of two lists that have a sentence."""
 RESULTS = ("won", "lost", "tied", "zero")
 
 
@@ -151,8 +151,8 @@ def side_by_side(
     """
     shut_door(cursor).need(query.query_id)
     (release_id,) = {_result(cursor, run, annotator)["release_id"] for run in runs}
-    grades = query_rows(cursor, release_id, "qrels", query.query_id)
-    graded = {row["document_id"]: row["grade"] for row in grades}
+    grades = read_part(cursor, release_id, "qrels").rows_with(query.query_id)
+    graded = {row["document_id"]: row["grade"] for row in grades if row["query_id"] == query.query_id}
     lists = [_kept(cursor, run, query.query_id) for run in runs]
     (header,) = read_part(cursor, release_id, "release")
     wanted = sorted({name for found in lists for name in found})

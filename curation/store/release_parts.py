@@ -174,12 +174,6 @@ def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
     return read_parts(cursor, release_id, [part]).get(part, PartText())
 
 
-def query_rows(cursor: Cursor, release_id: str, part: str, query_id: str) -> list[dict[str, Any]]:
-    """The rows of a part that are of one query; the others are not parsed."""
-    named = canonical_json({"query_id": query_id})[1:-1]
-    return [json.loads(line) for line in read_part(cursor, release_id, part).lines() if named in line]
-
-
 def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
     """Whole lines with their ends, some `size` characters at a time."""
     held: list[str] = []

@@ -160,6 +160,22 @@ def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store
         assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"
 
 
+def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path: Path) -> None:
+    assert "Open the round" not in [one.label for one in opened(VERA).button]
+    page = submitted(opened(LEE), ("a.trec", run_bytes(tmp_path, "a")), ("b.trec", run_bytes(tmp_path, "b")))
+    page = next(one for one in page.button if one.label == "Open the round").click().run()
+    assert not page.error
+    with project.reading() as cursor:
+        (one,) = submitted_evaluations(cursor, LEE)
+        runs = [EvaluatedRun(one.evaluation_id, name) for name in "ab"]
+        first = by_query(cursor, runs, LEE).rows[0].query_id
+        sql = "SELECT DISTINCT query_id, document_id FROM presentations JOIN rounds USING (round_id)"
+        shown = cursor.execute(f"{sql} WHERE name = ? ORDER BY ALL", [f"query {first}"]).fetchall()
+        systems = cursor.execute("SELECT DISTINCT system FROM candidate_sources").fetchall()
+    assert shown == [(first, name) for name in document_ids(int(first[1:]))[4:]]
+    assert ("run:b",) in systems
+
+
 def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     shown = html(page)

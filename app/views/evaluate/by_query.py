@@ -8,8 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
+from app.acts import Acts
 from app.components.links import query_link
 from app.components.queries import QueryBar, queries
+from app.views.query.acting import send_documents
 from curation.errors import NotFoundError
 from curation.evaluation.by_query import (
     RESULTS,
@@ -26,6 +28,7 @@ from curation.evaluation.report.comparison import QUERY_BY_QUERY
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
 from curation.reports.page import GradeCell, QueryName
 from curation.reports.plots import PlotPoint, scatter
+from curation.retrieval import RUN_PREFIX
 from curation.scoring.inputs.release import CLUSTER
 from curation.store import Annotator, Store
 from curation.text import amount, decimal
@@ -75,6 +78,16 @@ def show(
     with store.reading() as cursor:
         lists = side_by_side(cursor, chosen, query, annotator)
     _show_lists(query, found, names, lists)
+    returned = {
+        place.document_id: (place.title, place.grade, f"{RUN_PREFIX}{name}")
+        for name, places in zip(names, lists, strict=True)
+        for place in places
+    }
+    if returned and annotator.role == "lead":
+        titles = {name: title for name, (title, _, _) in returned.items()}
+        unjudged = [name for name, (_, grade, _) in returned.items() if grade is None]
+        systems = {name: system for name, (_, _, system) in returned.items()}
+        send_documents(store, Acts(annotator), query.query_id, titles, unjudged, systems)
 
 
 def _runs(

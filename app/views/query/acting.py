@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from app import ui
@@ -52,35 +54,68 @@ def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, que
 
 def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
     """Chosen documents to a new round."""
-    query_id = found.facts.query_id
-    form = acts.form(f"send {query_id}")
     titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
     unjudged = [one.document.document_id for one in found.open if one.pair is None]
+    send_documents(store, acts, found.facts.query_id, titles, [] if found.is_sealed else unjudged)
+
+
+def send_documents(
+    store: Store,
+    acts: Acts,
+    query_id: str,
+    titles: Mapping[str, str],
+    wanted: Sequence[str],
+    systems: Mapping[str, str] | None = None,
+) -> None:
+    """Chosen documents of a query to a new round.
+
+    Parameters
+    ----------
+    titles: of the documents to choose from, by id; `wanted` are chosen to begin with.
+    systems: document id → the system that returned it, for documents that may be no candidates yet.
+    """
+    form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
         people = [one.name for one in able_to_judge(cursor)]
     with st.popover("Send to a round"), st.form(form.key, border=False):
         documents = st.multiselect(
             "Documents",
             list(titles),
-            default=[] if found.is_sealed else unjudged,
+            default=wanted,
             format_func=lambda name: f"{titles[name]} ({name})",
             key=f"documents {form.key}",
         )
-        name = st.text_input("Name of the round", key=f"round {form.key}")
-        annotators = st.multiselect("Annotators", people, key=f"annotators {form.key}")
-        overlap = st.number_input("Annotators for each document", 1, value=2, key=f"overlap {form.key}")
+        name = st.text_input("Name of the round", f"query {query_id}", key=f"round {form.key}")
+        annotators = st.multiselect("Annotators", people, people, key=f"annotators {form.key}")
+        most = max(1, len(people))
+        overlap = st.number_input(
+            "Annotators for each document", 1, most, min(2, most), key=f"overlap {form.key}"
+        )
         asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if form.result:
         ui.confirmation(form.result)
     if asked:
         pairs = {(query_id, one) for one in documents}
-        acts.do(form, lambda: _open(store, name.strip(), annotators, int(overlap), acts.by, pairs))
+        proposed = {(query_id, one): system for one, system in (systems or {}).items() if one in documents}
+        acts.do(form, lambda: _open(store, name.strip(), annotators, int(overlap), acts.by, pairs, proposed))
 
 
 def _open(
-    store: Store, name: str, people: list[str], overlap: int, author: str, pairs: set[tuple[str, str]]
+    store: Store,
+    name: str,
+    people: list[str],
+    overlap: int,
+    author: str,
+    pairs: set[tuple[str, str]],
+    proposed: Mapping[tuple[str, str], str],
 ) -> str:
     opened = open_round(
-        store, name, people, overlap=overlap, duplicates=0.0, again=True, author=author, pairs=pairs
+        *(store, name, people),
+        overlap=overlap,
+        duplicates=0.0,
+        again=True,
+        author=author,
+        pairs=pairs,
+        proposed=proposed,
     )
     return f"{opened.round} is open with {amount(opened.candidates, 'document')} of this query."

@@ -11,7 +11,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
@@ -48,6 +48,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
+from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Annotator, Presentation
 from curation.text import amount, canonical_json, digest, seeded
@@ -72,6 +73,7 @@ def open_round(
     lists: bool = False,
     author: str = COMMAND_LINE,
     pairs: Collection[tuple[str, str]] | None = None,
+    proposed: Mapping[tuple[str, str], str] | None = None,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
 
@@ -93,6 +95,7 @@ def open_round(
     lists: annotators see the documents of a query as a list on one page.
     author: who opens it, for the audit trail: a lead or the command line.
     pairs: the candidates to choose from, by query and document; None is all.
+    proposed: the systems that returned pairs; those that are no candidates yet become candidates.
 
     Raises
     ------
@@ -108,13 +111,20 @@ def open_round(
         layout = RoundLayout(name, kind, annotators, *share).checked()
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
-        return read_candidates(cursor, pilots=kind == "pilot")
+        rows, active = read_candidates(cursor, pilots=kind == "pilot")
+        held = {(row.query_id, row.document_id) for row in rows}
+        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in proposed or ()])
+        new = sorted(pair for pair in proposed or () if pair not in held)
+        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active
 
     def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
         rows, active = found
         if pairs is not None:
             rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
         chosen = choose_candidates(rows, active, again)
+        kept = {(one.query_id, one.document_id) for one in chosen.candidates}
+        sources = {pair: system for pair, system in (proposed or {}).items() if pair in kept}
+        chosen = replace(chosen, sources=sources)
         return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
 
     return open_over(store, layout, read, choose, author)
