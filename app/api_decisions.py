@@ -65,7 +65,7 @@ async def dispute(request: Request) -> Any:
 
 
 @answered
-async def beside(request: Request) -> Any:
+async def case_context(request: Request) -> Any:
     """GET: the query's other decided documents with their grades, and the comments on the pair."""
     found = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
     said = [{**one._asdict(), "commented_at": f"{one.commented_at.isoformat()}Z"} for one in found.comments]
@@ -96,7 +96,7 @@ async def decisions(request: Request) -> Any:
 ROUTES = [
     Route("/api/disputes/next", disputes_next),
     Route("/api/disputes/one", dispute),
-    Route("/api/disputes/beside", beside),
+    Route("/api/disputes/context", case_context),
     Route("/api/disputes/document", document),
     Route("/api/decisions/recent", recent),
     Route("/api/decisions", decisions, methods=["POST"]),

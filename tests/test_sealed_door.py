@@ -236,7 +236,7 @@ GETS = {
     "/api/disputes/next": "/api/disputes/next?limit=10",
     "/api/disputes/one": "/api/disputes/one?query=@&document=z@-b",
     "/api/disputes/document": "/api/disputes/document?query=@&document=z@-b",
-    "/api/disputes/beside": "/api/disputes/beside?query=@&document=z@-b",
+    "/api/disputes/context": "/api/disputes/context?query=@&document=z@-b",
     "/api/decisions/recent": "/api/decisions/recent",
     "/exports/{job_id}/{folder}": "/exports/none/none",
     "/health": "/health",

@@ -13,7 +13,7 @@ import { Loop, mounted } from "../annotating/loop.js";
 import { Memory } from "../annotating/memory.js";
 import { Outbox } from "../annotating/outbox.js";
 import { ask } from "../annotating/server.js";
-import { Beside } from "./beside.js";
+import { Context } from "./context.js";
 import { Case, isUnderAnother } from "./case.js";
 
 const UPCOMING = 8; // pairs held
@@ -41,9 +41,9 @@ class Deciding extends Loop {
     opinion: () => this.#opinion(),
     unclear: () => this.ready && this.#unclear(this.root.querySelector(".unclear").hidden),
     note: () => this.on("item") && this.item.openNote(),
-    compare: () => this.on("item") && this.beside.compare(),
-    apart: () => this.beside.close(),
-    comment: () => this.on("item") && this.beside.field.focus(),
+    compare: () => this.on("item") && this.context.compare(),
+    apart: () => this.context.close(),
+    comment: () => this.on("item") && this.context.field.focus(),
     decide: () => this.#decide(),
     leave: () => this.on("item") && this.leaveChange(),
   };
@@ -56,7 +56,7 @@ class Deciding extends Loop {
     this.counted = false; // whether the server has said how many there are
     this.guide = new Guide(root, memory, (grade) => this.#pick(grade), WINDOW);
     this.item = new Case(root, this.status, memory, this.guide, this.ending.signal);
-    this.beside = new Beside(root, this.guide, memory, this.status, this.ending.signal);
+    this.context = new Context(root, this.guide, memory, this.status, this.ending.signal);
     this.history = new History(root, this.guide, (line) => this.#change(line.showing));
     this.outbox = new Outbox(memory, {
       decisions: { path: "/api/decisions", body: submissions },
@@ -118,7 +118,7 @@ class Deciding extends Loop {
       if (outcome.status === "stale") this.#overtaken(item, outcome.message);
       else if (outcome.status === "refused") this.#refused(item, outcome.message);
     }
-    if (this.on("item")) this.beside.show(this.queue[0]); // what was decided and said is there now
+    if (this.on("item")) this.context.show(this.queue[0]); // what was decided and said is there now
     if (!this.on("item", "history")) this.next();
   }
 
@@ -136,7 +136,7 @@ class Deciding extends Loop {
   #refused(item, message) {
     const showing = this.#forgetPast(item);
     this.status.notice(`Not taken: ${sentence(message)}`);
-    if (item.kind === "comment") this.beside.giveBack(item);
+    if (item.kind === "comment") this.context.giveBack(item);
     if (item.kind === "unclear" || !showing) return;
     const draft = item.kind === "decide" ? { note: item.words, flagged: false, picked: item.grade, active: 0 } : undefined;
     this.queue = this.queue.filter(({ pair_id: id }) => id !== showing.pair_id);
@@ -175,7 +175,7 @@ class Deciding extends Loop {
     this.root.querySelector('[data-do="opinion"]').disabled = Boolean(showing.decision);
     this.root.querySelector('[data-do="later"]').disabled = Boolean(showing.changing);
     this.root.dataset.pair = showing.pair_id;
-    this.beside.show(showing);
+    this.context.show(showing);
     this.phase("item");
     this.item.settle();
     const opinions = showing.opinions.length;
@@ -329,7 +329,7 @@ class Deciding extends Loop {
   // For other reviewers; the pair still waits for a decision.
   #comment() {
     if (!this.ready) return;
-    const words = this.beside.take();
+    const words = this.context.take();
     const { pair_id, query_id, document_id } = this.queue[0];
     if (words) this.outbox.add("decisions", { pair_id, query_id, document_id, kind: "comment", words }, 0);
     this.toKeys();
@@ -380,7 +380,7 @@ class Deciding extends Loop {
   #send() {
     const field = this.root.getRootNode().activeElement;
     if (field === this.question) this.#ask();
-    else if (field === this.beside.field) this.#comment();
+    else if (field === this.context.field) this.#comment();
     else this.#decide();
   }
 
@@ -407,11 +407,11 @@ class Deciding extends Loop {
     if (this.keys.open) return; // the dialog closes itself
     if (typing) {
       this.#unclear(false);
-      this.beside.field.blur();
+      this.context.field.blur();
       this.item.closeNote();
       this.toKeys();
     } else if (this.on("history")) this.closeHistory();
-    else if (this.on("item") && this.beside.comparing) this.beside.close();
+    else if (this.on("item") && this.context.comparing) this.context.close();
     else if (!this.root.querySelector(".overtaken").hidden) this.#dismiss();
     else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }

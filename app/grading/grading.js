@@ -10,7 +10,7 @@
 //   welcome  → item                           feedback → item, result       result → item
 //   question → item                           history → item (to change an answer, or as it was)
 //
-// Where a round shows whole queries, the item stands among the lines of its list. The last answer of a list does not
+// Where a round shows whole queries, the item is among the lines of its list. The last answer of a list does not
 // lead on: item → list, and from there to the question, the next list, or back to one of its items.
 
 import { History } from "../annotating/history.js";
@@ -470,7 +470,7 @@ class Grading extends Loop {
   // True where the key was for the list; it may be held.
   #step(by) {
     if (!by || !this.on("item", "list") || !this.root.hasAttribute("data-list")) return false;
-    const line = this.list.beside(by);
+    const line = this.list.neighbour(by);
     if (line) this.#moveTo(line);
     return true;
   }

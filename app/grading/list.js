@@ -67,7 +67,7 @@ export class List {
   }
 
   // The line `by` steps away from what is on screen; at the end of the list that is nothing.
-  beside(by) {
+  neighbour(by) {
     const at = this.drawn.findIndex(({ showing }) => showing.presentation_id === this.current);
     return this.drawn[at < 0 ? this.drawn.length + Math.min(by, 0) : at + by];
   }

@@ -132,7 +132,7 @@ def test_a_comment_comes_back_as_it_was_written_with_a_name_and_a_time(rosa: Tes
     pair = {name: first[name] for name in ("query_id", "document_id")}
     assert send(rosa, {**pair, **said}).json()["outcomes"][0]["status"] == "saved"
     send(rosa, decision(second))
-    found = rosa.get("/api/disputes/beside", params={"query": "q", "document": first["document_id"]}).json()
+    found = rosa.get("/api/disputes/context", params={"query": "q", "document": first["document_id"]}).json()
     assert [(one["author"], one["words"]) for one in found["comments"]] == [("rosa", HOSTILE)]
     assert found["comments"][0]["commented_at"].endswith("Z")
     assert [(one["document_id"], one["grade"]) for one in found["anchors"]] == [(second["document_id"], 2)]

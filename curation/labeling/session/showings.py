@@ -180,8 +180,8 @@ def next_showings(
 
     Parameters
     ----------
-    list_of: what is answered is told of the list of this presentation, if the last answer is in it, else of
-        the list that comes next ('' for none in particular); None tells of no list.
+    list_of: the listing is that of this presentation's list if the last answer is in it, else of the list
+        that comes next, as it is with ''; None gives no listing.
     """
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:

@@ -1,4 +1,4 @@
-// What stands beside a disputed pair: the query's decided documents, one of which can be read next to the disputed one,
+// What helps to decide a pair: the query's decided documents, one of which can be read next to the disputed one,
 // and what reviewers say to each other about the pair.
 
 import { chip, node } from "../annotating/dom.js";
@@ -7,7 +7,7 @@ import { ask } from "../annotating/server.js";
 
 const WHEN = { dateStyle: "medium", timeStyle: "short" };
 
-export class Beside {
+export class Context {
   constructor(root, guide, memory, status, signal) {
     Object.assign(this, { root, guide, memory, status, anchors: [] });
     this.field.addEventListener("input", () => this.#keep(), { signal });
@@ -30,7 +30,7 @@ export class Beside {
       this.field.value = this.memory.get(`comment:${showing.pair_id}`) ?? "";
     }
     try {
-      this.fetched = ask(`/api/disputes/beside?${this.#named(showing.document_id)}`);
+      this.fetched = ask(`/api/disputes/context?${this.#named(showing.document_id)}`);
       const found = await this.fetched;
       if (this.pair.pair_id === showing.pair_id) this.#draw(found);
     } catch { /* they help, and nothing waits for them */ }
@@ -86,7 +86,7 @@ export class Beside {
     box.scrollTop = 0;
     this.root.setAttribute("data-comparing", "");
     this.#mark();
-    this.status.announce(`Beside it: a document decided as ${this.guide.grade(grade).name}.`);
+    this.status.announce(`Next to it: a document decided as ${this.guide.grade(grade).name}.`);
   }
 
   #draw({ anchors, comments }) {
