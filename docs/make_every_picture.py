@@ -93,7 +93,7 @@ VIEWS = (
     View("guide", "/guide", states=ONCE),
     *(
         View(f"guide-{part.split()[0].lower()}", f"/guide?show={part}", states=ONCE)
-        for part in ("Edit", "Put in force", "Versions", "Questions")
+        for part in ("Edit", "Publish", "Versions", "Questions")
     ),
     *(
         View(name, address, states=("empty", "work"))
@@ -118,7 +118,7 @@ VIEWS = (
     ),
     *(
         View(f"release-{view.split()[0].lower()}", f"/releases?view={view}", states=("done",))
-        for view in ("Export", "Card", "Difference", "Who had what")
+        for view in ("Export", "Card", "Difference", "Access log")
     ),
     View("evaluate", "/evaluate", states=("empty", "work")),
     View("evaluate-asking", "/evaluate", "vera", ONCE, unfold),

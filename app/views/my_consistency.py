@@ -77,7 +77,7 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) 
 
 
 def _differences(found: MyDifferences, guide: Guide) -> None:
-    ui.heading("Where it was settled otherwise")
+    ui.heading("Where the final grade differs from yours")
     if found.waits:
         st.info(
             "Your settled pairs are shown once no item can come to you, so that an item that comes again is "

@@ -106,7 +106,7 @@ def _form(task: WritingTask, acts: Acts) -> None:
             st.warning("\n\n".join(map(ui.plain, warned[2])), icon=":material/rule:")
         label = "Save it as it is" if of_this else "Save the query"
         asked = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {name}")
-    passed = st.button("This document cannot be asked for", key=f"pass {form.key} {name}")
+    passed = st.button("Skip this document", key=f"pass {form.key} {name}")
     if asked:
         _save(task, acts, " ".join(text.split()), draft)
     elif passed:

@@ -61,14 +61,14 @@ class GuideEffects:
     def sentences(self) -> list[str]:
         """What to know before, the gravest first."""
         if self.difference.same:
-            return ["This guide is in force already."]
+            return ["This guide is the current one already."]
         said = [
             *self._off_scale_sentences(),
             *(one.cannot_switch for one in self.rounds if one.cannot_switch),
         ]
         given = amount(self.answers, "judgment was", "judgments were")
         said.append(
-            f"{given} given under the guide in force. They stay as they are. Each keeps its version; "
+            f"{given} given under the current guide. They stay as they are. Each keeps its version; "
             "releases list every guide that was used."
         )
         if self.same_grades:

@@ -108,9 +108,7 @@ def split_step(found: SettledGrades, is_settled: bool) -> PathStep:
     if found.parts is None:
         has = amount(found.graded, "graded query is", "graded queries are")
         line = (
-            f"{has} in no part yet."
-            if found.graded
-            else "Keeps what leaks apart: parts to tune on and to test on."
+            f"{has} in no part yet." if found.graded else "Splits queries into dev and test without leakage."
         )
         return PathStep("split", "not begun", line, split)
     sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())

@@ -110,7 +110,7 @@ def sample_step(found: Prepared) -> PathStep:
     if found.logs:
         waits = f"Nothing is drawn from the {amount(found.log_rows, 'row')} of traffic yet."
         return PathStep("sample", "not begun", waits, draw)
-    return PathStep("sample", "not begun", "Draws the queries that people judge from the traffic.", draw)
+    return PathStep("sample", "not begun", "Samples queries from the log for judging.", draw)
 
 
 def pool_step(found: Prepared) -> PathStep:

@@ -155,7 +155,7 @@ class Rules:
     time_block: Annotated[
         int | None,
         Option(
-            "Queries first asked in … stay together",
+            "Keep queries together that were first asked in the same …",
             "Tie queries first asked within the same block. A block is, for instance, 30m, 1h, 7d "
             "or 2w long.",
             choices=(None, 3_600, 86_400, 604_800),

@@ -52,7 +52,11 @@ def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> 
 
 
 def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
-    done = "Stored the split" if made.created else "This split exists already and is the one in force"
+    done = (
+        "This is the current split now"
+        if made.created
+        else "This split exists already and is the current one"
+    )
     groups = amount(made.groups, "leakage group")
     kept = amount(made.kept, "query keeps", "queries keep")
     remarks = [f"{kept} the part that a release has them in."] if made.kept else []
@@ -70,7 +74,7 @@ STEPS = {
         _preview,
         _previewed,
         doing="a split is being previewed",
-        kept="The split in force is as before: preview again, what was embedded is kept.",
+        kept="The current split is unchanged. Preview again; what was embedded is kept.",
         check=_check,
         first="reading grades and documents",
     ),
@@ -80,7 +84,7 @@ STEPS = {
         _split,
         _made,
         doing="a split is being stored",
-        kept="The split in force is as before: store it again.",
+        kept="The current split is unchanged. Store it again.",
         check=_check,
         first="reading grades and documents",
         on_path="split",

@@ -92,7 +92,7 @@ def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) ->
     shown = field(shown, "Key").set_value("u").run()
     assert "1st grade, key: the screen itself uses the key u; digits are always free." in html(shown)
     assert "Line 6, key: u" in words(shown.error)
-    shown = page("Put in force")
+    shown = page("Publish")
     assert "not a whole guide yet" in words(shown.info)
 
 
@@ -140,16 +140,16 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     project: Store,
 ) -> None:
     save_draft(project, BASE.source.replace("name: Useful", "name: In part"), "lee", None)
-    shown = page("Put in force")
+    shown = page("Publish")
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
     assert "Rounds that are open" in said
-    assert "1 judgment was given under the guide in force" in said
+    assert "1 judgment was given under the current guide" in said
     assert shown.radio[0].options == list(guide_page.CHOICES.values())
-    assert "Say why" in words(press(shown, "Put in force").error)
+    assert "Say why" in words(press(shown, "Publish").error)
     shown.radio[0].set_value("switch")
     field(shown, "Why").set_value("Clearer.")
-    shown = press(shown, "Put in force")
+    shown = press(shown, "Publish")
     assert "first, second: annotators see it with their next item." in words(shown.success)
     with project.reading() as cursor:
         assert current_guide(cursor).scale[2].name == "In part"
@@ -160,9 +160,9 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
 
 def test_a_second_click_puts_a_guide_in_force_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     save_draft(project, BASE.source + "More.\n", "lee", None)
-    shown = page("Put in force")
+    shown = page("Publish")
     field(shown, "Why").set_value("Clearer.")
-    next(one for one in shown.button if one.label == "Put in force").click()
+    next(one for one in shown.button if one.label == "Publish").click()
     shown = twice(shown, guide_page, "put_in_force", monkeypatch)
     assert not shown.error
     assert rows_of(project, "SELECT count(*) FROM events WHERE action = 'use guide'") == [(1,)]
@@ -204,7 +204,7 @@ def documents(project: Store, tmp_path: Path) -> Store:
 def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(documents: Store) -> None:
     shown = page("Document")
     assert "&lt;b&gt;Leaves" in html(shown)
-    assert not [one for one in shown.button if one.label == "Put in force"]
+    assert not [one for one in shown.button if one.label == "Publish"]
     shown = choose(shown, "The text is written in", "html")
     fields = next(one for one in shown.multiselect if one.label == "Below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
@@ -213,7 +213,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     assert "<strong>Leaves</strong>" in html(shown)
     assert "labels under the current guide stay fresh" in html(shown)
     shown.radio[0].set_value("switch")
-    shown = press(shown, "Put in force")
+    shown = press(shown, "Publish")
     assert "first, second: annotators see it with their next item." in words(shown.success)
     with documents.reading() as cursor:
         template = current_guide(cursor).presentation

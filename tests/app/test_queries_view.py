@@ -473,4 +473,4 @@ def test_hard_negatives_are_shown_once_something_is_graded(filled: Store) -> Non
     labelled(page.toggle, "Hard negatives").set_value(True).run()
     assert not page.exception
     assert "hard negatives: high in" in html(page)
-    assert "<td>volcano</td>" in html(page)
+    assert ">volcano</a></td>" in html(page)

@@ -64,7 +64,7 @@ def press(project: Store, page: AppTest, label: str, stage: str) -> AppTest:
 
 def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None:
     page = opened("Rule")
-    assert "In force: Majority" in html(page)
+    assert "Current rule: Majority" in html(page)
     assert button(page, "Use this rule").disabled
     page = field(page.selectbox, "Rule by which votes become a grade").set_value(MEDIAN).run()
     assert "0 pairs would get a grade, 0 pairs would lose it" in html(page)
@@ -73,7 +73,7 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
         assert read_rule(cursor).name == MEDIAN
         said = cursor.execute("SELECT actor FROM events WHERE action = 'consensus rule'").fetchall()
     assert said == [("lee",)]
-    assert "In force: Median" in html(opened("Rule"))
+    assert "Current rule: Median" in html(opened("Rule"))
 
 
 def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -> None:
@@ -104,12 +104,12 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
     assert "8 queries are tied to no other" in shown
     with project.reading() as cursor:
         assert not cursor.execute("SELECT 1 FROM splits").fetchall()
-    page = press(project, page, "Store this split", "Split")
+    page = press(project, page, "Use this split", "Split")
     with project.reading() as cursor:
         found = read_certificate(cursor)
     assert [share.reached for share in found.shares if share.dimension == "all"] == [4, 4]
-    assert "Stored the split: 8 queries" in html(page)
-    assert button(page, "Store this split").disabled
+    assert "This is the current split now: 8 queries" in html(page)
+    assert button(page, "Use this split").disabled
 
 
 def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
@@ -145,7 +145,7 @@ def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, 
     page = shown("Export")
     refused = button(page, "Prepare the export").click().run()
     assert "say why you take them" in refused.error[0].value
-    field(refused.text_input, "Why you take sealed grades").input("evaluation of May")
+    field(refused.text_input, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
     assert "With the sealed grades of test, which is logged" in html(page)
@@ -166,7 +166,7 @@ def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, 
         assert archive.namelist() == sorted(archive.namelist())
         held = {name.removeprefix("v1-beir/"): archive.read(name) for name in archive.namelist()}
     assert held == {name: path.read_bytes() for name, path in written.items() if path.is_file()}
-    assert "evaluation of May" in html(shown("Who had what"))
+    assert "evaluation of May" in html(shown("Access log"))
 
 
 def test_a_release_shows_its_card_and_difference_from_any_other(

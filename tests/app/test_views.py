@@ -190,7 +190,7 @@ def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
     page.selectbox[1].set_value("ben").run()
     page.multiselect[0].set_value(["cleo"])
     page.checkbox[0].set_value(True)
-    named(page, "Hand over").click()
+    named(page, "Reassign").click()
     shown = twice(page, manage, "reassign", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "2 pairs of ben are with others now" in shown.success[0].value
@@ -212,10 +212,10 @@ def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) ->
     assert page.selectbox[1].options == ["ben"]
     page.selectbox[1].set_value("ben").run()
     page.multiselect[0].set_value(["cleo"])
-    press(page, "Hand over")
+    press(page, "Reassign")
     assert "tick the box" in page.error[0].value
     page.checkbox[0].set_value(True)
-    press(page, "Hand over")
+    press(page, "Reassign")
     assert "2 pairs of ben are with others now" in page.success[0].value
     assert [one.annotator for one in round_status(running, "first").annotators] == ["anna", "cleo"]
 

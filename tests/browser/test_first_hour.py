@@ -83,7 +83,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     page.get_by_role("option", name="authors").click()
     fields.press("Escape")
     expect(page.get_by_role("article").get_by_text("authors").first).to_be_visible()
-    lead.press("Put in force", "is in force")
+    lead.press("Publish", "is the current guide")
     lead.to("Data", "Import")
     lead.choose("Traffic")
     log = [("Search term", "Searches", "Last searched"), *((text, 9, "2026-09-01") for text in QUERIES)]
@@ -148,7 +148,7 @@ def release(lead: Leading) -> None:
     lead.unfold("Which queries stay together")
     lead.page.get_by_text("Paraphrases stay together", exact=True).click()
     lead.press("Preview the split", "Nothing crosses")
-    lead.press("Store this split", "This split is in force.")
+    lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
     lead.fill("Name of the release", "v1")
     lead.fill("Why you freeze against the gate", "A trial")

@@ -114,7 +114,7 @@ def release(lead: Leading) -> None:
     page = lead.page
     lead.to("Release", "Releases")
     lead.choose("Rule")
-    expect(page.get_by_role("heading", name="In force: Majority")).to_be_visible()
+    expect(page.get_by_role("heading", name="Current rule: Majority")).to_be_visible()
     lead.choose("Gate")
     lead.unfold("Change the thresholds")
     lead.fill("Lower end of alpha's interval must reach", "0.6")
@@ -126,7 +126,7 @@ def release(lead: Leading) -> None:
     lead.unfold("Which queries stay together")
     page.get_by_text("Paraphrases stay together", exact=True).click()
     lead.press("Preview the split", "Nothing crosses")
-    lead.press("Store this split", "This split is in force.")
+    lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
     lead.fill("Name of the release", "v1")
     lead.fill("Why you freeze against the gate", OVERRIDE)
@@ -139,7 +139,7 @@ def export(lead: Leading) -> Path:
     """The zip file of the release, with its sealed grades for a reason."""
     page = lead.page
     lead.choose("Export")
-    lead.fill("Why you take sealed grades", TAKEN)
+    lead.fill("Reason for opening the test grades", TAKEN)
     lead.press("Prepare the export", "Download v1-beir.zip")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download v1-beir.zip").click()

@@ -99,7 +99,7 @@ def test_what_putting_a_guide_in_force_means_is_said_before_and_writes_nothing(w
     assert found.all_may_switch
     assert (found.answers, found.stale_pairs, found.off_scale) == (2, 2, {})
     assert "22 open items" in found.describe("switch")
-    assert guide_effects(working, BASE).sentences == ["This guide is in force already."]
+    assert guide_effects(working, BASE).sentences == ["This guide is the current one already."]
     assert rows_of(working, "SELECT count(*) FROM events") == before
 
 
@@ -116,7 +116,7 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
 
 def test_a_guide_put_in_force_meanwhile_is_not_replaced_unseen(working: Store) -> None:
     put_in_force(working, REVISED, "mia", "keep")
-    with pytest.raises(RefusedError, match="Another guide was put in force meanwhile"):
+    with pytest.raises(RefusedError, match="Another guide was published meanwhile"):
         put_in_force(working, without_grade_3(), "lee", "keep", instead_of=BASE.guide_hash)
     with working.reading() as cursor:
         assert current_guide(cursor) == REVISED

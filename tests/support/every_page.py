@@ -52,10 +52,7 @@ HEADINGS = {
     "/relabel?of=Plan": "Re-label",
     "/releases?view=Card": "Releases",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
-    **{
-        f"/guide?show={part}": "Guide"
-        for part in ("Document", "Edit", "Put in force", "Versions", "Questions")
-    },
+    **{f"/guide?show={part}": "Guide" for part in ("Document", "Edit", "Publish", "Versions", "Questions")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
 }
 """The pages besides Label and Adjudicate, each as the lead sees it."""

@@ -59,9 +59,7 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
         asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
     context.ending(MEASURING)
     if state and settings["extractor"]["name"] != "phrases":
-        ui.quiet(
-            "The map in force has the entities of a language model. Measuring here makes one by phrases."
-        )
+        ui.quiet("The current map uses terms from a language model. Measuring here makes one from phrases.")
     if asked:
         context.start(MEASURING, form.request())
 
@@ -146,4 +144,4 @@ def _open(context: PageContext, state: CoverageState) -> None:
         ui.confirmation(
             f"Opened {result.tasks:,} tasks in {result.regions:,} regions. They are on the page Write."
         )
-        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in result.left_out.items()))
+        ui.sentences("\n".join(f"Left out: {count:,} ({why})." for why, count in result.left_out.items()))

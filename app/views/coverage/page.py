@@ -187,7 +187,7 @@ def show(annotator: Annotator) -> None:
     if state is None:
         st.info(
             "There is no coverage map of this corpus yet. Measuring makes one: it finds what the documents "
-            "are about and joins it by meaning. The first time it embeds every entity."
+            "are about and joins it by meaning. The first run reads the whole corpus and can take minutes."
         )
         missing_step(context.store, annotator, "import")
         show_measuring(context, None)

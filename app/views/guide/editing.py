@@ -35,7 +35,7 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
     """Choose a text and begin; where there is a draft, it is replaced."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    sources: dict[str, Callable[[], str]] = {f"The guide in force: {guide.title}": lambda: source_of(guide)}
+    sources: dict[str, Callable[[], str]] = {f"The current guide: {guide.title}": lambda: source_of(guide)}
     for one in others:
         sources[f"The draft of {one.author}, {one.saved_at:%d %b %H:%M} UTC"] = _given(one.source)
     for shipped in shipped_guides():
@@ -85,7 +85,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         drafts, held = open_drafts(cursor), own_draft(cursor, acts.by)
     others = [one for one in drafts if one.author != acts.by]
     if editor is None or held is None:
-        ui.quiet("Nothing changes for annotators while you write. A draft is put in force when it is ready.")
+        ui.quiet("Nothing changes for annotators while you write. Publish the draft when it is ready.")
         start(store, acts, others, None)
         return
     if held.revision != editor.draft.revision:
@@ -132,7 +132,7 @@ def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideD
 
 def _discarded(store: Store, acts: Acts) -> str:
     discard_draft(store, acts.by)
-    return "The draft is discarded. The guide in force is as it was."
+    return "The draft is discarded. The current guide is unchanged."
 
 
 def _write(editor: GuideEditor) -> None:

@@ -75,12 +75,12 @@ def _ask(
         )
     if effects.difference.before.guide_hash != started_from:
         st.warning(
-            "Another guide was put in force since you began this draft. What changes is against that one.",
+            "Another guide was published since you began this draft. The changes below are against that one.",
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
         reason = st.text_input("Why", why, max_chars=500, placeholder="Such as: refurbished goods made clear")
-        asked = st.form_submit_button("Put in force", type="primary")
+        asked = st.form_submit_button("Publish", type="primary")
     if asked and not reason.strip():
         st.error("Say why: the list of versions and the record show it.", icon=":material/error:")
     elif asked:
@@ -92,7 +92,7 @@ def _ask(
 
 
 def _forced(change: GuideChange) -> str:
-    sentences = [f"{change.title}, version {change.guide_hash[:8]}, is in force."]
+    sentences = [f"{change.title}, version {change.guide_hash[:8]}, is the current guide."]
     if change.switched:
         sentences.append(f"{', '.join(change.switched)}: annotators see it with their next item.")
     if change.kept:
@@ -131,7 +131,7 @@ def _part(store: Store, acts: Acts, name: str, found: Sequence[GuideQuestion]) -
 def _about(one: GuideQuestion) -> list[str]:
     pair = f"at “{isolated(one.query or '')}”, {isolated(one.title or '')}"
     at = pair if one.query else "about the whole guide"
-    under = "the guide in force" if one.in_force else f"an earlier guide, {one.guide_hash[:8]}"
+    under = "the current guide" if one.in_force else f"an earlier guide, {one.guide_hash[:8]}"
     return [f"{one.author}, {one.asked_at:%d %b %Y}, {at}, under {under}"]
 
 
@@ -166,7 +166,7 @@ def _said(one: GuideQuestion) -> str:
 
 
 READ, DOCUMENT, EDIT, FORCE, VERSIONS, QUESTIONS = PARTS = (
-    *("Read", "Document", "Edit", "Put in force", "Versions", "Questions"),
+    *("Read", "Document", "Edit", "Publish", "Versions", "Questions"),
 )
 
 
@@ -219,4 +219,4 @@ def _read(store: Store, acts: Acts) -> None:
         if unanswered:
             said += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
         ui.quiet(said)
-    guide_panel(guide, "in force", wide=True)
+    guide_panel(guide, "current", wide=True)

@@ -96,4 +96,4 @@ def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
 
 def _name(one: GuideVersion) -> str:
     when = f", {one.since:%d %b %Y}" if one.since else ""
-    return f"{one.guide_hash[:SHORT]}  {one.title}{when}{', in force' if one.in_force else ''}"
+    return f"{one.guide_hash[:SHORT]}  {one.title}{when}{', current' if one.in_force else ''}"

@@ -61,7 +61,7 @@ JOBS = (plan.KIND, OPENING, past_evaluations.KIND)
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("What of the set went stale, what is judged again this quarter, and what the new grades say.")
+    ui.lead("Which labels are out of date, and the plan to renew them.")
     context = read_context(annotator, JOBS)
     found = kept_staleness(context.store)
     if not found.pairs:

@@ -94,7 +94,7 @@ LOOKS = [
     *("Look", "When (UTC)", "Who", "System", "Parts", "Look at", "Measure", "Value"),
     *("Unknown documents", "Unseen", "As before", "Reason"),
 ]
-VIEWS = ("Summary", "Card", "Export", "Difference", "Who had what")
+VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")
 
 
 def show(context: PageContext) -> None:
@@ -134,7 +134,7 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
         exporting.show(context, release)
     elif view == "Difference":
         show_difference(context.store, release, releases)
-    elif view == "Who had what":
+    elif view == "Access log":
         _readers(context.store, release)
     else:
         _summary(context.store, release)

@@ -53,7 +53,7 @@ def show(context: PageContext) -> None:
     now = _effect(store, state, rule)
     if not now.counts.pairs:
         st.info("Nothing is judged yet, so there is nothing to settle.", icon=":material/info:")
-    ui.heading(f"In force: {NAMES[rule.name]}")
+    ui.heading(f"Current rule: {NAMES[rule.name]}")
     ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
     rows = [_row("In force", now.counts)]
@@ -118,7 +118,7 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ef
             ui.sentences(MEANING[wanted.name])
         settled, opened, regraded = (amount(number, "pair") for number in effect[1:])
         ui.sentences(
-            f"Compared with the rule in force, {settled} would get a grade, {opened} would lose it, and "
+            f"Compared with the current rule, {settled} would get a grade, {opened} would lose it, and "
             f"{regraded} would have another one. Frozen releases stay as they are."
         )
     same = wanted.settings == rule.settings
@@ -126,7 +126,7 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ef
         by = context.annotator.name
         context.acts.do(form, lambda: set_rule(context.store, wanted, by))
     if same:
-        ui.quiet("This rule is in force. Choose another one to see what it would settle.")
+        ui.quiet("This is the current rule. Choose another one to see what it would settle.")
 
 
 def _row(name: str, counts: ConsensusCounts) -> StackRow:

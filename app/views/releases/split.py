@@ -168,7 +168,7 @@ def _state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.quiet(f"The split {state.split_id[:12]} is in force. All {graded} have a part.")
+        ui.quiet(f"The split {state.split_id[:12]} is the current one. All {graded} have a part.")
 
 
 def _start(job: Job | None, state: SplitState) -> _Start:
@@ -308,20 +308,18 @@ def _store_button(
     if shown.refused:
         why = "This split cannot be stored, for the reason above."
     elif shown.split_id == state.split_id:
-        why = "This split is in force."
+        why = "This is the current split."
     elif request != previewed:
         why = "The settings are others than those of this preview. Preview them first."
     blocked = bool(why) or context.blocked(STORING) is not None
-    if st.button(
-        "Store this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked
-    ):
+    if st.button("Use this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked):
         asked, by, after = (
             written(replace(previewed, expected=shown.split_id)),
             context.annotator.name,
             context.after or None,
         )
         context.acts.do(form, lambda: jobs_of(context.store).start(STORING, asked, by, after))
-    ui.quiet(why or "Storing makes it the split in force. Frozen releases keep theirs.")
+    ui.quiet(why or "Frozen releases keep their own split.")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

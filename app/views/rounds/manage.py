@@ -31,7 +31,7 @@ from curation.people.annotators import able_to_judge
 from curation.store import Store, utc_now
 from curation.text import amount
 
-SOMEBODY = "Choose somebody"
+SOMEBODY = "Choose a person"
 MANAGE = "manage"
 """The form state that all forms of this part share: each act brings new fields and buttons."""
 
@@ -63,9 +63,9 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     ui.heading("Extend")
     labeling = status.kind == "labeling"
     ui.quiet(
-        "Who joins has the pairs that everybody has."
+        "In a pilot, new members get the same pairs as everybody."
         if status.kind == "pilot"
-        else "Who joins takes untouched work of those who have most before them, until it is even."
+        else "New members take unstarted items from the others until loads are equal."
     )
     if not (outside or labeling):
         ui.quiet("Every annotator is in this round.")
@@ -102,7 +102,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     people = [one.annotator for one in status.annotators if one.answered < one.presentations]
     if not people:
         return
-    ui.heading("Hand somebody's untouched work to others")
+    ui.heading("Reassign unstarted items")
     from_ = st.selectbox(
         "Whose work", people, index=None, width=320, key=f"from {status.round}", placeholder=SOMEBODY
     )
@@ -112,8 +112,10 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     form = acts.form(MANAGE)
     with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
         to = st.multiselect("To", [*inside, *outside], default=inside)
-        sure = st.checkbox(f"{ui.plain(from_)} loses what they have not touched; the others get it for good")
-        asked = st.form_submit_button("Hand over", type="primary")
+        sure = st.checkbox(
+            f"{ui.plain(from_)} loses the items that they have not started; the others keep them"
+        )
+        asked = st.form_submit_button("Reassign", type="primary")
     if not asked:
         return
     if not sure or not to:

@@ -55,7 +55,7 @@ def _form(
         duplicates = st.number_input(
             "Share of blind duplicates", 0.0, 0.5, 0.08, 0.01, help="Of each annotator's items."
         )
-        with st.expander("Control items, pace, question, pilot"):
+        with st.expander("More options"):
             known = st.number_input(
                 "Share of control items", 0.0, 0.5, 0.0, 0.01, help="Decided pairs, planted blind."
             )
@@ -120,4 +120,4 @@ def _summary(opened: RoundOpened) -> list[str]:
             f"Blind duplicates come back after {amount(opened.shortest_distance, 'presentation')} or more "
             f"(median {opened.median_distance:g})."
         )
-    return [*lines, *(f"Left out: {count:,} {why}." for why, count in opened.left_out.items())]
+    return [*lines, *(f"Left out: {count:,} ({why})." for why, count in opened.left_out.items())]

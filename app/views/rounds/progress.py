@@ -38,7 +38,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 
 
 def _follow(store: Store, first: RoundStatus) -> None:
-    """Draw the progress; read anew where something has changed."""
+    """Draw the progress; read again where something has changed."""
     with store.reading() as cursor:
         version = set_fingerprint(cursor)
     shown: _Shown | None = st.session_state.get(_SHOWN)
@@ -77,7 +77,7 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
             "many were sent at once; no pace is taken from them."
         )
     if status.left_out:
-        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
+        ui.sentences("\n".join(f"Left out: {count:,} ({why})." for why, count in status.left_out.items()))
 
 
 def _range(seen: Forecast) -> str:

@@ -70,15 +70,15 @@ def cannot_tell(result: InterAgreement) -> str:
 
 
 def boundaries(parts: Sequence[Part]) -> str:
-    """The boundary that is drawn least alike."""
+    """The boundary on which annotators disagree most."""
     found = shown(parts)
     if not found:
         return "No boundary has enough doubly judged pairs on both sides."
     worst = min(found, key=lambda part: part.alpha.alpha or 0.0)
     lower, upper = worst.name.split("|")
     return (
-        f"The boundary between {lower} and {upper} is drawn least alike: alpha {decimal(worst.alpha.alpha)} "
-        f"({span(worst.alpha)}) for below it against above it."
+        f"Annotators disagree most on {lower} vs {upper}: alpha {decimal(worst.alpha.alpha)} "
+        f"({span(worst.alpha)})."
     )
 
 

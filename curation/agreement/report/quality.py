@@ -7,7 +7,7 @@ on each other; looking again after every answer raises it.
 
 Round quality: what in a round is worth a look, and first what could not be checked.
 
-No finding is an all-clear only for what was checked. So this counts the checks that were made, and names
+No finding says something only of what was checked. So this counts the checks that were made, and names
 those that were not with the reason. Agreement near chance and paces that no reader has are next to the
 signals of the round's people.
 """
@@ -150,11 +150,9 @@ class RoundQuality:
         if not self.checks:
             return "Nothing could be checked yet."
         made = amount(self.checks, "check")
-        if self.findings:
-            return f"{amount(len(self.findings), 'finding')} in {made}; {missing:,} could not be made."
-        if missing:
-            return f"Nothing unusual in {made}. {missing:,} could not be made, so this is no all-clear."
-        return f"Nothing unusual in {made}; none was left out."
+        more = f"; {missing:,} of {self.checks + missing:,} need more data" if missing else ""
+        found = amount(len(self.findings), "finding") if self.findings else "Nothing unusual"
+        return f"{found} in {made}{more}."
 
 
 def round_quality(store: Store, round_name: str) -> RoundQuality:

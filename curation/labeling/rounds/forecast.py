@@ -110,7 +110,7 @@ class Forecast(NamedTuple):
     ----------
     done_at: at the present pace; None if somebody with open items has no pace, or nothing is open.
     low, high: the middle 80 % when the days of the window are resampled; None below 3 days.
-    last: who is done last.
+    last: who is the slowest.
     missing: annotator with open items → why there is no forecast for them.
     how: the method or the reason for no forecast, in a sentence.
     """
@@ -184,7 +184,7 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None, seed: i
     low, high = _range(waiting, now, seed)
     how = (
         "What each has open, over their answers a day since they began or in the last "
-        f"{WINDOW.days} days, nights and weekends included; {last} is done last."
+        f"{WINDOW.days} days, nights and weekends included; {last} is the slowest."
     )
     return Forecast(_after(now, days[last]), low, high, last, {}, how)
 

@@ -177,7 +177,7 @@ def put_in_force(
         held = current_guide(cursor)
         if instead_of not in (None, held.guide_hash, guide.guide_hash):
             raise RefusedError(
-                f"Another guide was put in force meanwhile: “{held.title}”, {held.guide_hash[:8]}. Compare "
+                f"Another guide was published meanwhile: “{held.title}”, {held.guide_hash[:8]}. Compare "
                 "yours with it first."
             )
         if same_grades and held.values != guide.values:

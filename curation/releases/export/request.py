@@ -48,7 +48,7 @@ class ExportRequest:
     parts: Annotated[
         tuple[str, ...],
         Option(
-            "Parts whose grades are written",
+            "Parts to include",
             "Part whose grades are written. Repeatable.",
             flag="--part",
             unset="all; in some formats those not sealed",
@@ -57,7 +57,7 @@ class ExportRequest:
     reason: Annotated[
         str | None,
         Option(
-            "Why you take sealed grades",
+            "Reason for opening the test grades",
             "Why grades of sealed parts are exported. It is logged with name and time.",
             unset="refuse",
         ),

@@ -55,8 +55,7 @@ def _parts_told(certificate: Certificate) -> str:
     """How many queries each part has, and how many were asked for."""
     whole = [share for share in certificate.shares if share.dimension == ALL]
     parts = [
-        f"{one.part} has {amount(one.reached, 'query', 'queries')}, asked for were {one.ideal:,.1f}"
-        for one in whole
+        f"{one.part} has {amount(one.reached, 'query', 'queries')} (target {one.ideal:,.1f})" for one in whole
     ]
     return f"Parts: {'; '.join(parts)}."
 
@@ -190,8 +189,8 @@ def _shares(certificate: Certificate) -> Section:
     far = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
     proved = " No other assignment of whole groups is nearer over all." if certificate.proved else ""
     return Section(
-        "How near the parts are to their fractions",
-        "Queries of each kind in each part, next to the number that the fractions ask for.",
+        "Part sizes against their targets",
+        "Queries of each kind in each part, next to the target.",
         (),
         (
             Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),

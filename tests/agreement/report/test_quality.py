@@ -1,4 +1,4 @@
-"""Round quality: what could not be checked comes first, and who grades without reading gets no all-clear."""
+"""Round quality: what could not be checked is counted, and who grades without reading is found."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_
     found = round_quality(scripted, "first")
     assert abouts(scripted) == {(None, "near chance"), ("anna", "pace"), ("ben", "pace")}
     assert {one.about for one in found.not_checked} == {"agreement", "change"}
-    assert found.conclusion == "3 findings in 7 checks; 4 could not be made."
+    assert found.conclusion == "3 findings in 7 checks; 4 of 11 need more data."
     said = agreement_findings(agreement_report(scripted, "first"))
     assert said[0].startswith("Not checked: consistency")
     assert "near chance, grades drawn at random would agree about as well" in said[1]
@@ -100,7 +100,7 @@ def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_
 def test_quick_readers_of_easy_pairs_are_not_accused(quick: Store) -> None:
     found = round_quality(quick, "first")
     assert found.findings == ()
-    assert "so this is no all-clear" in found.conclusion
+    assert "need more data" in found.conclusion
 
 
 def test_the_commands_say_the_same_with_what_could_not_be_checked_first(scripted: Store) -> None:
