@@ -128,7 +128,12 @@ class _FileColumns:
 
 @dataclass(frozen=True)
 class CorpusFields(_FileColumns):
-    """Columns of documents; several of `body` are joined by line ends. All others are metadata."""
+    """Columns of documents; several of `body` are joined by line ends. All others are metadata.
+
+    Attributes
+    ----------
+    titles_only: whether no column may be the text; documents are judged by their title alone then.
+    """
 
     id: Annotated[
         str | None,
@@ -162,6 +167,7 @@ class CorpusFields(_FileColumns):
     group: Annotated[
         str | None, FileField("Group, such as a product line", "its group, such as a product line")
     ] = None
+    titles_only: bool = False
 
 
 @dataclass(frozen=True)

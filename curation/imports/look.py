@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -48,7 +48,7 @@ class FileLook(NamedTuple):
     ----------
     columns: empty where the format fixes them; `rows` have a text for each of `heads`, shortened.
     fields: field → the column proposed for it, or a list of columns.
-    markups: column → what its first texts are written in, of a corpus.
+    cells: the same rows whole; of a corpus, more of them.
     """
 
     format: str
@@ -57,12 +57,12 @@ class FileLook(NamedTuple):
     heads: tuple[str, ...]
     rows: list[tuple[str, ...]]
     fields: dict[str, Any]
-    markups: Mapping[str, BodyKind] = {}
+    cells: Sequence[Sequence[str]] = ()
 
-    def markup_of(self, columns: Iterable[str]) -> BodyKind:
+    def markup_of(self, columns: Collection[str]) -> BodyKind:
         """What the text is written in, if it is in these columns."""
-        found = {self.markups.get(name, "plain") for name in columns}
-        return "html" if "html" in found else "markdown" if "markdown" in found else "plain"
+        places = [place for place, name in enumerate(self.columns) if name in columns]
+        return markup_of(row[place] for row in self.cells for place in places)
 
 
 def look_at(request: ImportRequest) -> FileLook:
@@ -89,14 +89,13 @@ def look_at(request: ImportRequest) -> FileLook:
     fields = recognised(columns, FILE_KINDS[request.what].fields)
     if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
         del fields["reference"]
-    markups: dict[str, BodyKind] = {}
-    if request.what == "corpus":
-        markups = {
-            name: markup_of(texts) for name, texts in zip(columns, zip(*cells, strict=True), strict=False)
-        }
-        if "body" not in fields and (longest := records.longest_text(fields.values())):
-            fields["body"] = [longest]
-    return FileLook(records.format, layout.encoding, columns, columns, rows, fields, markups)
+    if (
+        request.what == "corpus"
+        and "body" not in fields
+        and (longest := records.longest_text(fields.values()))
+    ):
+        fields["body"] = [longest]
+    return FileLook(records.format, layout.encoding, columns, columns, rows, fields, cells)
 
 
 def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:

@@ -38,10 +38,9 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
     found = import_corpus(
         store,
         request.file,
-        request.columns_of(CorpusFields),
+        request.columns_of(CorpusFields, titles_only=bool(request.options.get("titles_only"))),
         request.layout,
         add=bool(request.options.get("add")),
-        titles_only=bool(request.options.get("titles_only")),
         progress=progress,
         author=author,
     )

@@ -128,15 +128,12 @@ def import_corpus(
     layout: FileLayout | None = None,
     *,
     add: bool = False,
-    titles_only: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CorpusImport:
     """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
     files = [(beir_file(path, "corpus.jsonl"), layout)]
-    return import_corpus_files(
-        store, files, fields, add=add, titles_only=titles_only, progress=progress, author=author
-    )
+    return import_corpus_files(store, files, fields, add=add, progress=progress, author=author)
 
 
 def import_corpus_files(
@@ -145,7 +142,6 @@ def import_corpus_files(
     fields: CorpusFields | None = None,
     *,
     add: bool = False,
-    titles_only: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CorpusImport:
@@ -154,7 +150,6 @@ def import_corpus_files(
     Parameters
     ----------
     add: extend the corpus in force; else the files are the whole new corpus.
-    titles_only: take documents of a file without a column of texts, to be judged by their title alone.
 
     Raises
     ------
@@ -165,7 +160,7 @@ def import_corpus_files(
         held = _held(cursor)
     taken = _Taken([path for path, _ in files], held.hashes)
     for path, layout in files:
-        _read(Records(path, layout, progress), fields or CorpusFields(), taken, titles_only)
+        _read(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
     versions = dict(held.versions) if add else {}
     versions.update({document_id: said.version for document_id, said in taken.versions.items()})
@@ -193,11 +188,11 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
 NO_TEXT = "no column is the text: documents would be judged by their title alone"
 
 
-def _fields(records: Records, asked: CorpusFields, titles_only: bool) -> CorpusFields:
+def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
-    elif not used.body and not titles_only:
+    elif not used.body and not asked.titles_only:
         longest = records.longest_text(set(used.used.values()))
         such = f" ({longest} has the longest values)" if longest else ""
         records.refuse_columns(f"{NO_TEXT}. Name it with --body-field{such}, or say so with --titles-only")
@@ -209,9 +204,9 @@ def _held(cursor: Cursor) -> _HeldVersions:
     return _HeldVersions(snapshot, snapshot_versions(cursor, snapshot), version_hashes(cursor))
 
 
-def _read(records: Records, asked: CorpusFields, taken: _Taken, titles_only: bool) -> None:
+def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
     """Take in the documents of the next file."""
-    fields = _fields(records, asked, titles_only)
+    fields = _fields(records, asked)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
     taken.units.append(records.unit)

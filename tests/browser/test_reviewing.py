@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from curation.guides.guide import read_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.lifecycle import append_round_event, use_guide
+from curation.labeling.rounds.lifecycle import append_round_event, put_in_force
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide
@@ -345,7 +346,7 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
     guide, shipped = tmp_path / "guide.md", ROOT / "labeling_guides" / "graded-relevance.md"
     renamed = shipped.read_text(encoding="utf-8").replace("name: Not relevant", "name: Beside it")
     guide.write_text(renamed.replace("name: Exactly it", "name: All"), encoding="utf-8")
-    use_guide(fresh.store, guide, open_rounds="switch")
+    put_in_force(fresh.store, read_guide(guide), open_rounds="switch")
     try:
         ben = open_tab(sign_in(browser, fresh, "ben"), fresh)
         lines, pills = ben.root.locator(".history .line"), ben.root.locator(".pills .tool")
@@ -368,7 +369,7 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
         expect(rosa.root.locator(".ruled")).to_contain_text("Under an earlier guide")
         expect(rosa.root.locator(".ruled .chip")).to_have_text("3")
     finally:
-        use_guide(fresh.store, None, open_rounds="switch")
+        put_in_force(fresh.store, read_guide(), open_rounds="switch")
         with fresh.store.transaction() as cursor:
             cursor.execute("DELETE FROM withdrawals")
 

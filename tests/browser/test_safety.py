@@ -20,12 +20,19 @@ from websockets.exceptions import InvalidStatus
 from app.navigation import all_pages
 from app.signin.current_user import Sessions
 from curation.errors import NotFoundError, RefusedError
+from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_guide
 from curation.guides.versions import discard_draft, save_draft
 from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.opening import let_pass, open_practice, practise_again
-from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
+from curation.labeling.rounds.lifecycle import (
+    close_round,
+    pause_round,
+    put_in_force,
+    reopen_round,
+    resume_round,
+)
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
@@ -393,7 +400,7 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "practise again": lambda store, who: practise_again(store, "both", "quixote", who),
     "let pass": lambda store, who: let_pass(store, "both", "quixote", "because", who),
     "open practice": lambda store, who: open_practice(store, "more", ["quixote"], author=who),
-    "guide": lambda store, who: use_guide(store, None, who),
+    "guide": lambda store, who: put_in_force(store, read_guide(), who),
     "draft a guide": lambda store, who: save_draft(store, "anything", who, None),
     "discard a draft": lambda store, who: discard_draft(store, who),
     "answer a question": lambda store, who: answer_question(store, "any", "Yes.", who),

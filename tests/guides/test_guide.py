@@ -9,7 +9,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.guides.guide import current_guide, field_uses, read_guide
-from curation.labeling.rounds.lifecycle import use_guide
+from curation.labeling.rounds.lifecycle import put_in_force
 from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.store import Store
@@ -189,7 +189,7 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
         uses = field_uses(cursor, template)
         assert field_uses(cursor, None) == []
     assert [(use.field, use.documents) for use in uses] == list(zip(names, (1, 0, 1, 1, 3, 1), strict=True))
-    assert use_guide(store, path).remarks == ["The field “price” is in 0 of 3 documents."]
+    assert put_in_force(store, read_guide(path)).remarks == ["The field “price” is in 0 of 3 documents."]
     said = invoke(["--project", str(store.path), "guide", "check", str(path)]).stdout
     assert "The field “price” is in 0 of 3 documents." in said
     assert "The field “title” is in 3 of 3 documents." in said

@@ -243,7 +243,7 @@ def test_documents_without_text_go_in_only_where_that_is_said_and_are_counted(st
     titles = write("c.csv", "id,title\n1,Tea\n2,Milk\n")
     with pytest.raises(InputError, match="judged by their title alone"):
         import_corpus(store, titles)
-    assert import_corpus(store, titles, titles_only=True).without_text == 2
+    assert import_corpus(store, titles, CorpusFields(titles_only=True)).without_text == 2
     assert import_corpus(store, write("d.csv", "id,title,text\n1,Tea,leaves\n2,Milk,\n")).without_text == 1
 
 

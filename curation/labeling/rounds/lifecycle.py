@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
@@ -19,7 +18,6 @@ from curation.guides.guide import (
     current_guide,
     field_uses,
     guide_by_hash,
-    read_guide,
     store_guide,
     unused_fields,
 )
@@ -129,17 +127,6 @@ def against_deleting(cursor: Cursor, state: RoundState) -> str:
     if answered:
         return f"In {state.round} somebody has answered already, and no answer is lost. Close it instead."
     return ""
-
-
-def use_guide(
-    store: Store,
-    path: Path | None,
-    author: str = COMMAND_LINE,
-    open_rounds: str | None = None,
-    reason: str = "",
-) -> GuideChange:
-    """Make the guide of a file the one in force: `put_in_force` of what `read_guide` reads."""
-    return put_in_force(store, read_guide(path), author, open_rounds, reason)
 
 
 def put_in_force(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from curation.guides.guide import read_guide
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.judging import Submission, answer_query
 from curation.labeling.rounds.forecast import annotators_work
-from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
+from curation.labeling.rounds.lifecycle import close_round, open_states, put_in_force, round_state
 from curation.labeling.rounds.rounds import open_round, shown_as
 from curation.labeling.rounds.status import remarks, round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
@@ -57,7 +58,7 @@ def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: 
     field = "presentation:\n  fields:\n    - {field: url, as: image}\nscale:"
     text = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     (tmp_path / "guide.md").write_text(text.replace("scale:", field, 1), encoding="utf-8")
-    use_guide(opened, tmp_path / "guide.md", open_rounds="switch")
+    put_in_force(opened, read_guide(tmp_path / "guide.md"), open_rounds="switch")
     with opened.transaction() as cursor:
         cursor.execute("UPDATE documents SET url = 'https://shop.example/1.png'")
     first, second = next_showings(opened, "ada", 2, image_hosts=hosts).showings
@@ -179,7 +180,7 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
     guide = tmp_path / "guide.md"
     shipped = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
-    use_guide(opened, guide, open_rounds="switch")
+    put_in_force(opened, read_guide(guide), open_rounds="switch")
     grade_next(opened, "ada")
     close_round(opened, "first")
     found = history_page(opened, "ada")
