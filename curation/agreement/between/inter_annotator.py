@@ -37,7 +37,7 @@ READING = (
     f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
     "they carry tentative conclusions (Krippendorff 2004)."
 )
-"""How alpha is read, wherever it stands."""
+"""How alpha is read, wherever it is shown."""
 MINIMUM_UNITS = 10
 """With fewer units a figure is marked as resting on too few."""
 
