@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from html import escape
 from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.components.daily import daily_answers, team, three_figures
+from app.components.steps import step_row
 from app.context import project_store
 from app.next_step import step_link
 from app.page import LEADS, AppPage, read_context
 from curation.jobs import jobs_of
 from curation.operations.project_checks import look_at_backups
 from curation.path import PathFigures, PathState, PathStep, ProjectPath, path_of, read_figures, read_state
-from curation.path.step import WORDS
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Annotator, Store, utc_now
 
-MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
 KEPT = 4
 """States of the project whose figures are kept."""
 EVERY = 10.0
@@ -97,12 +95,6 @@ def _draw(state: PathState, path: ProjectPath, waiting: bool = False) -> None:
 
 
 def _row(step: PathStep, number: int, is_next: bool) -> str:
-    kind = step.state.replace(" ", "-")
-    mark = MARKS[step.state] or str(number)
     figures = daily_answers(step.answers) if step.answers else ""
-    return (
-        f'<section class="gs-step gs-is-{kind}{" gs-next" if is_next else ""}">'
-        f'<span class="gs-mark" aria-hidden="true">{mark}</span>'
-        f"<h2>{escape(step.name.capitalize())}<small>{escape(WORDS.get(step.state, step.state))}</small></h2>"
-        f'<div><p dir="auto">{escape(step.line)}</p>{figures}</div></section>'
-    )
+    name = step.name.capitalize()
+    return step_row(name, step.state, step.line, str(number), figures=figures, is_next=is_next)

@@ -214,7 +214,7 @@ def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: f
     found = pooled_consistency(people)
     if not found.n and all_imported:
         return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
-    figures = (found.share, found.low, found.high, found.n)
+    figures = (found.identical, found.low, found.high, found.n)
     if found.why is not None or found.low is None:
         return GateCheck(CONSISTENCY, wanted, *figures, "undefined", found.why)
     return GateCheck(CONSISTENCY, wanted, *figures, "met" if found.low >= wanted else "missed")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from curation.cli.goldset import By, Json, ReleaseName, app
-from curation.cli.options import asks
-from curation.cli.output import carry_out, emit, say, show_outcome
+import typer
+
+from curation.cli.goldset import By, Json, ReleaseName, app, project_store
+from curation.cli.options import asks, refuse_unused
+from curation.cli.output import carry_out, emit, say, show_outcome, show_tables
 from curation.releases.freeze.request import FreezeRequest
 from curation.store import COMMAND_LINE
 from curation.text import amount
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 @asks(FreezeRequest)
 def freeze(
     request: FreezeRequest,
+    context: typer.Context,
     name: ReleaseName,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the checklist of a freeze, and freeze nothing.")
+    ] = False,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
@@ -37,15 +43,24 @@ def freeze(
       goldset freeze v1-draft --allow-disputed --json
       goldset freeze v1 --allow-changed
       goldset freeze v1 --share-grades identical
+      goldset freeze v1 --only-complete --dry-run
       goldset freeze v1 --seal holdout
     """
+    from curation.releases.freeze.checklist import check_table
+    from curation.releases.freeze.readiness import readiness
     from curation.steps import STEPS
 
+    if dry_run:
+        refuse_unused(context, "a dry run freezes nothing", "override", "reason", "share", "by")
+        checks = readiness(project_store(), request).checks
+        emit(as_json, {"checks": checks}, lambda: show_tables(check_table(checks)))
+        return
     frozen, outcome = carry_out(STEPS["freeze"], replace(request, name=name), by)
     emit(as_json, frozen, lambda: _show_frozen(frozen, outcome))
 
 
 def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
+    from curation.releases.freeze.checklist import check_table
     from curation.releases.freeze.content import CHANGED
 
     show_outcome(outcome)
@@ -53,7 +68,7 @@ def _show_frozen(frozen: Frozen, outcome: StepOutcome) -> None:
     if frozen.parent is not None:
         say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldset diff`)")
     _show_coverage(frozen)
-    say(*(check.sentence for check in frozen.gate.checks))
+    show_tables(check_table(frozen.checks))
     if frozen.override is not None:
         say(f"Frozen against the gate; the release says so: “{frozen.override.reason}”.")
     if frozen.sharing is not None:

@@ -12,6 +12,7 @@ from curation.path.state import (
     read_figures,
     read_path,
     read_state,
+    release_steps,
 )
 from curation.path.step import Action, PathStep
 
@@ -25,4 +26,5 @@ __all__ = [
     "read_figures",
     "read_path",
     "read_state",
+    "release_steps",
 ]

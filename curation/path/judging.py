@@ -20,7 +20,7 @@ from curation.labeling.rounds.forecast import (
     daily_answers,
     forecast,
 )
-from curation.labeling.rounds.lifecycle import RoundState, all_states
+from curation.labeling.rounds.lifecycle import RoundState, all_states, answered_share
 from curation.path.preparing import Prepared
 from curation.path.step import Action, PathStep, State, named
 from curation.people.annotators import able_to_judge
@@ -84,7 +84,8 @@ def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> PathStep:
     decided = f"{amount(found.decided, 'pair')} decided" if found.decided else ""
     waiting = found.disputed - found.awaited
     if waiting:
-        more = f"; {decided} so far." if decided else "."
+        more = f"; {found.awaited:,} more get another opinion first" if found.awaited else ""
+        more += f"; {decided} so far." if decided else "."
         line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
         label = f"Decide {amount(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldset adjudicate list")
@@ -161,9 +162,8 @@ class OpenWork(NamedTuple):
 
     @property
     def share(self) -> float:
-        """What is answered of the open rounds; in whole percent it is not 100 while anything is left."""
-        share = self.answered / (self.answered + self.left)
-        return min(share, 0.99) if self.left else share
+        """What is answered of the open rounds."""
+        return answered_share(self.answered, self.left)
 
 
 def read_rounds(cursor: Cursor) -> OpenWork:
@@ -171,11 +171,10 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     states = [one for one in all_states(cursor) if one.kind not in ("practice", "pilot")]
     asked = [one for one in states if one.kind != "imported"]
     open_rounds = tuple(one for one in asked if not one.closed and one.open_items)
-    (answered,) = cursor.execute(_ANSWERED, [[one.round_id for one in open_rounds]]).fetchall()[0]
     failed = [one.annotator for one in practice_statuses(cursor) if one.state.passed is False]
     return OpenWork(
         open=open_rounds,
-        answered=answered,
+        answered=sum(one.answered for one in open_rounds),
         left=sum(one.open_items for one in open_rounds),
         finished=len(asked) - len(open_rounds),
         imported=len(states) - len(asked),
@@ -284,9 +283,3 @@ def _when(seen: Forecast) -> str:
     if seen.low is None or seen.high is None:
         return f"Done about {seen.done_at:%d %b}."
     return f"Done about {seen.done_at:%d %b} ({seen.low:%d %b} to {seen.high:%d %b})."
-
-
-_ANSWERED = """
-SELECT count(*) FROM live_presentations p JOIN presentation_states s USING (presentation_id)
-WHERE s.answered AND list_contains(?::TEXT[], p.round_id)
-"""

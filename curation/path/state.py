@@ -42,7 +42,16 @@ from curation.relabeling.staleness.calendar import (
 )
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.looks import SealedLook, looks
-from curation.releases.stored import ReleaseRow, graded_pairs, list_releases, marked, release_marks, shortfall
+from curation.releases.stored import (
+    ReleaseRow,
+    graded_pairs,
+    half_judged,
+    list_releases,
+    marked,
+    release_marks,
+    shortfall,
+)
+from curation.settling.votes import MEANING, read_rule
 from curation.steps import STEPS
 from curation.store import Cursor, Store, utc_now
 from curation.text import amount
@@ -102,15 +111,12 @@ def freeze_step(
     """
     page, command = "releases", "goldset freeze NAME"
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
-    if gate is None or not grades.judged:
-        shut = ""
-    else:
-        shut = " and ".join(shortfall(check.figure, check.state) for check in gate.against)
+    shut = _shut(gate) if grades.judged else ""
     attention = bool(shut) and is_settled
     if found is None:
         line = "The first release keeps the settled grades for good."
         if shut:
-            line = f"The gate is shut: {shut}."
+            line = shut
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
         action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
@@ -121,10 +127,13 @@ def freeze_step(
     if found.since:
         line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
-            line += f" The gate is shut: {shut}." if shut else ""
+            line = f"{line} {shut}".rstrip()
             return PathStep(
                 "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
             )
+    if lacking := half_judged(found.row):
+        line += f" {lacking:,} of these grades have fewer opinions than were planned."
+        return PathStep("freeze", "needs attention", line, freeze)
     return PathStep("freeze", "done", line, Action("See the releases", page, "goldset release list"))
 
 
@@ -357,6 +366,29 @@ def _steps(found: PathState, figures: PathFigures | None) -> list[PathStep]:
             *(found.newest is not None, found.quarter, found.work, figures.due if figures else None)
         ),
     ]
+
+
+def release_steps(store: Store, gate: Gate) -> list[PathStep]:
+    """The steps to the next release: rule, gate, and split and freeze as the path has them."""
+    with store.reading() as cursor:
+        rule = read_rule(cursor).name
+    found = {step.name: step for step in path_of(read_state(store), PathFigures(gate, None)).steps}
+    is_open = f"The gate is open{', with one judge: nobody knows the agreement' * gate.without_agreement}."
+    see = Action("See the gate", "releases", "goldset gate", {"stage": "Gate"})
+    return [
+        PathStep("rule", "done", MEANING[rule], see),
+        PathStep("gate", "done" if gate.open else "needs attention", _shut(gate) or is_open, see),
+        found["split"],
+        found["freeze"],
+    ]
+
+
+def _shut(gate: Gate | None) -> str:
+    """What the gate is shut by; nothing where it is open or not known."""
+    if gate is None or gate.open:
+        return ""
+    against = (shortfall(check.figure, check.state) for check in gate.against)
+    return f"The gate is shut: {' and '.join(against)}."
 
 
 def _alpha(gate: Gate | None) -> GateCheck | None:

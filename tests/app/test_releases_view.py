@@ -84,7 +84,7 @@ def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -
     with project.reading() as cursor:
         assert read_demand(cursor) == Demand(0.99, 0.8)
     page = opened("Gate")
-    assert "The gate is shut by agreement between annotators" in page.warning[0].value
+    assert "The gate is shut: ordinal alpha is too low." in html(page)
     assert "Not met" in html(page)
 
 

@@ -8,12 +8,15 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.components.steps import step_row
 from app.page import PageContext
-from app.views.releases import gate, preview
+from app.views.releases import preview
 from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job, jobs_of
+from curation.releases.freeze.checklist import WORDS, FreezeCheck
+from curation.releases.freeze.content import Content
 from curation.releases.freeze.readiness import Readiness, readiness
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
@@ -28,11 +31,18 @@ KIND = "freeze"
 """The kind of job that freezes."""
 
 
+KINDS = {"ok": "done", "warn": "needs attention", "block": "needs attention", "unknown": "not begun"}
+"""State of a check → of a step that looks like it."""
+
+
 def show(context: PageContext) -> None:
     _ending(context)
     try:
-        keeps_changed = st.session_state.get(_form({}).key_of("allow_changed"), False)
-        found = _ready(context.store, state_of(context.store), keeps_changed)
+        asked = {
+            name: st.session_state.get(_form({}).key_of(name), False)
+            for name in ("allow_disputed", "allow_changed", "only_complete")
+        }
+        found = _ready(context.store, state_of(context.store), FreezeRequest(**asked))
         certificate = _certificate(context.store)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
@@ -41,8 +51,11 @@ def show(context: PageContext) -> None:
         return
     left, right = st.columns([2, 3], gap="large")
     with right:
-        _contents(found)
-        _against(found, certificate)
+        checks(found.checks)
+        _contents(found.content, found.without_relevant)
+        ui.heading("Certificate of the split")
+        preview.show_certificate(certificate)
+        ui.quiet("The freeze checks the split again with the labels of then.")
     with left:
         ui.heading("The next release")
         _freeze(context, found)
@@ -61,25 +74,23 @@ def _open(name: str) -> None:
     st.session_state[OPENED] = name
 
 
-def _contents(found: Readiness) -> None:
+def _contents(found: Content, without_relevant: Mapping[str, int]) -> None:
     ui.heading("What it would hold")
     part_stacks("What the release would hold, by part", list(found.queries), found.queries, found.grades)
-    lines = [f"Sealed in any case: {', '.join(found.sealed)}."] if found.sealed else []
-    lacking = sum(found.without_relevant.values())
-    if lacking:
-        lines.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
+    lacking = amount(sum(without_relevant.values()), "query has", "queries have")
+    lines = [f"{lacking} no relevant document."] * bool(without_relevant)
     lines += left_out_sentences(found.left_out)
     ui.sentences("\n".join(lines))
 
 
-def _against(found: Readiness, certificate: Certificate) -> None:
-    gate.verdict(found.gate)
-    ui.sentences(
-        "\n".join(f"{check.sentence[0].upper()}{check.sentence[1:]}." for check in found.gate.checks)
-    )
-    ui.heading("Certificate of the split")
-    preview.show_certificate(certificate)
-    ui.quiet("The freeze checks the split again with the labels of then.")
+def checks(found: Sequence[FreezeCheck]) -> None:
+    """The checklist: a line for each check, with its state."""
+    ui.heading("Before you freeze")
+    rows = [
+        step_row(one.name.capitalize(), KINDS[one.state], one.sentence, "?", said=WORDS[one.state])
+        for one in found
+    ]
+    st.html(f'<div class="gs-checks">{"".join(rows)}</div>')
 
 
 def _form(offered: Mapping[str, Sequence[str]]) -> Form[FreezeRequest]:
@@ -87,7 +98,8 @@ def _form(offered: Mapping[str, Sequence[str]]) -> Form[FreezeRequest]:
 
 
 def _freeze(context: PageContext, found: Readiness) -> None:
-    others = [part for part in found.queries if part not in found.sealed]
+    others = [part for part in found.content.queries if part not in found.sealed]
+    is_open = found.content.agreement.gate.open
     asks = _form({"share": [IDENTICAL], "seal": others})
     asks.rest("override", "reason")
     chosen = asks.request()
@@ -95,7 +107,7 @@ def _freeze(context: PageContext, found: Readiness) -> None:
     problem = found.problem(chosen.allow_disputed) or context.problem(KIND)
     with st.form(f"freeze {form.key}", border=False):
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
-        if not found.gate.open:
+        if not is_open:
             asks.ask("override")
         key = f"freeze button {form.key} {context.after}"
         asked = st.form_submit_button(
@@ -104,7 +116,7 @@ def _freeze(context: PageContext, found: Readiness) -> None:
     ui.quiet(problem or "What is frozen never changes.")
     if asked:
         request = asks.request(name=name)
-        context.acts.do(form, lambda: _start(context, request, found.gate.open))
+        context.acts.do(form, lambda: _start(context, request, is_open))
 
 
 def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
@@ -122,5 +134,5 @@ def _certificate(store: Store) -> Certificate:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Looking at what a release would hold…")
-def _ready(_store: Store, state: Hashable, allow_changed: bool) -> Readiness:
-    return readiness(_store, allow_changed)
+def _ready(_store: Store, state: Hashable, request: FreezeRequest) -> Readiness:
+    return readiness(_store, request)

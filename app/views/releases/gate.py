@@ -11,7 +11,16 @@ from app.page import PageContext
 from app.views.releases.bars import measure
 from app.views.releases.rule import state_of
 from curation.agreement.between.inter_annotator import READING
-from curation.agreement.gate import ALPHA, Demand, Gate, GateCheck, gate_now, read_demand, set_demand
+from curation.agreement.gate import (
+    ALPHA,
+    CONSISTENCY,
+    Demand,
+    Gate,
+    GateCheck,
+    gate_now,
+    read_demand,
+    set_demand,
+)
 from curation.store import Store
 from curation.text import decimal
 
@@ -21,8 +30,10 @@ STATES = {
     "undefined": "Could not be checked",
     "not asked for": "Not asked for",
 }
-NAMES = {ALPHA: "Agreement between annotators (ordinal alpha)"}
-WITHIN = "Consistency of annotators with themselves"
+NAMES = {
+    ALPHA: "Agreement between annotators (ordinal alpha)",
+    CONSISTENCY: "Consistency of annotators with themselves",
+}
 OVERRIDE = (
     "Where a figure is not met or could not be checked, a release takes a reason. The reason is in the "
     "release for good, with who gave it and the figures against it. Its card and its page show it."
@@ -33,7 +44,6 @@ FORM = "gate"
 
 def show(context: PageContext) -> None:
     found = kept_gate(context.store)
-    verdict(found)
     left, right = st.columns(2, gap="large")
     for place, check in zip((left, right), found.checks, strict=True):
         with place:
@@ -44,35 +54,9 @@ def show(context: PageContext) -> None:
     _change(context)
 
 
-def verdict(found: Gate) -> None:
-    """Whether labels may be frozen as they are, and what is against it."""
-    if found.open and found.without_agreement:
-        st.info(
-            "The gate is open. This project has one judge, so nobody knows the agreement. Releases say so.",
-            icon=":material/lock_open:",
-        )
-        return
-    if found.open:
-        st.success(
-            "The gate is open: the labels have the agreement that this project demands.",
-            icon=":material/lock_open:",
-        )
-        return
-    names = (_name(check) for check in found.against)
-    figures = " and ".join(f"{name[0].lower()}{name[1:]}" for name in names)
-    st.warning(
-        f"The gate is shut by {figures}. Freezing takes a reason.",
-        icon=":material/lock:",
-    )
-
-
-def _name(check: GateCheck) -> str:
-    return NAMES.get(check.figure, WITHIN)
-
-
 def _check(check: GateCheck) -> None:
     known = check.value is not None and check.state in ("met", "missed")
-    ui.heading(_name(check))
+    ui.heading(NAMES[check.figure])
     ui.verdict(decimal(check.value) if known else "–", STATES[check.state], _sentence(check))
     if known:
         measure(_sentence(check), check.value, check.low, check.high, check.wanted)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.components.steps import step_row
 from app.page import LEADS, RELEASE, AppPage, read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
 from curation.jobs.uploads import remove_old_results
+from curation.path import release_steps
 from curation.store import Annotator
 
 STAGES = {
@@ -29,6 +31,13 @@ def show(annotator: Annotator) -> None:
     if name is not None:
         st.session_state["stage"], st.session_state["release"] = FIRST, name
     stage = ui.part("Stage", STAGES, "stage", chosen=name is not None)
+    if stage != FIRST:
+        steps = release_steps(context.store, gate.kept_gate(context.store))
+        rows = [
+            step_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
+            for number, step in enumerate(steps, 1)
+        ]
+        st.html(f'<div class="gs-stages">{"".join(rows)}</div>')
     STAGES[stage](context)
 
 

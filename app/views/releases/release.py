@@ -89,11 +89,6 @@ def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[
     return ShownDifference(title_of(found), findings(found), diff_sections(found), diff_page(found))
 
 
-COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
-LOOKS = [
-    *("Look", "When (UTC)", "Who", "System", "Parts", "Look at", "Measure", "Value"),
-    *("Unknown documents", "Unseen", "As before", "Reason"),
-]
 VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")
 
 

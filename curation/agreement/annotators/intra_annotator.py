@@ -163,6 +163,12 @@ class IntraAgreement:
     cannot_tell: int
     distance: float | None
 
+    @property
+    def why(self) -> str | None:
+        """Why there is no figure to rely on; None where there is one."""
+        few = f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
+        return self.undefined or (few if self.too_few else None)
+
 
 _ANSWERED_TWICE = """
 WITH began AS (
@@ -242,31 +248,13 @@ def intra_agreement(repeats: Repeats) -> IntraAgreement:
     )
 
 
-class PooledConsistency(NamedTuple):
-    """The consistency of several annotators: the share of all their repeats, with Wilson's 95 % interval.
-
-    Attributes
-    ----------
-    share: None where n is 0. why: why it is no figure to rely on; None where it is one.
-    """
-
-    people: int
-    n: int
-    share: float | None
-    low: float | None
-    high: float | None
-    why: str | None
-
-
-def pooled_consistency(people: Sequence[IntraAgreement]) -> PooledConsistency:
+def pooled_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
     """The repeats of all of them together: what the gate demands, and what reports say."""
-    n, judged = sum(one.n for one in people), sum(one.n > 0 for one in people)
-    if not n:
-        why = NOT_JUDGED if any(one.planted for one in people) else NOT_PLANTED
-        return PooledConsistency(0, 0, None, None, None, why)
+    graded, planted, unclear = (
+        sum(getattr(one, name) for one in people) for name in ("n", "planted", "cannot_tell")
+    )
     same = sum(round((one.identical or 0.0) * one.n) for one in people)
-    few = f"too few: {n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
-    return PooledConsistency(judged, n, same / n, *wilson(same, n), few if n < MINIMUM_REPEATS else None)
+    return intra_agreement(Repeats("", planted, graded, same, unclear, None))
 
 
 class Showings(NamedTuple):

@@ -25,7 +25,6 @@ from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace, read_paces
 from curation.agreement.annotators.intra_annotator import (
     IntraAgreement,
-    PooledConsistency,
     intra_agreement,
     pooled_consistency,
     read_repeats,
@@ -304,7 +303,11 @@ def other_findings(report: AgreementReport) -> list[str]:
     found += _older_finding(report.between.older)
     consistency = pooled_consistency(_counting(report))
     if consistency.why is None:
-        found.append(_within_finding(consistency) + _uninformative(report))
+        who = amount(sum(row.n > 0 for row in _counting(report)), "annotator")
+        found.append(
+            f"{who} repeated {percent(consistency.identical)} of {amount(consistency.n, 'grade')} on blind "
+            f"duplicates (95 % interval {ends(consistency.low, consistency.high)}).{_uninformative(report)}"
+        )
     return [*found, _open_finding(report.consensus)]
 
 
@@ -374,13 +377,6 @@ def _uninformative(report: AgreementReport) -> str:
     return (
         f" Without {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
         "always the same: repeating such grades is no consistency."
-    )
-
-
-def _within_finding(found: PooledConsistency) -> str:
-    return (
-        f"{amount(found.people, 'annotator')} repeated {percent(found.share)} of {amount(found.n, 'grade')} "
-        f"on blind duplicates (95 % interval {ends(found.low, found.high)})."
     )
 
 

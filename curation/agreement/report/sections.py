@@ -16,7 +16,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.agreement.annotators.details import AnnotatorDetails
-from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS, IntraAgreement
+from curation.agreement.annotators.intra_annotator import IntraAgreement
 from curation.agreement.annotators.signals import FALSE_SHARE
 from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
 from curation.agreement.between.breakdowns import Part
@@ -360,11 +360,8 @@ def _cannot_tell(report: AgreementReport, details: Details) -> Section:
 def _within(people: Iterable[IntraAgreement]) -> Section:
     marks, found = [], list(people)
     for one in found[:ANNOTATORS]:
-        why = one.undefined or (
-            f"too few: {one.n} of at least {MINIMUM_REPEATS} repeats" if one.too_few else ""
-        )
-        figures = (None, None, None) if why else (one.identical, one.low, one.high)
-        marks.append(Mark(one.annotator, *figures, why, f"{one.n:,} repeats"))
+        figures = (None, None, None) if one.why else (one.identical, one.low, one.high)
+        marks.append(Mark(one.annotator, *figures, one.why or "", f"{one.n:,} repeats"))
     sentence = (
         "How often each annotator gave the same grade to a pair that came again, unmarked and far apart."
     )

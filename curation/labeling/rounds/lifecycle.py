@@ -43,6 +43,18 @@ class RoundState(NamedTuple):
     closed: bool
     closed_at: datetime | None
     open_items: int
+    answered: int
+
+    @property
+    def share(self) -> float:
+        """What is answered."""
+        return answered_share(self.answered, self.open_items)
+
+
+def answered_share(answered: int, left: int) -> float:
+    """What is answered; in whole percent it is not 100 while anything is left."""
+    share = answered / (answered + left)
+    return min(share, 0.99) if left else share
 
 
 class RoundDeleted(NamedTuple):
@@ -324,9 +336,13 @@ def _refuse_other_scales(cursor: Cursor, affected: list[RoundState], guide: Guid
 
 _STATES = """
 SELECT r.round_id, r.name, r.kind, r.opened_at, r.guide_hash, r.paused, r.closed, r.closed_at,
-       (SELECT count(*) FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-        WHERE p.round_id = r.round_id AND NOT coalesce(s.answered, false))
-FROM round_states r ORDER BY r.sequence
+       coalesce(n.open, 0), coalesce(n.answered, 0)
+FROM round_states r LEFT JOIN (
+    SELECT p.round_id, count(*) FILTER (s.answered) AS answered,
+           count(*) FILTER (NOT coalesce(s.answered, false)) AS open
+    FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+    GROUP BY p.round_id) n USING (round_id)
+ORDER BY r.sequence
 """
 
 _NEEDED = """

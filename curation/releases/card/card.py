@@ -143,10 +143,10 @@ def _agreement(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _consistency(rows: list[dict[str, Any]]) -> str:
     found = pooled_consistency([IntraAgreement(**row) for row in rows])
-    if found.share is None:
+    if found.identical is None:
         why = sorted({str(row["undefined"]) for row in rows}) or ["nobody judged"]
         return f"undefined ({'; '.join(why)})"
-    return f"{found.share:.1%} of {found.n:,} blind duplicates were graded alike"
+    return f"{found.identical:.1%} of {found.n:,} blind duplicates were graded alike"
 
 
 def _coverage(release: Opened) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _blind_duplicates(side: ComparedRelease) -> ComparedFigure:
     found = pooled_consistency([IntraAgreement(**row) for row in side.agreement.get("within", [])])
     if not found.n:
         return ComparedFigure(None, None, None, 0, "no blind duplicates")
-    return ComparedFigure(found.share, found.low, found.high, found.n, None)
+    return ComparedFigure(found.identical, found.low, found.high, found.n, None)
 
 
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")

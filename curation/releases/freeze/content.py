@@ -19,11 +19,12 @@ the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.agreement.gate import GateCheck
+from curation.labeling.rounds.lifecycle import RoundState
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
@@ -41,6 +42,7 @@ CHANGED = "pair graded on another version of the document"
 NO_DOCUMENT = "judged pair whose document is not in the current corpus"
 NO_QUERY = "judged pair whose query is not in the current sample"
 RETIRED = "judged pair whose query was retired"
+INCOMPLETE = "pair without every opinion that was planned"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
 
@@ -85,6 +87,7 @@ class Content:
     left_out_documents: reason → ids of the documents for which pairs were left out, each once.
     relabeled: what re-labelings did, for the header.
     sharing: the rule by which grades are shared, and what it did; None without one.
+    opinions: (opinions, those that were planned) → grades. only_complete: grades that lack some are left out.
     """
 
     tables: Mapping[str, PartRows]
@@ -100,7 +103,15 @@ class Content:
     left_out: dict[str, int]
     left_out_documents: dict[str, list[str]]
     relabeled: dict[str, Any]
+    opinions: Counter[tuple[int, int]]
+    open_rounds: Sequence[RoundState]
+    only_complete: bool = False
     sharing: Sharing | None = None
+
+    @property
+    def half_judged(self) -> int:
+        """Grades that rest on fewer opinions than were planned."""
+        return sum(count for (given, planned), count in self.opinions.items() if given < planned)
 
     @property
     def disputed(self) -> int:
@@ -115,11 +126,17 @@ class Content:
         return dict(sorted(Counter(self.split.parts[query_id] for query_id in lacking).items()))
 
 
-def content_of(rows: Rows, allow_changed: bool = False) -> Content:
-    """What the rows make as a release; `allow_changed` keeps grades of other versions of the documents."""
+def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = False) -> Content:
+    """What the rows make as a release.
+
+    Parameters
+    ----------
+    allow_changed: keep grades of other versions of the documents.
+    only_complete: leave pairs out that lack an opinion that was planned.
+    """
     split = parts.split_of(rows)
     consensus = settle_votes(rows.labels.votes)
-    taken = _PairsTaken(rows, split, allow_changed)
+    taken = _PairsTaken(rows, split, allow_changed, only_complete)
     sure = consensus.rule != MAJORITY
     qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))
     judgments, names, used = judgment_rows.judgments(rows, taken.queries)
@@ -165,12 +182,15 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         left_out=taken.left_out,
         left_out_documents=taken.left_out_documents,
         relabeled=rows.relabeled.header(),
+        opinions=taken.opinions,
+        open_rounds=rows.open_rounds,
+        only_complete=only_complete,
     )
 
 
 def header(content: Content, sealed: Iterable[str] = (), override: Override | None = None) -> Table:
-    """What the release is, in one row; 'changed', 'sharing', 'override' and what re-labelings did only where
-    there is any."""
+    """What the release is, in one row; 'changed', 'only_complete', 'sharing', 'override' and what
+    re-labelings did only where there is any."""
     described = {
         "format": FORMAT,
         "split_id": content.split.split_id,
@@ -184,6 +204,8 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
     described |= content.relabeled
     if content.changed:
         described["changed"] = content.changed
+    if content.only_complete:
+        described["only_complete"] = True
     if content.sharing is not None:
         described["sharing"] = content.sharing._asdict()
     if override is not None:
@@ -208,12 +230,15 @@ class _PairsTaken:
     queries: those with a pair that was taken; grades: part of the split → pairs.
     changed: pairs that were graded on another version of the document and are taken.
     relabeled: the taken pairs that a re-labeling asked about.
+    opinions: (opinions, those that were planned) → pairs that were taken.
     """
 
-    def __init__(self, rows: Rows, split: parts.Split, allow_changed: bool) -> None:
+    def __init__(self, rows: Rows, split: parts.Split, allow_changed: bool, only_complete: bool) -> None:
         self._documents = set(rows.labels.snapshot["document_id"].to_pylist())
         self._queries = {query.query_id for query in rows.labels.queries}
         self._retired, self._split, self._allow_changed = rows.relabeled.retired, split, allow_changed
+        self._unanswered, self._only_complete = rows.unanswered, only_complete
+        self.opinions: Counter[tuple[int, int]] = Counter()
         self._asked_again = {row[:2] for row in rows.relabeled.pairs}
         self._in_no_part: set[str] = set()
         self._counts: Counter[str] = Counter()
@@ -235,6 +260,7 @@ class _PairsTaken:
         self.queries.add(pair.query_id)
         self.grades[self._split.parts[pair.query_id]] += 1
         self.changed += pair.changed
+        self.opinions[pair.judgments, pair.judgments + self._lacking(pair)] += 1
         if pair[:2] in self._asked_again:
             self.relabeled.add(pair[:2])
         return True
@@ -257,9 +283,15 @@ class _PairsTaken:
             return RETIRED
         if pair.query_id not in self._queries:
             return NO_QUERY
+        if self._only_complete and self._lacking(pair):
+            return INCOMPLETE
         if reason := _no_grade(pair, self._allow_changed):
             return reason
         return None if pair.query_id in self._split.parts else NO_PART
+
+    def _lacking(self, pair: PairConsensus) -> int:
+        """How many opinions were planned and not given; a decision needs none."""
+        return 0 if pair.how == "adjudicated" else self._unanswered.get((pair.query_id, pair.document_id), 0)
 
 
 def _no_grade(pair: PairConsensus, allow_changed: bool) -> str | None:

@@ -17,6 +17,7 @@ from curation.door import open_door
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
+from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
@@ -61,6 +62,7 @@ class Frozen:
     override: who froze against it and why; None where the gate was open.
     parent: id of the release before the last re-labeling; None where there was none.
     coverage: what of the coverage map is in the release; None where the project never had one.
+    checks: the checklist as it was when it was frozen.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Frozen:
     override: Override | None
     parent: str | None = None
     coverage: FrozenCoverage | None = None
+    checks: tuple[FreezeCheck, ...] = ()
 
 
 def freeze(
@@ -92,6 +95,7 @@ def freeze(
     override: str | None = None,
     seal: Collection[str] = (),
     *,
+    only_complete: bool = False,
     share: str | None = None,
     reason: str | None = None,
 ) -> Frozen:
@@ -105,6 +109,7 @@ def freeze(
     override: freeze against the gate, for this reason; the release carries it, with the actor's number. Where
         the gate is open, it is not used.
     seal: parts of the split whose grades are handed out for a reason only, besides the one named test.
+    only_complete: leave pairs out that lack an opinion that was planned.
     share: 'identical': documents with the same text have a grade together (`sharing`).
     reason: why queries that a release seals are in an open part of this one.
 
@@ -127,7 +132,7 @@ def freeze(
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if share else []
         coverage_map = read_map_in_force(cursor)
-    content = content_of(rows, allow_changed)
+    content = content_of(rows, allow_changed, only_complete)
     del rows  # as large as what it became
     if share is not None:
         content = with_shared(content, share, corpus)
@@ -161,6 +166,7 @@ def freeze(
         override=overridden,
         parent=content.relabeled.get("parent"),
         coverage=coverage,
+        checks=checklist(content, sealed, allow_disputed),
     )
 
 
@@ -290,6 +296,7 @@ def _keep(
 ) -> bool:
     """Store the release; says whether the name is new."""
     manifest = {
+        **({"half_judged": content.half_judged} if content.half_judged else {}),
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},

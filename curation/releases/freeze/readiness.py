@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from curation.agreement.gate import Gate
 from curation.errors import RefusedError
-from curation.releases.freeze.content import CHANGED, content_of
+from curation.releases.freeze.checklist import FreezeCheck, checklist
+from curation.releases.freeze.content import Content, content_of
 from curation.releases.freeze.freeze import refuse_open
 from curation.releases.freeze.reading import read_rows
+from curation.releases.freeze.request import FreezeRequest
 from curation.releases.seal import chosen_seals
 from curation.store import Store
 
@@ -19,33 +20,27 @@ class Readiness:
 
     Attributes
     ----------
-    queries, grades: part of the split → number.
-    sealed: parts that are sealed in any case.
-    changed: pairs that were graded on another version of their document only.
+    content: without its tables.
+    sealed: parts that would be sealed.
     without_relevant: part of the split → queries in it that have no relevant document.
-    left_out: reason → number.
     """
 
-    queries: dict[str, int]
-    grades: dict[str, int]
+    content: Content
     sealed: tuple[str, ...]
-    documents: int
-    disputed: int
-    changed: int
     without_relevant: dict[str, int]
-    left_out: dict[str, int]
-    gate: Gate
+    checks: tuple[FreezeCheck, ...]
 
     def problem(self, allow_disputed: bool) -> str | None:
         """Why it would be refused whatever the reason, in words for a page; None where nothing is known."""
+        found = self.content
         try:
-            refuse_open(self.disputed, sum(self.grades.values()), self.left_out, allow_disputed)
+            refuse_open(found.disputed, sum(found.grades.values()), found.left_out, allow_disputed)
         except RefusedError as error:
             return error.found
         return None
 
 
-def readiness(store: Store, allow_changed: bool = False) -> Readiness:
+def readiness(store: Store, request: FreezeRequest) -> Readiness:
     """What `freeze` would make of the labels of now, without checking the split again.
 
     Raises
@@ -54,15 +49,11 @@ def readiness(store: Store, allow_changed: bool = False) -> Readiness:
     """
     with store.reading() as cursor:
         rows = read_rows(cursor)
-    content = content_of(rows, allow_changed)
+    content = content_of(rows, request.allow_changed, request.only_complete)
+    sealed = chosen_seals(content.queries, request.seal)
     return Readiness(
-        queries=content.queries,
-        grades=content.grades,
-        sealed=chosen_seals(content.queries),
-        documents=content.documents,
-        disputed=content.disputed,
-        changed=content.changed or content.left_out.get(CHANGED, 0),
+        content=replace(content, tables={}),
+        sealed=sealed,
         without_relevant=content.without_relevant,
-        left_out=content.left_out,
-        gate=content.agreement.gate,
+        checks=checklist(content, sealed, request.allow_disputed),
     )

@@ -13,8 +13,10 @@ from curation.agreement.between.grades import Grades, read_grades
 from curation.agreement.gate import Demand, all_imported, read_demand
 from curation.errors import RefusedError
 from curation.guides.guide import Guide, guide_by_hash
+from curation.labeling.rounds.lifecycle import RoundState, open_states
 from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
+from curation.releases.stored import NOT_COUNTED
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Round, get_setting, require_setting
 from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
@@ -39,6 +41,8 @@ class Rows(NamedTuple):
     people: every name and e-mail address by which the project knows somebody, with the annotator's name.
     guides: all that the project has, by hash.
     demand, all_imported: what the gate asks of the agreement.
+    open_rounds: those under way that count.
+    unanswered: pair → people who were asked about it and have not answered.
     """
 
     labels: SplitLabels
@@ -67,6 +71,8 @@ class Rows(NamedTuple):
     answers: pa.Table
     synthetic: pa.Table
     pool_sample: pa.Table
+    open_rounds: list[RoundState]
+    unanswered: dict[tuple[str, str], int]
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -110,6 +116,8 @@ def read_rows(cursor: Cursor) -> Rows:
         answers=_table(cursor, _ANSWERS),
         synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
+        open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],
+        unanswered={tuple(row[:2]): row[2] for row in cursor.execute(_UNANSWERED, [NOT_COUNTED]).fetchall()},
     )
     give_back(cursor)
     return rows
@@ -190,6 +198,13 @@ _POOL_SAMPLE = """
     FROM pool_sample_pairs
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
     GROUP BY ALL ORDER BY pool_id, query_id, band
+"""
+_UNANSWERED = """
+    SELECT query_id, document_id, count(DISTINCT annotator)
+    FROM live_presentations p JOIN rounds r USING (round_id)
+    LEFT JOIN presentation_states s USING (presentation_id)
+    WHERE NOT coalesce(s.answered, false) AND p.duplicate_of IS NULL AND NOT list_contains(?::TEXT[], r.kind)
+    GROUP BY query_id, document_id
 """
 _SYNTHETIC = """
     SELECT query_id, writer AS model, detail::TEXT AS detail,

@@ -24,6 +24,13 @@ class FreezeRequest:
             "left out and counted.",
         ),
     ] = False
+    only_complete: Annotated[
+        bool,
+        Option(
+            "Only pairs with all their votes",
+            "Leave pairs out that lack an opinion. What counts is who was asked about them in a round.",
+        ),
+    ] = False
     share: Annotated[
         str | None,
         Option(

@@ -614,4 +614,7 @@ def test_the_command_refuses_with_the_figures_and_freezes_with_a_reason(tmp_path
     assert "must reach 0.667" in str(refused.exception)
     done = invoke([*command, "--override", "a draft"])
     assert "Frozen against the gate; the release says so: “a draft”." in done.stdout
-    assert "consistency: not asked for: all judgments were imported" in done.stdout
+    looked = invoke([*command, "--dry-run", "--json"])
+    checks = {one["name"]: one for one in json.loads(looked.stdout)["checks"]}
+    assert checks["consistency"]["sentence"].startswith("Not asked for: all judgments were imported")
+    assert (checks["ordinal alpha"]["state"], checks["opinions"]["state"]) == ("block", "ok")

@@ -1,0 +1,93 @@
+"""The checklist of a freeze: what is to be known of the labels before they become a release.
+
+Opinions are counted against what was planned: a pair lacks one for each person who was asked about it in a
+round that counts and has not answered. A reviewer's decision needs no further opinion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from curation.agreement.gate import GateCheck
+from curation.labeling.rounds.lifecycle import RoundState
+from curation.releases.freeze.content import Content
+from curation.reports.page import Table
+from curation.text import amount, decimal, listed, percent
+
+CheckState = Literal["ok", "warn", "block", "unknown"]
+STATES: Mapping[str, CheckState] = {"met": "ok", "missed": "block", "not asked for": "ok"}
+WORDS = {"ok": "ok", "warn": "to look at", "block": "in the way", "unknown": "not known"}
+
+
+class FreezeCheck(NamedTuple):
+    """One line of the checklist; `block` stops a freeze until somebody decides or gives a reason."""
+
+    name: str
+    state: CheckState
+    sentence: str
+    figure: str
+
+
+def checklist(
+    content: Content, sealed: Sequence[str], allow_disputed: bool = False
+) -> tuple[FreezeCheck, ...]:
+    """Opinions, open rounds, disputes, the figures of the gate, and the seal, as they are at this moment."""
+    return (
+        _opinions(content.opinions),
+        _rounds(content.open_rounds),
+        _disputes(content.disputed, content.agreement.counts.disputed, allow_disputed),
+        *map(_figure, content.agreement.gate.checks),
+        _seal(sealed),
+    )
+
+
+def check_table(checks: Sequence[FreezeCheck]) -> Table:
+    """The checklist for a terminal."""
+    rows = tuple((one.name, WORDS[one.state], one.figure, one.sentence) for one in checks)
+    return Table("Checklist", ("Check", "State", "Figure", "What it says"), rows, words=True)
+
+
+def _opinions(found: Counter[tuple[int, int]]) -> FreezeCheck:
+    grades = found.total()
+    if not grades:
+        return FreezeCheck("opinions", "unknown", "No pair has a grade.", "–")
+    lacking = sorted(((n, pair) for pair, n in found.items() if pair[0] < pair[1]), reverse=True)
+    said = [
+        f"{count:,} of {grades:,} grades have {amount(given, 'opinion')} of {planned} planned"
+        for count, (given, planned) in lacking
+    ]
+    whole = percent(1 - sum(count for count, _ in lacking) / grades)
+    sentence = f"{'; '.join(said) or 'All grades have every opinion that was planned'}."
+    return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, whole)
+
+
+def _rounds(found: Sequence[RoundState]) -> FreezeCheck:
+    said = listed([f"{one.round} is {percent(one.share)} answered" for one in found])
+    sentence = f"Open rounds: {said}." if found else "No round is open."
+    return FreezeCheck("open rounds", "warn" if found else "ok", sentence, f"{len(found):,}")
+
+
+def _disputes(disputed: int, everywhere: int, allowed: bool) -> FreezeCheck:
+    others = everywhere - disputed
+    more = f" {amount(others, 'other disputed pair is', 'other disputed pairs are')} left out in any case."
+    more = more if others else ""
+    if not disputed:
+        return FreezeCheck("disputes", "ok", f"No pair of this release is disputed.{more}", "0")
+    said = f"{amount(disputed, 'pair is', 'pairs are')} disputed and without a grade."
+    what = "They are left out." if allowed else "Decide them, or leave them out."
+    return FreezeCheck("disputes", "warn" if allowed else "block", f"{said} {what}{more}", f"{disputed:,}")
+
+
+def _figure(check: GateCheck) -> FreezeCheck:
+    said = check.sentence.partition(": ")[2]
+    state = STATES.get(check.state, "unknown")
+    return FreezeCheck(check.figure, state, f"{said[0].upper()}{said[1:]}.", decimal(check.value))
+
+
+def _seal(sealed: Sequence[str]) -> FreezeCheck:
+    if sealed:
+        said = f"The grades of {listed(sealed)} leave only with a reason, which is logged."
+        return FreezeCheck("seal", "ok", said, ", ".join(sealed))
+    return FreezeCheck("seal", "warn", "No part is sealed: systems can be tuned on every grade.", "–")
