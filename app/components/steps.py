@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from curation.path.step import WORDS
+from curation.path.step import WORDS, State
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
 
 
 def step_row(
-    name: str, state: str, line: str, mark: str, *, said: str = "", figures: str = "", is_next: bool = False
+    name: str, state: State, line: str, mark: str, *, said: str = "", figures: str = "", is_next: bool = False
 ) -> str:
     """One row, as HTML.
 

@@ -65,9 +65,7 @@ def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
             ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and why are logged.")
             asks.ask("reason")
         request = asks.request()
-        problem = context.problem(KIND) or (
-            None if request.parts else "Choose a part whose grades are written."
-        )
+        problem = context.problem(KIND) or (None if request.parts else "Choose a part to include.")
         asked = st.form_submit_button(
             "Prepare the export",
             type="primary",

@@ -15,6 +15,7 @@ from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job, jobs_of
+from curation.path.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
 from curation.releases.freeze.content import Content
 from curation.releases.freeze.readiness import Readiness, readiness
@@ -31,8 +32,8 @@ KIND = "freeze"
 """The kind of job that freezes."""
 
 
-KINDS = {"ok": "done", "warn": "needs attention", "block": "needs attention", "unknown": "not begun"}
-"""State of a check → of a step that looks like it."""
+KINDS: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
+"""State of a check → of a step that looks like it; others need attention."""
 
 
 def show(context: PageContext) -> None:
@@ -86,11 +87,11 @@ def _contents(found: Content, without_relevant: Mapping[str, int]) -> None:
 def checks(found: Sequence[FreezeCheck]) -> None:
     """The checklist: a line for each check, with its state."""
     ui.heading("Before you freeze")
-    rows = [
-        step_row(one.name.capitalize(), KINDS[one.state], one.sentence, "?", said=WORDS[one.state])
-        for one in found
-    ]
-    st.html(f'<div class="gs-checks">{"".join(rows)}</div>')
+    rows = ""
+    for one in found:
+        state = KINDS.get(one.state, "needs attention")
+        rows += step_row(one.name.capitalize(), state, one.sentence, "?", said=WORDS[one.state])
+    st.html(f'<div class="gs-checks">{rows}</div>')
 
 
 def _form(offered: Mapping[str, Sequence[str]]) -> Form[FreezeRequest]:

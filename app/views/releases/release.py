@@ -115,7 +115,7 @@ def show(context: PageContext) -> None:
             key="release",
             format_func=lambda one: marked(one, marks.get(one)),
         )
-        view = ui.part("What of the release", VIEWS, "view")
+        view = st.selectbox("Show", VIEWS, width=240, key="view", bind="query-params")
     try:
         _view(context, view, by_name[name or releases[-1].name], releases)
     except CurationError as error:  # it was altered since it was frozen

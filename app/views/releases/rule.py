@@ -56,7 +56,7 @@ def show(context: PageContext) -> None:
     ui.heading(f"Current rule: {NAMES[rule.name]}")
     ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
-    rows = [_row("In force", now.counts)]
+    rows = [_row("Current", now.counts)]
     effect = now if wanted == rule else _effect(store, state, wanted)
     if wanted != rule:
         rows.append(_row(NAMES[wanted.name], effect.counts))
