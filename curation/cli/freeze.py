@@ -26,7 +26,7 @@ def freeze(
     context: typer.Context,
     name: ReleaseName,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what speaks against a freeze, as a checklist; freeze nothing.")
+        bool, typer.Option("--dry-run", help="Say what speaks against a freeze. Freeze nothing.")
     ] = False,
     by: By = COMMAND_LINE,
     as_json: Json = False,
