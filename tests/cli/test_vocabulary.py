@@ -105,7 +105,8 @@ ALONE = set(
     --min-f1
     --min-probability
     --name --new-release --new-round --no-candidates --no-tag
-    --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite --pair-field --pairs
+    --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
+    --pair-field --pairs
     --parallel --pass-mark --password-stdin --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
     --query-text-field --question --quota --random-negatives --reason-field --region
