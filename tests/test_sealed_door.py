@@ -39,7 +39,7 @@ from curation.store import Annotator, open_store
 from curation.text import ISOLATES, printable
 from docs import make_commands
 from tests.support.command_line import invoke
-from tests.support.page import page_at
+from tests.support.page import page_at, unlinked_rows
 from tests.support.projects import rows_of
 from tests.support.sealed_project import CANARY, PEOPLE, QUERIES, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
@@ -540,6 +540,7 @@ def draw(address: str, name: str, role: str, parameters: dict[str, str]) -> str:
         page.query_params[key] = value
     page.run()
     assert not page.exception, page.exception
+    assert not unlinked_rows(page), "every row that names a query opens it"
     return "\n".join(str(getattr(element, "proto", "")) for element in elements(page.main))
 
 

@@ -24,6 +24,7 @@ from curation.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING
 from curation.presentation.drawing import ReadDocument, draw
+from curation.reports.page import QueryName
 from curation.store import Annotator
 from curation.text import isolated
 
@@ -143,6 +144,6 @@ def _pass(task: WritingTask, writer: str) -> str:
 def _written(queue: WritingQueue) -> None:
     if not queue.written:
         return
-    rows = [(own.text, own.kind, own.document_id) for own in queue.written[:SHOWN]]
+    rows = [(QueryName(own.text, own.query_id), own.kind, own.document_id) for own in queue.written[:SHOWN]]
     more = "" if len(queue.written) <= SHOWN else f", the last {SHOWN} of {len(queue.written):,}"
     ui.table(f"Queries that you wrote{more}", ["Query", "For", "Document"], rows, words=True)

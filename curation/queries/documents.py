@@ -113,8 +113,8 @@ def read_documents(
     NotFoundError: the project has no such query.
     """
     with store.reading() as cursor:
-        facts = read_facts(cursor, query_id, reader)
         is_open = door_or_shut(cursor, door).shows(query_id)
+        facts = read_facts(cursor, query_id, reader, with_answers=is_open)
         own = own_documents(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
         settled = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}

@@ -34,7 +34,7 @@ class QueryFacts(NamedTuple):
     searches: how often it was asked: as the sample counted it, else in all logs; None without either.
     part: of the split in force; None where there is none.
     retired: why it left the set; None where it did not.
-    answers: the reference answers.
+    answers: the reference answers, where they were asked for.
     """
 
     query_id: str
@@ -51,8 +51,12 @@ class QueryFacts(NamedTuple):
     answers: tuple[str, ...]
 
 
-def read_facts(cursor: Cursor, query_id: str, reader: Annotator) -> QueryFacts:
+def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
     """What a query is.
+
+    Parameters
+    ----------
+    with_answers: read the reference answers; people's may be sealed.
 
     Raises
     ------
@@ -60,7 +64,8 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator) -> QueryFacts:
     NotFoundError: the project has no such query.
     """
     require_role(reader, *READERS)
-    return _read(cursor, query_id)
+    found = _read(cursor, query_id)
+    return found if with_answers else found._replace(answers=())
 
 
 def _read(cursor: Cursor, query_id: str) -> QueryFacts:

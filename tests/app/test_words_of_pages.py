@@ -20,6 +20,7 @@ from curation.store import Annotator, open_store
 from docs import make_commands
 from tests.support import ROOT
 from tests.support.every_page import PEOPLE, build
+from tests.support.page import unlinked_rows
 
 LEE = Annotator("lee", "lead", False)
 PARTS = {
@@ -120,7 +121,7 @@ def sentences(kind: str, text: str) -> list[str]:
 
 
 def faults(page: AppTest) -> list[str]:
-    found = []
+    found = [f"a row that does not open its query: {row}" for row in unlinked_rows(page)]
     for kind, text in texts_of(page):
         said = unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL))
         said = KEYS.sub("", said).replace("\\", "")

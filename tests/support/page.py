@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -32,6 +33,21 @@ def run(page: AppTest) -> AppTest:
 def whole(page: AppTest) -> AppTest:
     assert not page.exception, page.exception
     return page
+
+
+TABLE = re.compile(r"<caption>(.*?)</caption><thead>(.*?)</thead><tbody>(.*?)</tbody>", re.DOTALL)
+NAMES_A_QUERY = re.compile(r">(?:Query|Question|Query id)</th>", re.IGNORECASE)
+
+
+def unlinked_rows(page: AppTest) -> list[str]:
+    """Rows of tables with a column of queries that do not open the page of their query."""
+    return [
+        f"{caption}: {row}"
+        for caption, head, body in TABLE.findall(html(page))
+        if NAMES_A_QUERY.search(head)
+        for row in body.split("</tr>")[:-1]
+        if 'class="gs-page"' not in row and "<td>the whole guide</td>" not in row
+    ]
 
 
 def html(page: AppTest) -> str:

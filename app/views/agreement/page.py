@@ -12,7 +12,7 @@ from app.next_step import missing_step
 from app.page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.views.agreement import checks
 from curation.agreement.annotators.details import annotator_details
-from curation.agreement.between.disagreement_sources import QueryShare
+from curation.agreement.between.disagreement_sources import GradesMet, QueryShare
 from curation.agreement.report.quality import RoundQuality, early_warnings, quality_of
 from curation.agreement.report.report import (
     Verdict,
@@ -22,11 +22,18 @@ from curation.agreement.report.report import (
     read_fingerprint,
     verdict_of,
 )
-from curation.agreement.report.sections import QUERIES, Layers, agreement_page, feedback_section, layers
+from curation.agreement.report.sections import (
+    GRADES,
+    QUERIES,
+    Layers,
+    agreement_page,
+    feedback_section,
+    layers,
+)
 from curation.labeling.rounds.rounds import list_rounds
 from curation.reports.page import QueryName, Section
 from curation.store import Annotator, Store
-from curation.text import percent
+from curation.text import amount, percent
 
 ALL = "All rounds"
 KEPT = 4
@@ -48,6 +55,7 @@ class Shown(NamedTuple):
 
     layers: Layers
     queries: tuple[QueryShare, ...]
+    met: tuple[GradesMet, ...]
     feedback: Section
     page: str | None
 
@@ -83,6 +91,8 @@ def show(annotator: Annotator) -> None:
             _pairs(shown.queries)
         else:
             ui.section(section)
+        if section.heading == GRADES:
+            _met(shown.met)
     if round_name is not None and annotator.role in LEADS:
         checks.blind_items(store, round_name)
     with st.expander("All coefficients, and what they rest on"):
@@ -118,9 +128,24 @@ def computed(_store: Store, path: str, fingerprint: str, round_name: str | None)
     return Shown(
         layers(report),
         report.details.sources.queries if report.details else (),
+        report.details.sources.met if report.details else (),
         feedback_section(people),
         agreement_page(report, people) if report.between.units else None,
     )
+
+
+def _met(found: tuple[GradesMet, ...]) -> None:
+    """The pairs of a cell of the confusion table."""
+    cells = {f"{one.lower} and {one.higher}: {amount(one.pairs, 'pair')}": one for one in found}
+    chosen = st.pills("Pairs that got both grades", list(cells), key="cell") if cells else None
+    if chosen in cells:
+        one = cells[chosen]
+        rows = [
+            (QueryName(pair.text, pair.query_id, pair.document_id), pair.document_id) for pair in one.named
+        ]
+        ui.table(
+            f"The first {len(rows):,} of {amount(one.pairs, 'pair')}", ["Query", "Document"], rows, words=True
+        )
 
 
 def _pairs(queries: tuple[QueryShare, ...]) -> None:

@@ -28,6 +28,7 @@ from curation.answers.tasks import (
 )
 from curation.door import withheld
 from curation.people.annotators import able_to_judge
+from curation.reports.page import QueryName
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
 from curation.text import amount
@@ -137,7 +138,10 @@ def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
 
 
 def _queries(status: AnswerTaskStatus) -> None:
-    rows = [(one.query, STATES[one.how], joined(one.answers) or one.why) for one in status.queries]
+    rows = [
+        (QueryName(one.query, one.query_id), STATES[one.how], joined(one.answers) or one.why)
+        for one in status.queries
+    ]
     ui.table("Queries", ["Query", "State", "Reference answers, or why they differ"], rows[:SHOWN], words=True)
     if len(rows) > SHOWN:
         ui.quiet(f"Not shown: {len(rows) - SHOWN:,} more queries.")

@@ -15,7 +15,7 @@ which opinions differ, with the words that reviewers and annotators left on just
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -69,6 +69,8 @@ def confusion(basis: Basis, scale: Sequence[int]) -> GradeConfusion:
 NO_REASON = "no reason given"
 SHOWN = 10
 """Queries, and remarks on a line of the guide, that are listed one by one."""
+NAMED = 50
+"""Pairs with the same two grades that are listed."""
 
 
 class PairOpinions(NamedTuple):
@@ -92,6 +94,23 @@ class QueryShare:
     units: int
     disputed: int
     opinions: tuple[PairOpinions, ...] = ()
+
+
+class MetPair(NamedTuple):
+    """A document of a query."""
+
+    query_id: str
+    text: str
+    document_id: str
+
+
+class GradesMet(NamedTuple):
+    """Two grades that were given to the same pairs, and the first `NAMED` of these that may be shown."""
+
+    lower: int
+    higher: int
+    pairs: int
+    named: tuple[MetPair, ...]
 
 
 class PairRemark(NamedTuple):
@@ -146,6 +165,7 @@ class DisagreementSources:
         `sealed` of these are not named.
     half: the smallest number of queries that hold half of it.
     lines: by two grades, the most disagreement first. unjudged: reasons for cannot-tell, by frequency.
+    met: by two grades, in the order of the scale: the pairs of a cell of the confusion table.
     """
 
     queries: tuple[QueryShare, ...]
@@ -154,6 +174,7 @@ class DisagreementSources:
     sealed: int
     lines: tuple[GuideLine, ...]
     unjudged: tuple[Unjudged, ...]
+    met: tuple[GradesMet, ...] = ()
 
 
 class PairDecision(NamedTuple):
@@ -217,7 +238,18 @@ def disagreement_sources(
         sealed=disagreeing - len(shown),
         lines=_lines(basis, grades, scale, words, whole[0] * distances / (total or 1.0), door),
         unjudged=_unjudged(grades),
+        met=tuple(_met(basis, grades, scale, words, door)),
     )
+
+
+def _met(basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: Door) -> Iterator[GradesMet]:
+    there = basis.counts > 0
+    for first, second in combinations(range(len(scale)), 2):
+        units = basis.units[there[:, first] & there[:, second]].tolist()
+        ids = [(grades.query_ids[grades.unit_queries[unit]], grades.documents[unit]) for unit in units]
+        named = [MetPair(one, words.texts.get(one, one), other) for one, other in ids if door.shows(one)]
+        if units:
+            yield GradesMet(scale[first], scale[second], len(units), tuple(named[:NAMED]))
 
 
 def _query(basis: Basis, grades: Grades, words: Words, place: int, share: float) -> QueryShare:

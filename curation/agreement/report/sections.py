@@ -50,6 +50,7 @@ ANNOTATORS = 40
 
 
 QUERIES = "Queries with the most disagreement"
+GRADES = "Grades and their boundaries"
 """The section whose queries a page opens to their pairs."""
 
 
@@ -184,7 +185,7 @@ def _grades(report: AgreementReport, details: Details) -> Section:
         *_confusion(details.confusion, names),
     ]
     sentence, remark = findings.boundaries(details.by.boundary), findings.confusion(details.sources)
-    return _section("Grades and their boundaries", sentence, shown, remark)
+    return _section(GRADES, sentence, shown, remark)
 
 
 def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:

@@ -63,6 +63,7 @@ class WritingTask(NamedTuple):
 class OwnQuery(NamedTuple):
     """A query that a writer wrote, and the document it was written for."""
 
+    query_id: str
     text: str
     kind: str
     document_id: str
@@ -234,8 +235,8 @@ def _shown(cursor: Cursor, task: _StoredTask) -> WritingTask:
 
 def _own_queries(cursor: Cursor, writer: str) -> list[OwnQuery]:
     sql = """
-        SELECT q.text, c.purpose, c.document_id FROM coverage_queries c JOIN queries q USING (query_id)
-        JOIN writing_endings e USING (query_id) JOIN writing_tasks t USING (task_id)
+        SELECT query_id, q.text, c.purpose, c.document_id
+        FROM coverage_queries c JOIN queries q USING (query_id) JOIN writing_endings e USING (query_id) JOIN writing_tasks t USING (task_id)
         WHERE t.writer = ? ORDER BY c.rowid DESC
     """
     return fetch(cursor, OwnQuery, sql, [writer])

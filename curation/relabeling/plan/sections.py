@@ -81,5 +81,11 @@ def pair_table(plan: ShownPlan, limit: int) -> Table:
 def query_table(plan: ShownPlan, limit: int) -> Table:
     """The queries that leave or join."""
     columns = ("Query", "What", "Why", "Type", "Searches")
-    rows = ((one.normalised, one.kind, one.reason, one.stratum, one.traffic) for one in plan.queries[:limit])
+    rows = (
+        (
+            QueryName(one.normalised, plan.query_ids.get(one.normalised, "")),
+            *(one.kind, one.reason, one.stratum, one.traffic),
+        )
+        for one in plan.queries[:limit]
+    )
     return Table(first("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -64,7 +65,8 @@ class PlanPairRow(NamedTuple):
 class ShownPlan:
     """A plan to be read: its report, its pairs by query, and the queries that leave or join.
 
-    `sealed` counts the pairs whose grade is not named.
+    `sealed` counts the pairs whose grade is not named. `query_ids`: by normalised text, of the queries that
+    the project has.
     """
 
     plan_id: str
@@ -74,6 +76,7 @@ class ShownPlan:
     pairs: tuple[PlanPairRow, ...]
     sealed: int
     queries: tuple[QueryChange, ...]
+    query_ids: Mapping[str, str]
 
 
 def find_plan(cursor: Cursor, name: str | None = None) -> PlanRow:
@@ -139,7 +142,14 @@ def show_plan(store: Store, name: str | None = None) -> ShownPlan:
             ),
             sealed=sum(pair.query_id in hidden for pair in pairs),
             queries=tuple(plan_queries(cursor, plan.plan_id)),
+            query_ids=dict(cursor.execute(_KNOWN, [plan.plan_id]).fetchall()),
         )
+
+
+_KNOWN = """
+SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
+USING (normalised) GROUP BY normalised
+"""
 
 
 _PLANS = """

@@ -79,7 +79,7 @@ def new_query_table(found: SetStaleness, limit: int) -> Table:
     """Queries of the traffic that the set does not have."""
     rows = tuple((one.normalised, one.searches) for one in found.new_queries[:limit])
     title = first("Queries that are new", len(found.new_queries), limit)
-    return Table(title, ("Query", "Searches"), rows, words=True)
+    return Table(title, ("Logged text", "Searches"), rows, words=True)
 
 
 def first(what: str, count: int, limit: int) -> str:

@@ -11,7 +11,9 @@ from curation.agreement.between.disagreement_sources import (
     NO_REASON,
     SHOWN,
     DisagreementSources,
+    GradesMet,
     GuideGap,
+    MetPair,
     PairDecision,
     PairRemark,
     Unjudged,
@@ -77,6 +79,14 @@ def test_the_query_with_all_disagreement_holds_half_of_it_alone() -> None:
         1,
     )
     assert one.pairs == pytest.approx(1 / 21)
+
+
+def test_a_cell_of_the_confusion_table_has_its_pairs_and_names_no_sealed_one() -> None:
+    rows = [("q", "d", "ada", 0), ("q", "d", "ben", 3), ("z", "e", "ada", 0), ("z", "e", "ben", 3)]
+    found = disagreement_sources(
+        basis(grades_of(rows)), grades_of(rows), SCALE, NO_WORDS, Door(frozenset("z"))
+    )
+    assert found.met == (GradesMet(0, 3, 2, (MetPair("q", "q", "d"),)),)
 
 
 def test_a_jump_over_the_scale_weighs_more_than_a_step() -> None:
