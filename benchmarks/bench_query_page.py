@@ -71,7 +71,8 @@ def plain_page(store: Store, query_id: str) -> AppTest:
 
         with project_store().reading() as cursor:
             rows = cursor.execute(
-                "SELECT document_id, list(grade) FROM counted_judgments WHERE query_id = ? GROUP BY document_id",
+                "SELECT document_id, list(grade) FROM counted_judgments "
+                "WHERE query_id = ? GROUP BY document_id",
                 [query_id],
             ).fetchall()
         st.title(query_id)
@@ -110,7 +111,7 @@ def main() -> None:
                 shown = run(store, ids[number * 7 % len(ids)])
                 seconds = (time.perf_counter() - started, time.process_time() - worked)
                 assert not isinstance(shown, AppTest) or not shown.exception, shown
-                spent[name] += [seconds] if number or asked.queries == 1 else []  # the first run imports
+                spent[name] += [seconds] if number else []  # the first run imports
         if before is None:
             del os.environ[PROJECT]
         else:
@@ -121,10 +122,8 @@ def main() -> None:
     for name, each in spent.items():
         found[name] = [1000 * median(one) for one in zip(*each, strict=True)]
         print(f"| {name} | {found[name][0]:.0f} | {found[name][1]:.0f} |")
-    ratios = [
-        one / other
-        for one, other in zip(found["the page of a query"], found["a plain Streamlit table"], strict=True)
-    ]
+    page, table = found["the page of a query"], found["a plain Streamlit table"]
+    ratios = [one / other for one, other in zip(page, table, strict=True)]
     print(f"\nthe page ÷ the plain table: {ratios[0]:.2f} by the clock, {ratios[1]:.2f} of the processors")
 
 

@@ -236,7 +236,8 @@ def _shown(cursor: Cursor, task: _StoredTask) -> WritingTask:
 def _own_queries(cursor: Cursor, writer: str) -> list[OwnQuery]:
     sql = """
         SELECT query_id, q.text, c.purpose, c.document_id
-        FROM coverage_queries c JOIN queries q USING (query_id) JOIN writing_endings e USING (query_id) JOIN writing_tasks t USING (task_id)
+        FROM coverage_queries c JOIN queries q USING (query_id)
+        JOIN writing_endings e USING (query_id) JOIN writing_tasks t USING (task_id)
         WHERE t.writer = ? ORDER BY c.rowid DESC
     """
     return fetch(cursor, OwnQuery, sql, [writer])
