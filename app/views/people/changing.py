@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app import ui
-from app.acts import Acts
+from app.acts import Acts, FormState
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
 from curation.labeling.practice.opening import let_pass, practise_again
@@ -25,8 +25,8 @@ from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
 from curation.text import amount, percent
 
-PEOPLE = "people"
-"""The form state that all forms of the page share: each act brings new fields and buttons."""
+CHOSEN = "person"
+"""The parameter of the address that names the account which is open."""
 MEANING = {
     "annotator": "grades documents",
     "reviewer": "grades, and settles disagreements",
@@ -40,6 +40,11 @@ class Done(NamedTuple):
 
     said: str
     link: str = ""
+
+
+def forms(acts: Acts) -> FormState:
+    """The state that all forms of an account share: each act brings new fields and buttons."""
+    return acts.form(f"people {st.query_params.get(CHOSEN)}")
 
 
 def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
@@ -72,7 +77,7 @@ def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
 def invite_somebody(store: Store, acts: Acts) -> None:
     ui.heading("Invite somebody")
     by_provider, by_password = auth_settings().providers, auth_settings().passwords
-    with st.form(f"invite {acts.form(PEOPLE).key}"):
+    with st.form(f"invite {forms(acts).key}"):
         name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.").strip()
         role = st.selectbox(
             "Role", ROLES, format_func=lambda role: f"{role}: {MEANING[role]}", key="new role"
@@ -103,11 +108,11 @@ def act(acts: Acts, said: str | Callable[[Any], Done], action: Callable[..., Any
         accounts().expire()
         return Done(said) if isinstance(said, str) else said(result)
 
-    acts.do(acts.form(PEOPLE), and_tell)
+    acts.do(forms(acts), and_tell)
 
 
 def _clicked(acts: Acts, label: str, key: str = "", **more: Any) -> bool:
-    return st.button(label, key=f"{label} {key} {acts.form(PEOPLE).key}", **more)
+    return st.button(label, key=f"{label} {key} {forms(acts).key}", **more)
 
 
 def _with_link() -> Callable[[Invitation], Done]:
@@ -123,9 +128,10 @@ def _with_link() -> Callable[[Invitation], Done]:
 
 
 def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    place = f"{acts.form(PEOPLE).key} {chosen.name}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        role = st.selectbox("Role", ROLES, index=ROLES.index(chosen.role), key=f"role {place}", width=180)
+        role = st.selectbox(
+            "Role", ROLES, index=ROLES.index(chosen.role), key=f"role {forms(acts).key}", width=180
+        )
         asked = _clicked(acts, "Change role")
     if open_items:
         ui.quiet(
@@ -144,7 +150,7 @@ def _link(store: Store, acts: Acts, chosen: Account) -> None:
 
 
 def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
-    with st.form(f"address {acts.form(PEOPLE).key} {chosen.name}"):
+    with st.form(f"address {forms(acts).key}"):
         new = st.text_input("E-mail address for the identity provider", placeholder="ada@example.org")
         asked = st.form_submit_button("Add address")
     if asked:
@@ -201,7 +207,7 @@ def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
         act(acts, said, practise_again, store, status.round, status.annotator)
     if running:
         ui.quiet("They can practise again once all items are answered.")
-    with st.form(f"pass {acts.form(PEOPLE).key} {status.round_id} {status.annotator}"):
+    with st.form(f"pass {forms(acts).key} {status.round_id}"):
         reason = st.text_input("Why they may begin without having passed", max_chars=500)
         asked = st.form_submit_button("Let pass")
     if asked and not reason.strip():
@@ -213,7 +219,7 @@ def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
 
 def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
     work = f"; {open_items:,} open items go to the others in their rounds" if open_items else ""
-    with st.form(f"deactivate {acts.form(PEOPLE).key} {chosen.name}"):
+    with st.form(f"deactivate {forms(acts).key}"):
         sure = st.checkbox(f"{ui.plain(chosen.name)} cannot sign in any more, also where they are now{work}")
         asked = st.form_submit_button("Deactivate")
     if asked and not sure:

@@ -12,13 +12,13 @@ from app.components.links import PageLink, page_link
 from app.context import project_store
 from app.page import LEADS, SETTINGS, AppPage
 from app.views.people import changing
-from app.views.people.changing import PEOPLE, Done
+from app.views.people.changing import CHOSEN, Done
 from curation.labeling.rounds.forecast import Workload, workloads
 from curation.people.accounts import Account, list_accounts
 from curation.store import Annotator
 
 COLUMNS = ["Name", "Role", "Signs in", "Judged", "Open items", "Since"]
-ADDRESS, CHOSEN = "/people", "person"
+ADDRESS = "/people"
 
 
 def show(annotator: Annotator) -> None:
@@ -32,7 +32,7 @@ def show(annotator: Annotator) -> None:
         ui.table("Everybody", COLUMNS, [_row(one, loads.get(one.name)) for one in found])
         ui.quiet("Choose a name to change the account. People whom you deactivate keep their judgments.")
     with right:
-        _done(acts.form(PEOPLE).result)
+        _done(changing.forms(acts).result)
         if chosen is None:
             changing.invite_somebody(store, acts)
         else:
