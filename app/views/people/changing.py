@@ -122,6 +122,10 @@ def _with_link() -> Callable[[Invitation], Done]:
     def said(made: Invitation) -> Done:
         until = f"{made.expires:%d %b %Y %H:%M} UTC"
         sentence = f"{made.name} is {made.role}. Send them this link. It works once, until {until}."
+        if address.startswith(("http://localhost", "http://127.0.0.1")):
+            sentence += (
+                "\nFor people on other machines, put this machine's address in the place of localhost."
+            )
         return Done(sentence, link_of(address, made.token))
 
     return said
