@@ -6,6 +6,7 @@ A page with jobs starts one, follows its progress, stops it, and reads how it en
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -15,6 +16,7 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.jobs.uploads import new_result_folder, remove_result
 from curation.step import written
 from curation.steps import STEPS
 from curation.store import COMMAND_LINE, Annotator, Store
@@ -76,9 +78,24 @@ class PageContext(NamedTuple):
 
     def start(self, kind: str, request: Any) -> None:
         """Start a job and run the page again; a refusal is shown next to the form."""
+        self.acts.do(self.acts.form(_STARTED), lambda: self.begin(kind, request))
+
+    def begin(self, kind: str, request: Any) -> Job:
+        """Start a job, within an act of the page."""
         parameters = request if isinstance(request, dict) else written(request)
-        by, after = self.annotator.name, self.after or None
-        self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))
+        return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
+
+    def begin_with_result(self, kind: str, request: Any, before: Job | None) -> Job:
+        """Start a job that leaves files in a folder of its own; those of the one before go."""
+        folder = new_result_folder()
+        try:
+            job = self.begin(kind, replace(request, folder=str(folder)))
+        except BaseException:
+            remove_result(folder)
+            raise
+        if before is not None:
+            remove_result(before.parameters["folder"])
+        return job
 
     def submit(self, label: str, kind: str) -> bool:
         """The button of a form that starts a job of this kind; where it must fail, the reason is below it."""

@@ -8,17 +8,15 @@ from app import ui
 from app.components.forms import LONGEST, Form
 from app.context import backup_folder
 from app.page import LEADS, SETTINGS, AppPage, PageContext, read_context
-from app.views.releases.downloads import download_link, export_file
+from app.views.releases.downloads import show_result
 from curation.backups.request import BackupRequest
 from curation.errors import InputError
-from curation.jobs import Job, jobs_of
+from curation.jobs import Job
 from curation.jobs.running import jobs_started
-from curation.jobs.uploads import new_result_folder, remove_result
 from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, SentNotice, last_attempts, read_kinds, send_test, set_kinds
 from curation.operations.project_checks import look_at_backups
 from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, read_schedule, set_schedule
-from curation.step import written
 from curation.store import Annotator
 
 SNAPSHOT, SCHEDULE, NOTICES = "take a snapshot", "schedule backups", "notices"
@@ -59,15 +57,7 @@ def _snapshot(context: PageContext) -> None:
         ui.quiet(blocked)
     if asked:
         context.acts.do(form, lambda: _start(context, reason))
-    job = _own(context)
-    if job is None or context.is_running(job):
-        return
-    context._replace(jobs={KIND: job}).ending(KIND)
-    file = export_file(job)
-    if file is not None:
-        download_link(job, file)
-    elif job.outcome == "done":
-        ui.quiet("Its file is no longer here: prepare it again.")
+    show_result(context, _own(context))
 
 
 def _own(context: PageContext) -> Job | None:
@@ -79,16 +69,7 @@ def _own(context: PageContext) -> Job | None:
 def _start(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: it holds sealed grades.")
-    before, folder = _own(context), new_result_folder()
-    request = written(BackupRequest(str(folder), reason=reason.strip()))
-    try:
-        job = jobs_of(context.store).start(KIND, request, context.annotator.name, context.after or None)
-    except BaseException:
-        remove_result(folder)
-        raise
-    if before is not None:
-        remove_result(before.parameters["folder"])
-    return job
+    return context.begin_with_result(KIND, BackupRequest("", reason=reason.strip()), _own(context))
 
 
 def _schedule(context: PageContext) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from app import context
 from app.front.guard import Guard
+from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
 from curation.backups.backup import restore, sum_of
@@ -80,6 +82,21 @@ def test_the_schedule_is_set_where_the_operator_named_a_folder(
     press(page, "End the schedule")
     with project.reading() as cursor:
         assert read_schedule(cursor) is None
+
+
+def test_the_app_takes_what_is_due_by_itself(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
+    monkeypatch.setattr(minutely, "EVERY", 0.01)
+    set_schedule(project, BackupSchedule(), "lee")
+    deadline = time.monotonic() + 60
+    with minutely.attending():
+        while not list(tmp_path.glob("*.sums.json")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    jobs_of(project).wait()
+    assert "by schedule," in html(run(page_at("backup", LEE)))
 
 
 def test_a_backup_that_failed_by_schedule_is_on_the_page(

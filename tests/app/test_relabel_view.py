@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
+from app import page as page_context
 from app.navigation import pages_of
 from app.views.relabel import kept
-from app.views.relabel import plan as plan_view
 from app.views.relabel.page import PARTS
 from curation.jobs import jobs_of, last_job
 from curation.labeling.judgments.imported import add_judgments
@@ -106,7 +106,7 @@ def test_a_plan_is_made_once_as_a_job_and_shows_its_pairs_and_unknown_hours(
     assert "There is no plan yet" in page.info[0].value
     page.slider[0].set_value(20)
     button(page, "Plan").click()
-    page = twice(page, plan_view, "jobs_of", monkeypatch)
+    page = twice(page, page_context, "written", monkeypatch)
     assert not page.error
     jobs_of(project).wait()
     page = opened("Plan")
@@ -146,7 +146,7 @@ def test_the_quarter_is_opened_as_a_job_that_a_second_click_does_not_repeat(
     plan = make_plan(project, 0.2, 7)
     page = opened("Plan")
     button(page, "Open").click()
-    page = twice(page, plan_view, "jobs_of", monkeypatch)
+    page = twice(page, page_context, "written", monkeypatch)
     assert not page.error
     jobs_of(project).wait()
     with project.reading() as cursor:

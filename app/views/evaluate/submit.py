@@ -28,11 +28,10 @@ from app.views.evaluate.uploads import (
 from curation.errors import refuse_problems
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, chosen_options, submit
-from curation.jobs import jobs_of
 from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
 from curation.releases.export.formats.trec import release_topics
 from curation.scoring.metrics.measures import further_measures
-from curation.step import OptionField, flat, written
+from curation.step import OptionField, flat
 from curation.store import Store
 
 USUAL_FACETS = ("stratum", "tag")
@@ -144,7 +143,7 @@ def _evaluate(
         topics = Path(named[0][1]) if named else None
         request = replace(request, runs=runs, answers=answers, topics=topics, folder=str(folder))
         if files.size > AT_ONCE or not all(map(is_quickly_read, paths)) or request.of_runs.to_pool:
-            jobs_of(store).start(FORM, written(request), by, context.after or None)
+            context.begin(FORM, request)
             handed_over = True
             return None
         return submit(store, request, by)

@@ -17,7 +17,6 @@ from curation.errors import CurationError, InputError
 from curation.imports.importing import dry_run, refused
 from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
-from curation.jobs import jobs_of
 from curation.jobs.uploads import is_quickly_read
 from curation.steps.importing import CHECK, IMPORT, read_findings, write_findings
 from curation.text import counted, plain
@@ -74,21 +73,17 @@ def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) 
 
 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
-    by, store = context.annotator.name, context.store
     if is_quickly_read(file.path):
-        write_findings(result, dry_run(store, asked, by))
+        write_findings(result, dry_run(context.store, asked, context.annotator.name))
     else:
-        parameters = {"request": plain(asked._asdict()), "result": str(result)}
-        jobs_of(store).start(CHECK, parameters, by, context.after or None)
+        context.begin(CHECK, {"request": plain(asked._asdict()), "result": str(result)})
 
 
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
-    by, store = context.annotator.name, context.store
     if read_findings(file.folder / f"{asked.key}.json") is None:
         raise InputError("The file has changed since it was checked. Check it again.")
-    parameters = {"request": plain(asked._asdict()), "folder": str(file.folder)}
-    jobs_of(store).start(IMPORT, parameters, by, context.after or None)
-    hand_over(store.path, by)
+    context.begin(IMPORT, {"request": plain(asked._asdict()), "folder": str(file.folder)})
+    hand_over(context.store.path, context.annotator.name)
 
 
 def _show_outcome(found: ImportOutcome) -> None:

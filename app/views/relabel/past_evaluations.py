@@ -11,11 +11,10 @@ from app.components.forms import Form
 from app.page import PageContext
 from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
 from curation.errors import refuse_problems
-from curation.jobs import Job, jobs_of
+from curation.jobs import Job
 from curation.jobs.uploads import discard
 from curation.relabeling.request import PastRunsRequest
 from curation.releases.stored import list_releases
-from curation.step import written
 
 KIND = "past evaluations"
 """The kind of job that compares runs on two releases."""
@@ -58,8 +57,8 @@ def _start(context: PageContext, request: PastRunsRequest, runs: list[UploadedFi
     refuse_problems(problems)
     folder = new_folder(context.store.path)
     try:
-        asked = written(replace(request, runs=write_uploads(folder, runs), folder=str(folder)))
-        return jobs_of(context.store).start(KIND, asked, context.annotator.name, context.after or None)
+        runs_here = write_uploads(folder, runs)
+        return context.begin(KIND, replace(request, runs=runs_here, folder=str(folder)))
     except BaseException:
         discard(context.store.path, str(folder))
         raise

@@ -12,7 +12,6 @@ from app.components.forms import Form
 from app.page import PageContext
 from app.views.relabel.kept import kept_problem
 from curation.errors import NotFoundError
-from curation.jobs import jobs_of
 from curation.people.annotators import able_to_judge
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import annotators_problem
@@ -22,7 +21,6 @@ from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
-from curation.step import written
 from curation.store import Store
 
 OPENING = "relabel"
@@ -57,8 +55,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     blocked = problem is not None or context.blocked(OPENING) is not None
     key = f"open quarter {form.key} {context.after}"
     if st.button(f"Open {plan.quarter}", type="primary", key=key, disabled=blocked):
-        by, after = context.annotator.name, context.after or None
-        context.acts.do(form, lambda: jobs_of(context.store).start(OPENING, written(request), by, after))
+        context.acts.do(form, lambda: context.begin(OPENING, request))
 
 
 SHOWN = 50
@@ -95,9 +92,8 @@ def _form(context: PageContext, problem: str | None) -> None:
         ui.quiet(f"No plan can be made now. {problem}")
     context.ending(KIND)
     if asked:
-        request = written(asks.request(fraction=percent / 100))
-        by, after = context.annotator.name, context.after or None
-        context.acts.do(form, lambda: jobs_of(context.store).start(KIND, request, by, after))
+        request = asks.request(fraction=percent / 100)
+        context.acts.do(form, lambda: context.begin(KIND, request))
 
 
 def _newest(store: Store) -> ShownPlan | None:

@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from app import ui
 from app.context import project_store
+from app.page import PageContext
 from curation.errors import CurationError
 from curation.jobs.running import Job, find_job
 from curation.jobs.uploads import remove_old_results
@@ -52,8 +54,15 @@ def export_file(job: Job) -> Path | None:
     return path if job.outcome == "done" and path.is_file() else None
 
 
-def download_link(job: Job, file: Path) -> None:
-    """The link to a file that a job has left for who started it."""
+def show_result(context: PageContext, job: Job | None) -> None:
+    """How one's own last export or snapshot went, and the link to its file."""
+    if job is None or context.is_running(job):
+        return
+    context._replace(jobs={job.kind: job}).ending(job.kind)
+    file = export_file(job)
+    if file is None:
+        ui.sentences("Its file is no longer here: prepare it again." if job.outcome == "done" else "")
+        return
     address, size = f"{ADDRESS}/{job.job_id}/{file.parent.name}", file.stat().st_size / 1e6
     st.html(
         f'<p class="gs-download"><a href="{address}" download="{escape(file.name)}">'

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from app import ui
 from app.components.forms import Form
 from app.page import PageContext
-from app.views.releases.downloads import download_link, export_file
+from app.views.releases.downloads import show_result
 from curation.errors import refuse_problems
-from curation.jobs import Job, jobs_of
+from curation.jobs import Job
 from curation.jobs.running import jobs_started
-from curation.jobs.uploads import new_result_folder, remove_result
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
 from curation.releases.overview import ShownRelease
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow
-from curation.step import written
 
 KIND = "export"
 """The kind of job that exports."""
@@ -38,7 +34,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         )
     with right:
         _ask(context, found, format)
-        _result(context, release)
+        show_result(context, _own(context, release.name))
 
 
 def _form(found: ShownRelease, format: str) -> Form[ExportRequest]:
@@ -81,17 +77,7 @@ def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
 def _start(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     missing = is_sealed and request.reason is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
-    before = _own(context, request.name)
-    folder = new_result_folder()
-    try:
-        asked, by = written(replace(request, folder=str(folder))), context.annotator.name
-        job = jobs_of(context.store).start(KIND, asked, by, context.after or None)
-    except BaseException:
-        remove_result(folder)
-        raise
-    if before is not None:
-        remove_result(before.parameters["folder"])
-    return job
+    return context.begin_with_result(KIND, request, _own(context, request.name))
 
 
 def _own(context: PageContext, name: str) -> Job | None:
@@ -99,16 +85,3 @@ def _own(context: PageContext, name: str) -> Job | None:
     with context.store.reading() as cursor:
         asked = jobs_started(cursor, KIND, context.annotator.name)
     return next((job for job in reversed(asked) if job.parameters["name"] == name), None)
-
-
-def _result(context: PageContext, release: ReleaseRow) -> None:
-    """How one's own last export of this release went, and its file."""
-    job = _own(context, release.name)
-    if job is None or context.is_running(job):
-        return
-    context._replace(jobs={KIND: job}).ending(KIND)
-    file = export_file(job)
-    if file is not None:
-        download_link(job, file)
-    elif job.outcome == "done":
-        ui.quiet("Its file is no longer here: prepare it again.")

@@ -14,7 +14,7 @@ from app.views.releases import preview
 from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
-from curation.jobs import Job, jobs_of
+from curation.jobs import Job
 from curation.path.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
 from curation.releases.freeze.content import Content
@@ -22,7 +22,6 @@ from curation.releases.freeze.readiness import Readiness, readiness
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.splits.certificate.certificate import Certificate, shown_certificate
-from curation.step import written
 from curation.store import Store
 from curation.text import amount, left_out_sentences
 
@@ -126,7 +125,7 @@ def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
     if not is_open and request.override is None:
         problems.append("The gate is shut: say why you freeze against it.")
     refuse_problems(problems)
-    return jobs_of(context.store).start(KIND, written(request), context.annotator.name, context.after or None)
+    return context.begin(KIND, request)
 
 
 def _certificate(store: Store) -> Certificate:

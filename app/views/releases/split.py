@@ -18,15 +18,14 @@ from app.page import PageContext
 from app.views.releases import preview
 from app.views.releases.rule import state_of
 from curation.guides.guide import current_guide
-from curation.jobs import Job, jobs_of
-from curation.jobs.uploads import new_result_folder, remove_result
+from curation.jobs import Job
 from curation.releases.stored import list_releases
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import AssignmentOptions, NewSplit, PreviewRequest, part_problems
 from curation.splits.rules import Rules
 from curation.splits.state import SplitState, split_state
 from curation.splits.ties.same_key import known_keys
-from curation.step import read_request, written
+from curation.step import read_request
 from curation.steps.splitting import PREVIEW
 from curation.store import Store
 from curation.text import amount
@@ -262,16 +261,8 @@ def _preview_button(context: PageContext, request: NewSplit, problems: Sequence[
 
 
 def _start_preview(context: PageContext, request: NewSplit) -> None:
-    before = context.jobs.get(PREVIEWING)
-    folder = new_result_folder()
-    try:
-        asked = written(PreviewRequest(**vars(request), folder=str(folder)))
-        jobs_of(context.store).start(PREVIEWING, asked, context.annotator.name, context.after or None)
-    except BaseException:
-        remove_result(folder)
-        raise
-    if before is not None:
-        remove_result(before.parameters["folder"])
+    asked = PreviewRequest(**vars(request), folder="")
+    context.begin_with_result(PREVIEWING, asked, context.jobs.get(PREVIEWING))
 
 
 def _previewed(context: PageContext) -> SplitPreview | None:
@@ -313,12 +304,8 @@ def _store_button(
         why = "The settings are others than those of this preview. Preview them first."
     blocked = bool(why) or context.blocked(STORING) is not None
     if st.button("Use this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked):
-        asked, by, after = (
-            written(replace(previewed, expected=shown.split_id)),
-            context.annotator.name,
-            context.after or None,
-        )
-        context.acts.do(form, lambda: jobs_of(context.store).start(STORING, asked, by, after))
+        asked = replace(previewed, expected=shown.split_id)
+        context.acts.do(form, lambda: context.begin(STORING, asked))
     ui.quiet(why or "Frozen releases keep their own split.")
 
 
