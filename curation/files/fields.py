@@ -210,7 +210,7 @@ class TrafficFields(_FileColumns):
     ] = None
     count: Annotated[
         str | None,
-        FileField("Count", "how often the query was asked", ("count",), seen=("frequency", "searches", "n")),
+        FileField("Count", "how often the query was asked", ("count", "searches", "frequency"), seen=("n",)),
     ] = None
     metadata: Annotated[
         tuple[str, ...],

@@ -19,7 +19,7 @@ from curation.labeling.guide_change import guide_effects
 from curation.presentation.drawing import ReadDocument, draw
 from curation.presentation.written_in import MARKUPS
 from curation.store import Document, Store
-from curation.store.documents import OWN_FIELDS, find_document, first_documents
+from curation.store.documents import find_document, first_documents
 
 LOOKED_AT = 200
 """Documents from whose fields one chooses, and among which the long and the short one are."""
@@ -67,11 +67,11 @@ def _names(documents: Sequence[Document]) -> list[str]:
 
 
 def _ask(held: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
-    titles = list(dict.fromkeys([IMPORTED, held.title or IMPORTED, *(set(names) - OWN_FIELDS.keys())]))
+    titles = list(dict.fromkeys([IMPORTED, held.title or IMPORTED, *names]))
     title = st.selectbox(
         "Title",
-        sorted(titles),
-        index=sorted(titles).index(held.title or IMPORTED),
+        titles,
+        index=titles.index(held.title or IMPORTED),
         format_func=lambda name: name or "As imported",
         key=f"title {version}",
     )

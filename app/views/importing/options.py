@@ -111,11 +111,9 @@ def _order(key: str) -> str | None:
 
 def _runs(context: PageContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
     usual = Path(asked.name).name.partition(".")[0]
-    left, right = st.columns(2)
-    name = left.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
-    with right:
-        skip = _skip_unknown(key)
-        repeated = st.toggle(LABELS["--skip-repeated"], key=f"repeated {key}")
+    name = st.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
+    skip = _skip_unknown(key)
+    repeated = st.toggle(LABELS["--skip-repeated"], key=f"repeated {key}")
     options = {"name": name.strip(), "skip_unknown": skip, "skip_repeated": repeated}
     return asked._replace(options=options)
 
