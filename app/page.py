@@ -161,8 +161,8 @@ def submit(label: str, name: str, form: FormState, state: str, disabled: bool = 
     st.session_state[f"state of {name}"] = shown
     if before != shown and before[0] == form.key and st.session_state.get(f"{name} {before}"):
         st.warning(
-            "Nothing was done by this click: the page was older than what was done meanwhile. "
-            "It is up to date now. Look at it, then ask again.",
+            "This click did nothing: the project has changed since the page was drawn. "
+            "The page is up to date now. Check it and try again.",
             icon=":material/update:",
         )
     return asked

@@ -178,7 +178,7 @@ async def end(request: Request) -> Response:
 async def _change(request: Request, old: str, new: str, again: str) -> Response:
     name, key = request.state.annotator, sign_in_of(request.cookies) or ""
     if new != again:
-        return await _account_page(request, 422, "The new password was not written alike twice.")
+        return await _account_page(request, 422, "The two new passwords differ.")
     tried = tried_at_change(name, id_of(key))
     if rest := login_throttle.attempt(tried):
         problem = f"Too many wrong tries. Try again in {rest} s."

@@ -34,7 +34,7 @@ WHEN = (
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Some items come twice, unmarked and far apart. This is how often you graded both alike.")
+    ui.lead("Some items come twice, unmarked and far apart. Here is how often you gave both the same grade.")
     store = project_store()
     queue = next_showings(store, annotator.name, limit=0)
     mine = my_work(store, annotator.name)
@@ -72,7 +72,7 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) 
     with place:
         ui.quiet(
             f"On {amount(mine.repeats, 'repeat')}; 95 % interval {percent(mine.low)} to {percent(mine.high)}."
-            f" People repeat themselves in about three of four cases. {WHEN}"
+            f" Most people repeat themselves about three times in four. {WHEN}"
         )
 
 

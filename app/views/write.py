@@ -34,14 +34,14 @@ _WARNED = "warned of"
 _SENT = "draft that was sent"
 ABOUT = {
     "gap": "A user should want this document. What would they type? They have not read it, so they "
-    "hardly know its words.",
+    "would hardly use its words.",
     UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write a "
     "query for a topic next to these, which no document answers.",
 }
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Queries that users would ask, for documents that no query asks for yet.")
+    ui.lead("Write queries that users would ask, for documents that no query finds yet.")
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
         queue = writing_queue(cursor, annotator.name)
@@ -51,7 +51,7 @@ def show(annotator: Annotator) -> None:
     if queue.task is None:
         _nothing(queue)
     else:
-        ui.quiet(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} passed on.")
+        ui.quiet(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} skipped.")
         _task(queue.task, acts)
     _written(queue)
 
@@ -138,7 +138,7 @@ def _write(task: WritingTask, text: str, writer: str) -> str:
 
 def _pass(task: WritingTask, writer: str) -> str:
     more = pass_task(project_store(), task.task_id, writer)
-    return "Passed on." if more else "Passed on. Its region has no other document to ask for."
+    return "Skipped." if more else "Skipped. Its region has no other document."
 
 
 def _written(queue: WritingQueue) -> None:

@@ -42,7 +42,7 @@ def guide_use(
         bool,
         typer.Option(
             "--same-grades",
-            help="Each grade means what it meant: labels stay fresh. Without it they do if only the "
+            help="The meaning of the grades is unchanged: labels stay fresh. Without it they do if only the "
             "presentation of documents changes.",
         ),
     ] = False,

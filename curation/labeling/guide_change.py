@@ -72,7 +72,7 @@ class GuideEffects:
             "releases list every guide that was used."
         )
         if self.same_grades:
-            said.append("Each grade means what it meant: labels under the current guide stay fresh.")
+            said.append("The meaning of the grades is unchanged: labels under the current guide stay fresh.")
         if self.stale_pairs:
             n = self.stale_pairs
             count = f"{n:,} judged pairs count" if n > 1 else "1 judged pair counts"

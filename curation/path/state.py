@@ -242,7 +242,7 @@ def _with(step: PathStep, job: Job, running: Collection[str] | None) -> PathStep
     by = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
     if job.outcome is not None:
         said = (job.message or "").splitlines()
-        return needs_attention(step, f"The last job came to nothing: {said[0] if said else job.outcome}")
+        return needs_attention(step, f"The last job failed: {said[0] if said else job.outcome}")
     if running is None or job.job_id in running:
         return at_work(step, f"{doing[0].upper()}{doing[1:]}, {by}.")
     return needs_attention(step, f"The server was stopped while {doing.replace(' is ', ' was ')}.")

@@ -93,7 +93,7 @@ def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) ->
     assert "1st grade, key: the screen itself uses the key u; digits are always free." in html(shown)
     assert "Line 6, key: u" in words(shown.error)
     shown = page("Publish")
-    assert "not a whole guide yet" in words(shown.info)
+    assert "not complete yet" in words(shown.info)
 
 
 def test_a_grade_is_added_filled_and_removed(project: Store) -> None:

@@ -163,10 +163,10 @@ def test_a_lead_lets_somebody_practise_again_and_pass(project: Store) -> None:
     decide_pairs(project, {(f"query {n}", f"document {n}.0"): 3 for n in range(6)})
     open_practice(project, "welcome", ["ada"], queries=2, pass_mark=1.0)
     shown = page("ada")
-    again = next(one for one in shown.button if one.label == "Let practise again")
+    again = next(one for one in shown.button if one.label == "Let them practise again")
     assert again.disabled
     grade_next(project, "ada", 2, grade=0)
-    shown = press(page("ada"), "Let practise again")
+    shown = press(page("ada"), "Let them practise again")
     assert "ada has 2 new items to practise on" in words(shown.success)
     shown = press(shown, "Let pass")
     assert words(shown.error) == "Letting somebody pass needs a reason."

@@ -362,7 +362,7 @@ def test_a_page_that_shows_an_older_state_opens_no_second_round(filled: Store) -
     labelled(page.button, "Open the round").click().run()
     assert not page.exception
     assert count(filled, "rounds") == 1, "the button belonged to the state before"
-    assert page.warning[0].value.startswith("Nothing was done")
+    assert page.warning[0].value.startswith("This click did nothing")
 
 
 def test_what_does_not_fit_is_told_beside_the_rounds_form(filled: Store) -> None:
@@ -381,7 +381,7 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
     labelled(page.button, "Draw the sample").click().run()
     assert not page.exception
     assert count(filled, "jobs") == 1
-    assert page.warning[0].value.startswith("Nothing was done by this click: the page was older")
+    assert page.warning[0].value.startswith("This click did nothing: the project has changed")
     assert not run("Sample").warning
 
 

@@ -234,14 +234,14 @@ def test_who_joins_a_round_shares_its_work(long: Store) -> None:
     page = run("rounds", LEE)
     page.session_state["part"] = "Manage"
     press(page.run(), "Extend")
-    assert "Say who joins" in page.error[0].value
-    next(box for box in page.multiselect if box.label == "Who joins").set_value(["cleo"])
+    assert "Choose new members" in page.error[0].value
+    next(box for box in page.multiselect if box.label == "New members").set_value(["cleo"])
     press(page, "Extend")
     assert "pairs are with those who joined" in page.success[0].value
     found = {one.annotator: one.presentations for one in round_status(long, "long").annotators}
     assert sum(found.values()) == 60
     assert found["cleo"] > 0
-    assert not next(box for box in page.multiselect if box.label == "Who joins").options
+    assert not next(box for box in page.multiselect if box.label == "New members").options
 
 
 def test_the_candidates_that_no_round_has_shown_are_added_when_the_box_is_ticked(long: Store) -> None:
@@ -335,7 +335,7 @@ def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: St
     decide(disputed, "q", "d1", 3, "All of it", "rosa")
     open_practice(disputed, "warm-up", ["anna"])
     page = run("rounds", LEE)
-    assert [(one.label, one.value) for one in page.metric] == [("May begin to label", "0 of 1")]
+    assert [(one.label, one.value) for one in page.metric] == [("Ready to label", "0 of 1")]
     assert "under way" in html(page)
     assert "forecast" not in html(page)
 

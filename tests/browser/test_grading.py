@@ -196,7 +196,7 @@ def test_a_page_of_another_role_is_not_had_by_its_address(browser: Browser, serv
     assert page.get_by_text("All coefficients").count() == 0
     rosa = sign_in(browser, served, "rosa").new_page()
     rosa.goto(f"{served.url}/agreement")
-    expect(rosa.get_by_text("All coefficients, and what they rest on")).to_be_visible()
+    expect(rosa.get_by_text("All coefficients and their data")).to_be_visible()
     expect(rosa.get_by_test_id("stTopNavLink")).to_have_text(["Label", "Adjudicate", "Agreement"])
 
 

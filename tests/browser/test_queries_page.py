@@ -188,7 +188,7 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     expect(page.get_by_label("Remove adversarial")).to_be_visible()
     page.keyboard.press("Escape")
     tag_button(page, "3 queries").dblclick()
-    expect(page.get_by_text("Tags that are there now: 3")).to_be_visible()
+    expect(page.get_by_text("tags added 3")).to_be_visible()
     expect(page.get_by_text("None is chosen.")).to_be_visible()
     tagged = {query.text for query in tagged_queries(led.store, "adversarial")}
     assert tagged == {"csv open files", "csv close files", "gzip merge files"}

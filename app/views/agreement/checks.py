@@ -27,8 +27,8 @@ def worth_a_look(found: RoundQuality) -> None:
         labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
         ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
-            f"In at most {percent(FALSE_ROUNDS)} of rounds in which nothing is the matter a signal of a "
-            "person is shown here, for one look and for answers that do not depend on each other."
+            f"If nothing is wrong in a round, a signal of a person appears in at most "
+            f"{percent(FALSE_ROUNDS)} of cases, for one look and independent answers."
         )
 
 

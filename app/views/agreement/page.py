@@ -95,7 +95,7 @@ def show(annotator: Annotator) -> None:
             _met(shown.met)
     if round_name is not None and annotator.role in LEADS:
         checks.blind_items(store, round_name)
-    with st.expander("All coefficients, and what they rest on"):
+    with st.expander("All coefficients and their data"):
         for section in shown.layers.coefficients:
             ui.heading(section.heading)
             ui.section(section)
@@ -164,7 +164,7 @@ def _pairs(queries: tuple[QueryShare, ...]) -> None:
                 )
                 for pair in one.opinions
             ]
-            ui.table("The widest apart first", ["Document", "Who said what"], rows, words=True)
+            ui.table("Largest difference first", ["Document", "Who said what"], rows, words=True)
 
 
 def _grade(grade: int | None) -> str:

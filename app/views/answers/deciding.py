@@ -69,7 +69,7 @@ def _case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
         if case.outcome.why:
             ui.quiet(f"Why it is here: {case.outcome.why}.")
         if case.references.answers:
-            ui.quiet(f"In force now, from {case.references.source}: {joined(case.references.answers)}")
+            ui.quiet(f"Current, from {case.references.source}: {joined(case.references.answers)}")
         _choice(case, acts, state)
 
 

@@ -142,6 +142,7 @@ def _open(context: PageContext, state: CoverageState) -> None:
         context.acts.do(form, lambda: open_tasks(store, int(queries), writers, int(seed), KINDS[kind], by))
     elif result is not None:
         ui.confirmation(
-            f"Opened {result.tasks:,} tasks in {result.regions:,} regions. They are on the page Write."
+            f"Opened {result.tasks:,} tasks in {result.regions:,} regions. "
+            "They are on the page Write queries."
         )
         ui.sentences("\n".join(f"Left out: {count:,} ({why})." for why, count in result.left_out.items()))

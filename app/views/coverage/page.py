@@ -46,7 +46,7 @@ VERDICTS = {
     "not judged": "nobody has said yet",
     "confirmed": "the corpus does not answer it",
     "answered": "the corpus answers it",
-    "undecided": "people are divided",
+    "undecided": "people disagree",
 }
 
 
@@ -186,8 +186,8 @@ def show(annotator: Annotator) -> None:
     state = kept_state(context.store)
     if state is None:
         st.info(
-            "There is no coverage map of this corpus yet. Measuring makes one: it finds what the documents "
-            "are about and joins it by meaning. The first run reads the whole corpus and can take minutes."
+            "There is no coverage map of this corpus yet. Measuring makes one: it finds topics in the "
+            "documents and groups them by meaning. The first run reads the whole corpus and can take minutes."
         )
         missing_step(context.store, annotator, "import")
         show_measuring(context, None)

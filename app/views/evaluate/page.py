@@ -40,7 +40,7 @@ KEPT = 8
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("What systems reach on a release, with the size and the interval of each figure.")
+    ui.lead("Scores of systems on a release, each with its interval and size.")
     context = read_context(annotator, (FORM,))
     with context.store.reading() as cursor:
         releases = list_releases(cursor)

@@ -28,15 +28,15 @@ from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in
 from curation.store import Annotator, Store
 from curation.text import LONGEST_NOTE, isolated
 
-CHOICES = {KEEP: "Let them go on under their own guide", SWITCH: "Put them under the new guide now"}
+CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 
 
 def show_forcing(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     if editor is None:
-        st.info("You have no draft. Write the next guide under Edit; here you see what it would mean.")
+        st.info("You have no draft. Write the next version under Edit; this page then shows what it changes.")
         return
     if guide_problems(editor.source):
-        st.info("Your draft is not a whole guide yet. What is missing is said under Edit.")
+        st.info("Your draft is not complete yet. Edit shows what is missing.")
         return
     guide = parse_guide(editor.source)
     effects = guide_effects(store, guide)
@@ -48,7 +48,7 @@ def show_forcing(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         ui.heading("What it means")
         if not effects.same_grades and effects.difference.before.values == guide.values:
             same_grades = st.checkbox(
-                "Each grade means what it meant",
+                "The meaning of the grades is unchanged",
                 key=f"same grades {acts.form(GUIDE).key}",
                 help="Such as after typing errors. Labels stay fresh: this change asks for no new judgments.",
             )
@@ -212,7 +212,7 @@ def _read(store: Store, acts: Acts) -> None:
         st.download_button(
             "Download", source_of(guide), "guide.md", "text/markdown", icon=":material/download:"
         )
-        said = f"In force, version {guide.guide_hash[:8]}. Annotators read it with every item."
+        said = f"Current version {guide.guide_hash[:8]}. Annotators read it with every item."
         writing = [one.author for one in drafts if one.author != acts.by]
         if writing:
             said += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next one."

@@ -41,7 +41,7 @@ def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: st
     add = st.toggle(
         LABELS["--add"],
         key=f"add {key}",
-        help="Without it the file is the whole new corpus, and documents that it lacks leave.",
+        help="Otherwise the file replaces the corpus, and documents that it does not have are removed.",
     )
     options: dict[str, Any] = {"add": add}
     body = asked.fields.get("body", ())
@@ -88,9 +88,11 @@ def _traffic(context: PageContext, asked: ImportRequest, found: FileLook, key: s
         )
         personal = middle.selectbox("Personal data", POLICIES, key=f"personal {key}")
         minute = right.number_input(
-            "Queries a minute of a robot", 0, value=usual.queries_a_minute, key=f"minute {key}"
+            "Queries a minute that mark a robot", 0, value=usual.queries_a_minute, key=f"minute {key}"
         )
-        day = right.number_input("Queries a day of a robot", 0, value=usual.queries_a_day, key=f"day {key}")
+        day = right.number_input(
+            "Queries a day that mark a robot", 0, value=usual.queries_a_day, key=f"day {key}"
+        )
         ui.quiet("0 switches a rule off.")
         known = st.toggle(LABELS["--known-rows"], key=f"known {key}")
     bounds = {"words": words, "characters": signs, "repeat_minutes": repeat}

@@ -22,7 +22,7 @@ from curation.store import Annotator
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Look at a file first: nothing is imported before you have seen what it would do.")
+    ui.lead("Choose a file and check it: nothing is imported before you have seen what it would do.")
     context = read_context(annotator, (CHECK, IMPORT))
     with context.store.reading() as cursor:
         holdings = held_kinds(cursor)

@@ -203,7 +203,7 @@ def _practice(store: Store, acts: Acts, chosen: Account) -> None:
 
 def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
     running = status.state.passed is None
-    if _clicked(acts, "Let practise again", status.round_id, disabled=running):
+    if _clicked(acts, "Let them practise again", status.round_id, disabled=running):
 
         def said(new: PracticeStatus) -> Done:
             return Done(f"{status.annotator} has {new.state.total:,} new items to practise on.")

@@ -70,6 +70,10 @@ def _draw(context: PageContext, options: FormOptions, sample: StoredSample | Non
     runs = options.runs if options.releases else []
     releases = {"from_release": options.releases, "run": runs, "exclude_releases": options.releases}
     form = Form(DrawRequest, offered={"strata": kinds, **releases})
+    ui.quiet(
+        "Head, torso and tail: the few queries that are asked most, those in between, and the many rare "
+        "ones. Each makes up a third of the searches unless you say otherwise."
+    )
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
@@ -110,8 +114,8 @@ def _replace(context: PageContext, sample: StoredSample) -> None:
         ui.heading("Replace the current sample?")
         ui.sentences(
             f"It has {amount(sample.size, 'query', 'queries')}, and people have judged {judged:,} of them.\n"
-            "Judgments stay, and so do queries that a round shows. The others leave the set, unless the new "
-            "sample has them, too."
+            "Judgments stay, and so do queries that a round shows. Other queries leave the set unless the "
+            "new sample has them too."
         )
         with st.container(horizontal=True):
             blocked, key = context.blocked("sample") is not None, f"replace {context.after}"
@@ -127,7 +131,7 @@ def _top_up(context: PageContext, sample: StoredSample, options: FormOptions) ->
     with st.form("top up", border=False):
         form.ask("size")
         quotas = _quota_field("Quotas: a least number from a stratum", options)
-        ui.quiet(f"It has {sample.size:,} now. No query is lost. Seed, strata and limits are its own.")
+        ui.quiet(f"It has {sample.size:,} now. No query is removed. Seed, strata and limits stay the same.")
         asked = context.submit("Top up", "top up")
     if asked:
         try:

@@ -71,9 +71,7 @@ def _chosen(
 ) -> list[TaggedQuery]:
     """The queries in force that are chosen, whether the filter shows them or not."""
     untagged = (
-        ""
-        if any(query.tags for query in queries)
-        else " None has a tag yet: “Look for tags”, below, finds some."
+        "" if any(query.tags for query in queries) else " No query has a tag yet: use “Look for tags” below."
     )
     ui.quiet(f"{len(shown):,} of {_some(queries)}. Choose some to tag them.{untagged}")
     rows = [
@@ -116,8 +114,8 @@ def _set_tags(context: PageContext, chosen: Sequence[TaggedQuery], add: list[str
     name = context.annotator.name
     done = set_tags(context.store, [query.query_id for query in chosen], add, remove, name, name)
     return (
-        f"{_some(chosen)}. Tags that are there now: {len(done.added):,}, not there: {len(done.removed):,}, "
-        f"said before: {done.unchanged:,}."
+        f"{_some(chosen)}: tags added {len(done.added):,}, removed {len(done.removed):,}, "
+        f"already set {done.unchanged:,}."
     )
 
 
@@ -151,4 +149,4 @@ def _write(context: PageContext) -> None:
             form, lambda: write_query(context.store, text, None, need or None, tags, name, name).text
         )
     elif form.result:
-        ui.sentences(f"Added: {form.result}. Build a pool again to find its documents.")
+        ui.sentences(f"Added: {form.result}. Build the pool again to find its documents.")

@@ -65,7 +65,7 @@ def _difference(store: Store, chosen: ChangedDocument) -> None:
         return
     kept = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
     left = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
-    ui.quiet(f"{kept}Struck: only in the text that was judged. Underlined: only in the text of now.{left}")
+    ui.quiet(f"{kept}Struck: only in the text that was judged. Underlined: only in the current text.{left}")
     ui.text_difference(change.title, change.body)
 
 
@@ -108,8 +108,8 @@ def _pairs(found: SetStaleness) -> None:
     ui.tables(pair_table(found, SHOWN))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
-        f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and has no say. "
-        f"From {STALE:g} on a pair is stale."
+        f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and does not "
+        f"count. From {STALE:g} on a pair is stale."
     )
 
 

@@ -66,7 +66,8 @@ def show(annotator: Annotator) -> None:
     found = kept_staleness(context.store)
     if not found.pairs:
         st.info(
-            "Nothing is judged yet. Once people have judged a round, this page says what of it goes stale."
+            "Nothing is judged yet. Once people have judged a round, this page shows which labels are out of "
+            "date."
         )
         missing_step(context.store, annotator, "round")
         return

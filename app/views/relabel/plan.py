@@ -43,7 +43,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
     asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
     asks.ask("annotators", "name")
-    with st.expander("New documents, blind duplicates, same people"):
+    with st.expander("More options"):
         asks.rest()
     request = asks.request()
     problem = kept_problem(context.store, plan.plan_id) or annotators_problem(

@@ -55,7 +55,7 @@ def show(context: PageContext) -> None:
         _contents(found.content, found.without_relevant)
         ui.heading("Certificate of the split")
         preview.show_certificate(certificate)
-        ui.quiet("The freeze checks the split again with the labels of then.")
+        ui.quiet("Freezing checks the split again with the labels of that moment.")
     with left:
         ui.heading("The next release")
         _freeze(context, found)

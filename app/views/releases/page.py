@@ -24,7 +24,7 @@ JOBS = (split.PREVIEWING, split.STORING, freezing.KIND, exporting.KIND)
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("The frozen gold sets, and the way to the next one: rule, gate, split, freeze.")
+    ui.lead("The frozen gold sets, and the steps to the next one: rule, gate, split, freeze.")
     context = read_context(annotator, JOBS)
     remove_old_results()
     name = st.session_state.pop(freezing.OPENED, None)

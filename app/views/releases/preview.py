@@ -68,7 +68,7 @@ def part_bars(found: Certificate, further: list[StackRow] | None = None) -> None
     names, asked = _asked(found)
     whole = [share.reached for share in found.shares if share.dimension == ALL]
     rows = [StackRow("Queries", whole, f"{found.queries:,}"), *(further or [])]
-    stacks("Shares of the parts; lines show what was asked for", names, rows, asked)
+    stacks("Shares of the parts; lines show the target", names, rows, asked)
 
 
 def kinds(found: Certificate) -> None:
@@ -85,7 +85,7 @@ def kinds(found: Certificate) -> None:
         counts = [by_part[name].reached for name in names]
         rows.append(StackRow(f"{dimension}: {isolated(level)}", counts, f"{sum(counts):,}"))
     with st.expander("Kinds of queries by part", expanded=len(rows) <= MOST_LEVELS):
-        stacks("Kinds of queries by part; lines show what was asked for", names, rows[:MOST_LEVELS], asked)
+        stacks("Kinds of queries by part; lines show the target", names, rows[:MOST_LEVELS], asked)
         if len(rows) > MOST_LEVELS:
             ui.quiet(f"{len(rows) - MOST_LEVELS:,} more kinds are in the certificate.")
 

@@ -200,7 +200,7 @@ def _readers(store: Store, release: ReleaseRow) -> None:
         looks = listed_looks(cursor, release.release_id)
     ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
     _log(export_table(exports), "Nobody exported this release yet.")
-    _log(opening_table(taken), "Nobody has had grades of sealed parts.")
+    _log(opening_table(taken), "Nobody has opened sealed grades.")
     _log(look_table(looks), "Nobody has scored a run on sealed parts.")
 
 

@@ -88,7 +88,7 @@ def ask_options(
         "Limit the largest group",
         options.largest_group is not None,
         key=f"limited {key}",
-        help="Without a limit a group is refused where it spoils a part.",
+        help="Without a limit, a group that is too large for the parts is refused.",
     )
     largest = None
     if limited:
@@ -301,7 +301,7 @@ def _store_button(
     elif shown.split_id == state.split_id:
         why = "This is the current split."
     elif request != previewed:
-        why = "The settings are others than those of this preview. Preview them first."
+        why = "The settings have changed since this preview. Preview again first."
     blocked = bool(why) or context.blocked(STORING) is not None
     if st.button("Use this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked):
         asked = replace(previewed, expected=shown.split_id)

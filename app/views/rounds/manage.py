@@ -75,7 +75,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     place = f"{form.key} {status.round} {given}"
     with st.form(f"extend {place}", width=640):
         joining = st.multiselect(
-            "Who joins",
+            "New members",
             outside,
             placeholder=SOMEBODY if outside else "every annotator is in it",
             disabled=not outside,
@@ -85,7 +85,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     if not asked:
         return
     if not (joining or new):
-        st.error("Say who joins, or tick the box.", icon=":material/error:")
+        st.error("Choose new members, or tick the box.", icon=":material/error:")
         return
 
     def action() -> Managed:
@@ -119,7 +119,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     if not asked:
         return
     if not sure or not to:
-        st.error("Say to whom, and tick the box.", icon=":material/error:")
+        st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
         return
 
     def action() -> Managed:
@@ -133,18 +133,18 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
 
 ACTIONS = {
     "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
-    "Resume": (resume_round, "“{}” comes back into the queues.", "goes on"),
+    "Resume": (resume_round, "Items of “{}” are shown again.", "goes on"),
     "Close": (
         close_round,
-        "Nobody is shown more of “{}”. What still arrives is kept and marked late.",
+        "“{}” shows no more items. Late answers are kept and marked.",
         "is closed",
     ),
     "Delete": (
         delete_round,
-        "“{}” goes, with who judges what in it. Nobody has answered; queries and pools stay.",
+        "“{}” and its assignments are deleted. Nobody has answered it; queries and pools stay.",
         "is deleted",
     ),
-    "Reopen": (reopen_round, "“{}” comes back, with what is still open in it.", "is open again"),
+    "Reopen": (reopen_round, "“{}” opens again, with the items that are still open.", "is open again"),
 }
 
 

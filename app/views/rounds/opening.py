@@ -17,7 +17,7 @@ from curation.people.annotators import able_to_judge
 from curation.store import Annotator, Store
 from curation.text import amount
 
-COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
+COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
 
 
 class OpenedHere(NamedTuple):
@@ -53,18 +53,23 @@ def _form(
         annotators = st.multiselect("Annotators", names, default=usual)
         overlap = st.number_input("Annotators for each candidate", min_value=1, value=2)
         duplicates = st.number_input(
-            "Share of blind duplicates", 0.0, 0.5, 0.08, 0.01, help="Of each annotator's items."
+            "Share of blind duplicates", 0.0, 0.5, 0.08, 0.01, help="As a share of each annotator's items."
         )
         with st.expander("More options"):
             known = st.number_input(
-                "Share of control items", 0.0, 0.5, 0.0, 0.01, help="Decided pairs, planted blind."
+                "Share of control items",
+                0.0,
+                0.5,
+                0.0,
+                0.01,
+                help="Pairs with a known grade, shown unmarked.",
             )
             pace = st.number_input(
-                "Answers of an annotator in a day",
+                "Answers a day for each annotator",
                 min_value=1,
                 value=None,
                 placeholder="not known",
-                help="Blind duplicates then come on another day.",
+                help="With it, blind duplicates come back on another day.",
             )
             ask_from = st.number_input(
                 "Ask about queries with at least this many documents",

@@ -51,7 +51,8 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
         caption = _caption("The guide is unclear here", len(questions))
         ui.tables(question_table(caption, questions[:SHOWN]))
         ui.quiet(
-            "Of the whole project. Answer them under Guide, Questions; annotators read the answer at once."
+            "Questions of the whole project. Answer them under Guide › Questions; annotators see the answer "
+            "at once."
         )
 
 

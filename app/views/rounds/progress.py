@@ -58,7 +58,7 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
     if status.closed_at is not None:
         right.metric("Closed", _day(status.closed_at))
-        ui.quiet("Nobody is shown more of this round. An answer that still arrives is kept and marked late.")
+        ui.quiet("This round is closed and shows no more items. Late answers are kept and marked.")
     else:
         seen = forecast(work)
         right.metric("Forecast", _day(seen.done_at) if seen.done_at else "–")
@@ -94,7 +94,7 @@ def _practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
         found = [one for one in practice_statuses(cursor) if one.round == name]
     passed = sum(one.waived or bool(one.state.passed) for one in found)
-    st.metric("May begin to label", f"{passed:,} of {len(found):,}")
+    st.metric("Ready to label", f"{passed:,} of {len(found):,}")
     ui.tables(practice_table(found))
     if any(one.state.passed is False for one in found):
-        ui.quiet("Who has not passed waits for you: under People, let them practise again or let them pass.")
+        ui.quiet("Some people did not pass: under People, let them practise again or let them pass.")
