@@ -143,6 +143,9 @@ def read_documents(
 
 def own_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
     """The documents of a query that were given to somebody who has still items to grade."""
+    sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
+    if not cursor.execute(sql, [query_id, reader]).fetchall():
+        return set()
     return {document for query, document in withheld_pairs(cursor, reader) if query == query_id}
 
 
@@ -184,8 +187,8 @@ def _texts(cursor: Cursor, found: _Found, settled: Mapping[str, PairConsensus]) 
     judged = {
         name: row["content_hash"] for name in found.said for row in found.said[name] if row["same_text"]
     }
-    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), names)
-    hashes = judged | now | {name: judged[name] for name in judged if settled[name].changed}
+    unjudged = [name for name in names if name not in judged]
+    hashes = judged | snapshot_versions(cursor, get_setting(cursor, "corpus"), unjudged)
     texts = documents_by_hash(cursor, hashes.values())
     return {name: texts[hashes[name]] for name in names if hashes.get(name) in texts}
 

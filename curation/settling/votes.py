@@ -166,9 +166,8 @@ def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     """The votes of one query, each with what was said besides the grade (`SAID`)."""
     decisions = counted_decisions_view(cursor)
     sql = of_one_query(cursor, _VOTES.format(decisions=decisions, within="true", more=f", {SAID}"))
-    return Votes(
-        read_rule(cursor), cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
-    )
+    found = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
+    return Votes(read_rule(cursor), found)
 
 
 SAID = "j.reason, j.note, j.flagged, j.submitted_at, j.round_id, j.same_text, j.content_hash"

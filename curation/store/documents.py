@@ -28,6 +28,8 @@ _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 
 
+FEW = 500
+"""So many documents the engine finds by the table's key; of more it reads the whole table."""
 BEGINNING = 90
 """Characters that are shown as the title of a document without one."""
 
@@ -94,8 +96,11 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
     """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
-    sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN (SELECT unnest(?::TEXT[]))"  # noqa: S608
-    found = fetch(cursor, Document, sql, [sorted(set(hashes))])
+    wanted = sorted(set(hashes))
+    few = len(wanted) <= FEW
+    among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
+    sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({among})"  # noqa: S608  question marks
+    found = fetch(cursor, Document, sql, wanted if few else [wanted]) if wanted else []
     return {document.content_hash: document for document in found}
 
 

@@ -83,6 +83,21 @@ def test_a_link_in_a_guide_opens_beside_the_page_and_has_no_hold_of_it(people: V
     assert opened.value.evaluate("window.opener") is None
 
 
+def test_a_row_opens_its_query_in_the_same_session_and_back_leads_to_the_row(people: Visitors) -> None:
+    page = people.page("lee")
+    visit(page, people.served, "/coverage?of=Written")
+    page.evaluate("window.session = 1")
+    link = page.locator("a.gs-page").first
+    for follow in (link.click, lambda: link.press("Enter")):
+        follow()
+        expect(page.locator("h1.gs-query")).to_be_visible()
+        page.go_back()
+        expect(page.get_by_role("heading", name="Coverage", exact=True)).to_be_visible()
+    assert page.evaluate("window.session") == 1, "the page was loaded anew"
+    page.goto(f"{people.served.url}/query?id=nothing")
+    expect(page.get_by_text("no query with the id")).to_be_visible()
+
+
 def test_a_script_or_form_that_gets_into_a_page_does_nothing(people: Visitors) -> None:
     page = people.page("anna")
     visit(page, people.served, "/")
