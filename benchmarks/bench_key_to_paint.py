@@ -132,7 +132,7 @@ def open_page(browser: Any, url: str, shown: str, cookie: tuple[str, str] | None
         except Exception:
             time.sleep(0.2)
     if shown == LABEL:
-        page.wait_for_function(f"({PHASE})()", timeout=60_000)
+        page.wait_for_function(f"() => ['item', 'welcome'].includes(({PHASE})())", timeout=60_000)
         page.wait_for_timeout(500)
         if page.evaluate(PHASE) == "welcome":
             page.keyboard.press("Enter")

@@ -20,6 +20,7 @@ export class Case extends Item {
     const said = super.paint(showing);
     this.pick(showing.draft?.picked);
     this.guide.release();
+    this.root.querySelector(".eyebrow a").href = `/query?${new URLSearchParams({ id: showing.query_id, document: showing.document_id })}`;
     this.guide.mark(showing.was);
     this.root.querySelector(".opinions").replaceChildren(...showing.opinions.map((opinion, index) => this.#opinion(opinion, index)));
     this.root.querySelector(".remarks").replaceChildren(...showing.remarks.map((remark) => node("p", {}, remark)));

@@ -350,6 +350,7 @@ def test_what_a_reviewer_reads_is_out_of_reach_of_an_annotator(safe: Served) -> 
                 client.get("/api/disputes/next"),
                 client.get("/api/disputes/one", params=pair),
                 client.get("/api/disputes/document", params=pair),
+                client.get("/api/disputes/context", params=pair),
                 client.get("/api/decisions/recent"),
                 client.post("/api/decisions", json=sent),
             ]
