@@ -28,10 +28,10 @@ from curation.text import amount, percent
 CHOSEN = "person"
 """The parameter of the address that names the account which is open."""
 MEANING = {
-    "annotator": "grades documents",
-    "reviewer": "grades, and settles disagreements",
-    "lead": "all of this, and the project itself",
-    "evaluator": "scores systems, and sees nothing of labeling",
+    "annotator": "annotator: grades documents",
+    "reviewer": "reviewer: grades, and settles disagreements",
+    "lead": "lead: all of this, and the project itself",
+    "evaluator": "evaluator: scores systems, and sees nothing of labeling",
 }
 
 
@@ -50,14 +50,10 @@ def forms(acts: Acts) -> FormState:
 def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
     """What a lead can change of one account."""
     if chosen.imported:
-        ui.quiet(
-            "Known only from imported judgments. Invite them under the same name: the judgments are theirs."
-        )
+        ui.quiet("Known from imported judgments. Invited by the same name, they own these judgments.")
         return
     if chosen.name == acts.by:
-        ui.quiet(
-            "This is you. Another lead can change your role. Account, next to Sign out, has your password."
-        )
+        ui.quiet("This is you. Another lead can change your role. Your password is under Account.")
     elif not chosen.active:
         if _clicked(acts, "Activate", type="primary"):
             said = f"{chosen.name} can sign in again. What others took over stays with them."
@@ -79,15 +75,11 @@ def invite_somebody(store: Store, acts: Acts) -> None:
     by_provider, by_password = auth_settings().providers, auth_settings().passwords
     with st.form(f"invite {forms(acts).key}"):
         name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.").strip()
-        role = st.selectbox(
-            "Role", ROLES, format_func=lambda role: f"{role}: {MEANING[role]}", key="new role"
-        )
+        role = st.selectbox("Role", ROLES, format_func=MEANING.__getitem__, key="new role")
         help_ = "Who has one signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=help_).strip() if by_provider else ""
         asked = st.form_submit_button("Invite", type="primary")
-    ui.quiet(
-        f"You get a link to send them. It works once, for {DAYS} days, and they choose their own password."
-    )
+    ui.quiet(f"You get a link to send them. It works once, for {DAYS} days. They choose a password.")
     if asked and (email or not by_password):
         act(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif asked:
@@ -123,9 +115,7 @@ def _with_link() -> Callable[[Invitation], Done]:
         until = f"{made.expires:%d %b %Y %H:%M} UTC"
         sentence = f"{made.name} is {made.role}. Send them this link. It works once, until {until}."
         if address.startswith(("http://localhost", "http://127.0.0.1")):
-            sentence += (
-                "\nFor people on other machines, put this machine's address in the place of localhost."
-            )
+            sentence += "\nFor people on other machines, replace localhost by this machine's address."
         return Done(sentence, link_of(address, made.token))
 
     return said
@@ -133,14 +123,10 @@ def _with_link() -> Callable[[Invitation], Done]:
 
 def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        role = st.selectbox(
-            "Role", ROLES, index=ROLES.index(chosen.role), key=f"role {forms(acts).key}", width=180
-        )
+        role = st.selectbox("Role", ROLES, ROLES.index(chosen.role), key=f"role {forms(acts).key}", width=180)
         asked = _clicked(acts, "Change role")
     if open_items:
-        ui.quiet(
-            f"An evaluator judges nothing: {open_items:,} open items would go to others in their rounds."
-        )
+        ui.quiet(f"An evaluator judges nothing: {open_items:,} open items would go to others.")
     if asked:
         act(acts, _described(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
 
