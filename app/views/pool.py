@@ -95,7 +95,7 @@ def _add_dense(context: PageContext, last: Job) -> None:
 def _last(found: Contributions) -> None:
     ui.tables(contribution_table(found))
     ui.sentences(
-        "Alone: no other system proposed them. Relevant from it alone: the relevant ones among these.\n"
+        "Alone: no other system proposed them. Relevant alone: the relevant ones among these.\n"
         f"{found.graded:,} of the systems' {amount(found.candidates, 'candidate')} have a grade; "
         f"{found.relevant:,} "
         f"are relevant: graded above the scale's lowest.\n{found.withheld}"

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from curation.door import shut_door, withheld
 from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.submitted import submitted_texts
 from curation.presentation.excerpts import marked_spans, query_stems
-from curation.scoring.inputs.release import all_facets
+from curation.scoring.inputs.release import CLUSTER, all_facets
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
 EXPLAINED = 3
 """Differences of two lists that have a sentence."""
-RESULTS = ("won", "lost", "tied", "zero")
 
 
 class EvaluatedRun(NamedTuple):
@@ -30,26 +30,6 @@ class EvaluatedRun(NamedTuple):
 
     evaluation_id: str
     system: str
-
-
-class QueryValue(NamedTuple):
-    """A query with the value of one run, or of two."""
-
-    query_id: str
-    text: str
-    values: tuple[float, ...]
-
-    @property
-    def difference(self) -> float:
-        """By how much the second run is above the first; of one run its value."""
-        return self.values[-1] - (self.values[0] if len(self.values) > 1 else 0.0)
-
-    @property
-    def result(self) -> str:
-        """Of the second run, out of `RESULTS`; `zero` is 0 for all of them."""
-        if not any(self.values):
-            return "zero"
-        return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
 
 
 class ByQuery(NamedTuple):
@@ -63,7 +43,7 @@ class ByQuery(NamedTuple):
     measure: str
     scale: tuple[int, ...]
     release_id: str
-    rows: tuple[QueryValue, ...]
+    rows: tuple[QueryValues, ...]
     remark: str
 
 
@@ -97,9 +77,10 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
     measure = results[0]["measures"][0]
     values = [_values(result, run.system, measure) for result, run in zip(results, runs, strict=True)]
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
+    *first, second = values
     door = shut_door(cursor)
     both = [name for name in texts if all(found.get(name) is not None for found in values)]
-    rows = [QueryValue(name, texts[name], tuple(found[name] for found in values)) for name in both]
+    rows = [QueryValues(name, texts[name], first[0][name] if first else 0.0, second[name]) for name in both]
     shown = [row for row in rows if door.shows(row.query_id)]
     return ByQuery(
         measure,
@@ -128,19 +109,20 @@ def _values(result: dict[str, Any], system: str, measure: str) -> dict[str, floa
     raise NotFoundError(f"This evaluation has no values of {system} by {measure}.")
 
 
-def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, dict[str, frozenset[str]]]:
-    """Facet → kind → the queries of a release that are of it."""
+def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, frozenset[str]]:
+    """The kinds of a release's queries, as `tag: question` and `region: 3 name` → which these are."""
     parts = read_parts(cursor, release_id, ["queries", "sampling", "coverage", "query_coverage"])
     queries = list(parts["queries"])
     ids = [row["query_id"] for row in queries]
     return {
-        name: {kind: frozenset(compress(ids, mask.tolist())) for kind, mask in facet.values.items()}
+        f"{'region' if name == CLUSTER else name}: {kind}": frozenset(compress(ids, mask.tolist()))
         for name, facet in all_facets(queries, lambda part: list(parts.get(part, ()))).items()
+        for kind, mask in facet.values.items()
     }
 
 
 def side_by_side(
-    cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValue, annotator: Annotator
+    cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[ListedDocument]]:
     """The kept list of each run for a query; empty where it returned nothing, or none was kept.
 
@@ -192,13 +174,11 @@ def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequen
     for place, documents in enumerate(lists):
         system, other = systems[place], systems[1 - place]
         for one in documents:
-            grade = "not judged" if one.grade is None else f"grade {one.grade}"
-            title = f"“{one.title}” ({grade})"
+            title = f"“{one.title}” ({'not judged' if one.grade is None else f'grade {one.grade}'})"
+            sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
             if one.elsewhere is None:
                 why = "; it has none of the query's words" if one.shares_word is False else ""
                 sentence = f"Only {system} has {title}, at rank {one.rank}{why}."
-            else:
-                sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
             if one.elsewhere != one.rank:
                 first = min(one.rank, one.elsewhere or one.rank)
                 found.setdefault(one.document_id, (first, sentence))

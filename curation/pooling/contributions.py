@@ -105,15 +105,7 @@ class _StoredPool(NamedTuple):
 def contribution_table(found: Contributions) -> Table:
     """What each system brought."""
     columns = (
-        *(
-            "System",
-            "Candidates",
-            "Alone",
-            "Graded",
-            "Relevant",
-            "Relevant from it alone",
-            "Share of relevant",
-        ),
+        *("System", "Candidates", "Alone", "Graded", "Relevant", "Relevant alone", "Share alone"),
         *("Judged at 10", "Places"),
     )
     rows = (

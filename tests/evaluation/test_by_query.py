@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import EvaluatedRun, QueryValue, by_query, kinds_of_queries, side_by_side
+from curation.evaluation.by_query import EvaluatedRun, by_query, kinds_of_queries, side_by_side
+from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.store import Annotator, Store
@@ -48,8 +49,8 @@ def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
     assert len(found.rows) == 30
     assert [row.difference for row in found.rows] == sorted(row.difference for row in found.rows)
     assert {row.result for row in found.rows} <= {"won", "lost", "tied"}
-    assert QueryValue("q", "text", (0.0, 0.0)).result == "zero"
-    assert {"imported", "written"} == set(kinds["source"])
+    assert QueryValues("q", "text", 0.0, 0.0).result == "zero"
+    assert {"source: imported", "source: written"} <= set(kinds)
 
 
 def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_document(
@@ -79,7 +80,7 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
     sealed = evaluated(project, tmp_path, "a", part="test", by="lee")
     everything = evaluated(project, tmp_path, "a", part="all", by="lee")
     open_part = evaluated(project, tmp_path, "a", by="vera")
-    secret = QueryValue(sealed_queries(project)[0], "text", (0.0,))
+    secret = QueryValues(sealed_queries(project)[0], "text", 0.0, 0.0)
     with project.reading() as cursor:
         for evaluation in (sealed, everything):
             runs = [EvaluatedRun(evaluation, "a")]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
 from app.acts import Acts
@@ -13,30 +13,19 @@ from app.components.links import query_link
 from app.components.queries import QueryBar, queries
 from app.views.query.acting import send_documents
 from curation.errors import NotFoundError
-from curation.evaluation.by_query import (
-    RESULTS,
-    ByQuery,
-    EvaluatedRun,
-    ListedDocument,
-    QueryValue,
-    by_query,
-    first_differences,
-    kinds_of_queries,
-    side_by_side,
-)
-from curation.evaluation.report.comparison import QUERY_BY_QUERY
+from curation.evaluation import by_query
+from curation.evaluation.report.comparison import QUERY_BY_QUERY, RESULTS, QueryValues
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
 from curation.reports.page import GradeCell, QueryName
 from curation.reports.plots import PlotPoint, scatter
 from curation.retrieval import RUN_PREFIX
-from curation.scoring.inputs.release import CLUSTER
 from curation.store import Annotator, Store
 from curation.text import amount, decimal
 
 MOST = 500
 """Queries in the picture."""
-ALL = "All"
-_FACETS = {CLUSTER: "region"}
+ALL, NONE = "All", by_query.EvaluatedRun("", "")
+Lists = Sequence[Sequence[by_query.ListedDocument]]
 
 
 @st.fragment
@@ -53,134 +42,102 @@ def show(
     if evaluation.sealed:
         ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: there is nothing by query of a sealed part.")
         return
-    runs = [EvaluatedRun(one.evaluation_id, name) for one in (evaluation, *others) for name in one.systems]
-    made = {one.evaluation_id: f" ({one.made_at:%d %b %H:%M})" for one in others}
-    columns = st.columns(4)
-    chosen = _runs(
-        columns, runs, len(evaluation.systems), lambda run: f"{run.system}{made.get(run.evaluation_id, '')}"
-    )
+    own = [by_query.EvaluatedRun(evaluation.evaluation_id, name) for name in evaluation.systems]
+    named = {run: run.system for run in own} | {
+        by_query.EvaluatedRun(one.evaluation_id, name): f"{name} ({one.made_at:%d %b %H:%M})"
+        for one in others
+        for name in one.systems
+    }
+    places = st.columns(4)
+    first = places[0].selectbox("System", list(named), format_func=named.__getitem__)
+    offered = {NONE: "No other system", **named}
+    at = 2 if len(own) > 1 else 0
+    second = places[1].selectbox("Compared with it", list(offered), at, format_func=offered.__getitem__)
+    runs = [first] if second in (NONE, first) else [first, second]
     try:
         with store.reading() as cursor:
-            found = by_query(cursor, chosen, annotator)
+            found = by_query.by_query(cursor, runs, annotator)
     except NotFoundError as missing:
         ui.quiet(missing.found)
         return
-    rows = _filtered(store, found, columns)
-    if found.remark:
-        ui.quiet(found.remark)
+    kinds = _kinds(str(store.path), found.release_id, store)
+    kind = places[2].selectbox("Kind of query or region", [ALL, *kinds])
+    results = RESULTS if len(runs) > 1 else RESULTS[-1:]
+    result = places[3].selectbox("Result", [ALL, *results], format_func=str.capitalize)
+    rows = [row for row in found.rows if kind == ALL or row.query_id in kinds[kind]]
+    rows = [row for row in rows if result in (ALL, row.result)]
+    ui.sentences(found.remark)
     if not rows:
         ui.quiet("No query is of this kind with this result.")
         return
-    if len(rows) > MOST:
-        ui.quiet(f"The first {MOST:,} of {len(rows):,} queries are shown.")
-    names = [run.system for run in chosen]
-    query = _query(found, rows[:MOST], names)
+    names = [named[run] for run in runs]
+    query = _chosen(found, rows, names)
     with store.reading() as cursor:
-        lists = side_by_side(cursor, chosen, query, annotator)
+        lists = by_query.side_by_side(cursor, runs, query, annotator)
     _show_lists(query, found, names, lists)
-    returned = {
-        place.document_id: (place.title, place.grade, f"{RUN_PREFIX}{name}")
-        for name, places in zip(names, lists, strict=True)
-        for place in places
-    }
-    if returned and annotator.role == "lead":
-        titles = {name: title for name, (title, _, _) in returned.items()}
-        unjudged = [name for name, (_, grade, _) in returned.items() if grade is None]
-        systems = {name: system for name, (_, _, system) in returned.items()}
-        send_documents(store, Acts(annotator), query.query_id, titles, unjudged, systems)
-
-
-def _runs(
-    columns: Sequence[DeltaGenerator],
-    runs: Sequence[EvaluatedRun],
-    own: int,
-    label: Callable[[EvaluatedRun], str],
-) -> list[EvaluatedRun]:
-    """One run or two: at first those of the evaluation that is shown, which are the first of all."""
-    first = columns[0].selectbox("System", runs, format_func=label)
-    second = columns[1].selectbox(
-        "Compared with it",
-        [None, *runs],
-        2 if own > 1 else 0,
-        format_func=lambda run: "No other system" if run is None else label(run),
-    )
-    return [first] if second in (None, first) else [first, second]
-
-
-def _filtered(store: Store, found: ByQuery, columns: Sequence[DeltaGenerator]) -> list[QueryValue]:
-    """The queries of a kind or region, and with a result, as they are chosen."""
-    kinds = {
-        f"{_FACETS.get(facet, facet)}: {kind}": queries
-        for facet, values in _kinds(str(store.path), found.release_id, store).items()
-        for kind, queries in values.items()
-    }
-    kind = columns[2].selectbox("Kind of query or region", [ALL, *kinds])
-    result = columns[3].selectbox("Result", [ALL, *RESULTS], format_func=str.capitalize)
-    return [
-        row for row in found.rows if kind == ALL or row.query_id in kinds[kind] if result in (ALL, row.result)
-    ]
+    if any(lists) and annotator.role == "lead":
+        _send(store, Acts(annotator), query, [run.system for run in runs], lists)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _kinds(path: str, release_id: str, _store: Store) -> dict[str, dict[str, frozenset[str]]]:
+def _kinds(path: str, release_id: str, _store: Store) -> dict[str, frozenset[str]]:
     with _store.reading() as cursor:
-        return kinds_of_queries(cursor, release_id)
+        return by_query.kinds_of_queries(cursor, release_id)
 
 
-def _query(found: ByQuery, rows: Sequence[QueryValue], names: Sequence[str]) -> QueryValue:
+def _chosen(found: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
     """The picture of queries, and the one that is chosen in it."""
-    both = len(names) > 1
-    svg = ""
-    if both and max(value for row in rows for value in row.values) <= 1:
-        points = [
-            PlotPoint(row.values[0], row.values[1], f"{row.text}: {_values(row)}", key=row.query_id)
-            for row in rows
-        ]
-        svg = scatter(f"{found.measure}, query by query", names[0], names[1], points)
-    largest = max(1.0, *(abs(row.difference) for row in rows))
-    bars = [
-        QueryBar(
-            *(row.query_id, row.text, row.difference / largest),
-            *(decimal(row.difference, sign="+" if both else ""), row.result if both else ""),
-        )
-        for row in rows
+    both, drawn = len(names) > 1, rows[:MOST]
+    points = [
+        PlotPoint(row.first, row.second, f"{row.text}: {_values(row)}", key=row.query_id) for row in drawn
     ]
-    about = f"{names[1]} − {names[0]}" if both else names[0]
-    chosen = queries(
-        " ".join(names), f"{amount(len(rows), 'query', 'queries')}: {found.measure} of {about}", svg, bars
-    )
+    fits = both and all(max(row.first, row.second) <= 1 for row in drawn)
+    svg = scatter(f"{found.measure}, query by query", names[0], names[1], points) if fits else ""
+    figure = partial(decimal, sign="+" if both else "")
+    largest = max(1.0, *(abs(row.difference) for row in drawn))
+    bars = [
+        QueryBar(*one[:2], one.difference / largest, figure(one.difference), one.result if both else "")
+        for one in drawn
+    ]
+    legend = f"{amount(len(rows), 'query', 'queries')}: {found.measure} of {' − '.join(names[::-1])}"
+    if len(rows) > MOST:
+        legend += f"; the first {MOST:,}"
+    chosen = queries(" ".join(names), legend, svg, bars)
     return next(row for row in rows if row.query_id == chosen)
 
 
-def _values(query: QueryValue) -> str:
-    return " → ".join(map(decimal, query.values))
+def _values(query: QueryValues) -> str:
+    return f"{decimal(query.first)} → {decimal(query.second)}"
 
 
-def _show_lists(
-    query: QueryValue, found: ByQuery, names: Sequence[str], lists: Sequence[Sequence[ListedDocument]]
-) -> None:
+def _show_lists(query: QueryValues, found: by_query.ByQuery, names: Sequence[str], lists: Lists) -> None:
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
-    ui.quiet(f"{found.measure}: {_values(query)}")
+    ui.quiet(f"{found.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.quiet(
-            "There is no list: nothing was returned, or it was not kept. Evaluate the runs again to read it."
-        )
+        ui.quiet("No list was returned, or none was kept: evaluate the runs again to read them.")
         return
     if len(names) > 1:
-        ui.sentences("\n".join(first_differences(lists, names)))
+        ui.sentences("\n".join(by_query.first_differences(lists, names)))
     for place, column in enumerate(st.columns(len(lists), gap="large")):
-        other = names[1 - place] if len(names) > 1 else ""
-        columns = ["Rank", "Grade", "Document", *([f"In {other}"] if other else [])]
-        rows = [_row(query, one, found.scale[-1]) for one in lists[place]]
+        columns = ["Rank", "Grade", "Document", *(f"In {name}" for name in names if name != names[place])]
+        rows = [_row(query, one, found.scale[-1])[: len(columns)] for one in lists[place]]
         with column:
-            ui.table(names[place], columns, (row[: len(columns)] for row in rows), words=True)
+            ui.table(names[place], columns, rows, words=True)
 
 
-def _row(query: QueryValue, one: ListedDocument, highest: int) -> tuple[object, ...]:
+def _row(query: QueryValues, one: by_query.ListedDocument, highest: int) -> tuple[object, ...]:
     name = QueryName(one.title, query.query_id, one.document_id)
-    if one.elsewhere is None:
-        elsewhere = f"not in the first {LISTED}"
-    else:
+    elsewhere = f"not in the first {LISTED}"
+    if one.elsewhere is not None:
         arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
         elsewhere = f"{one.elsewhere}{arrow}"
     return one.rank, GradeCell(one.grade, highest), name, elsewhere
+
+
+def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
+    """Documents of the lists to a round, at first those without a grade."""
+    places = [(one, system) for system, found in zip(systems, lists, strict=True) for one in found]
+    titles = {one.document_id: one.title for one, _ in places}
+    unjudged = list(dict.fromkeys(one.document_id for one, _ in places if one.grade is None))
+    proposed = {one.document_id: f"{RUN_PREFIX}{system}" for one, system in places}
+    send_documents(store, acts, query.query_id, titles, unjudged, proposed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -92,30 +93,11 @@ def send_documents(
             "Annotators for each document", 1, most, min(2, most), key=f"overlap {form.key}"
         )
         asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
-    if form.result:
-        ui.confirmation(form.result)
+    if opened := form.result:
+        documents_of = amount(opened.candidates, "document")
+        ui.confirmation(f"{opened.round} is open with {documents_of} of this query.")
     if asked:
-        pairs = {(query_id, one) for one in documents}
-        proposed = {(query_id, one): system for one, system in (systems or {}).items() if one in documents}
-        acts.do(form, lambda: _open(store, name.strip(), annotators, int(overlap), acts.by, pairs, proposed))
-
-
-def _open(
-    store: Store,
-    name: str,
-    people: list[str],
-    overlap: int,
-    author: str,
-    pairs: set[tuple[str, str]],
-    proposed: Mapping[tuple[str, str], str],
-) -> str:
-    opened = open_round(
-        *(store, name, people),
-        overlap=overlap,
-        duplicates=0.0,
-        again=True,
-        author=author,
-        pairs=pairs,
-        proposed=proposed,
-    )
-    return f"{opened.round} is open with {amount(opened.candidates, 'document')} of this query."
+        pairs = [(query_id, one) for one in documents]
+        proposed = {pair: systems[pair[1]] for pair in pairs} if systems else None
+        open_over = partial(open_round, store, name.strip(), annotators, again=True, author=acts.by)
+        acts.do(form, lambda: open_over(overlap=int(overlap), duplicates=0.0, pairs=pairs, proposed=proposed))

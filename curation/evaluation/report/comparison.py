@@ -187,11 +187,14 @@ def write_similar_lists(found: Evaluation) -> list[Section]:
 
 
 QUERY_BY_QUERY = "Query by query"
+RESULTS = ("won", "lost", "tied", "zero")
 NAMED = 5
 """Queries that are named at either end."""
 
 
-class _QueryValues(NamedTuple):
+class QueryValues(NamedTuple):
+    """A query with the values of two systems; of one system alone the first value is 0."""
+
     query_id: str
     text: str
     first: float
@@ -200,6 +203,13 @@ class _QueryValues(NamedTuple):
     @property
     def difference(self) -> float:
         return self.second - self.first
+
+    @property
+    def result(self) -> str:
+        """Of the second system, out of `RESULTS`; `zero` is 0 for both."""
+        if not (self.first or self.second):
+            return "zero"
+        return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
 
 
 def write_queries(found: Evaluation) -> list[Section]:
@@ -265,15 +275,15 @@ def _of_one(found: Evaluation) -> Section:
     return Section(QUERY_BY_QUERY, f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables)
 
 
-def _values(found: Evaluation, first: int, second: int) -> list[_QueryValues]:
+def _values(found: Evaluation, first: int, second: int) -> list[QueryValues]:
     """Queries with a value of both systems by the headline measure."""
     headline, texts = found.measures[0], found.query_texts or ()
     one, other = ((found.runs[place].per_query or {})[headline] for place in (first, second))
     rows = zip(found.query_ids or (), texts, one, other, strict=True)
-    return [_QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]
+    return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]
 
 
-def _cells(row: _QueryValues) -> tuple[QueryName, str, float, float]:
+def _cells(row: QueryValues) -> tuple[QueryName, str, float, float]:
     return QueryName(row.text, row.query_id), row.query_id, row.first, row.second
 
 
