@@ -76,7 +76,7 @@ def _disputes(disputed: int, everywhere: int, allowed: bool) -> FreezeCheck:
     if not disputed:
         return FreezeCheck("disputes", "ok", f"No pair of this release is disputed.{more}", "0")
     said = f"{amount(disputed, 'pair is', 'pairs are')} disputed and without a grade."
-    what = "They are left out." if allowed else "Decide them, or leave them out."
+    what = "They are left out." if allowed else "Adjudicate first, or leave disputed pairs out."
     return FreezeCheck("disputes", "warn" if allowed else "block", f"{said} {what}{more}", f"{disputed:,}")
 
 

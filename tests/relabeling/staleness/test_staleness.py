@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from curation.guides.versions import with_presentation
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
+from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Quarter, read_traffic, share_of, traffic_of, trend_of
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
-from curation.relabeling.staleness.tables import pair_table
+from curation.relabeling.staleness.tables import due_sentences, pair_table
 from curation.relabeling.staleness.text_changes import text_change, words_kept
 from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
@@ -227,6 +229,19 @@ def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store)
     november = staleness(judged, NOVEMBER)
     assert november.calendar.due.is_due
     assert november.calendar.due.reasons == {"pairs that were last judged in an earlier quarter": 2}
+
+
+def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store) -> None:
+    due = staleness(judged, NOVEMBER).calendar.due
+    assert due.stale == staleness(judged, NOVEMBER).stale == 1
+    assert due.stale_sentence == "1 pair is out of date; 2026-Q4 has no plan yet."
+    make_plan(judged, 0.2, 7, NOVEMBER)
+    found = staleness(judged, NOVEMBER).calendar.due
+    assert 0 < found.planned <= due.stale
+    said = f"the plan of 2026-Q4 renews {found.planned} of them."
+    assert due_sentences(staleness(judged, NOVEMBER).calendar)[0].endswith(said)
+    alone = replace(found, state="not planned", reasons={})
+    assert alone.stale_sentence.endswith("nothing changed, so nothing is due in 2026-Q4.")
 
 
 def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
