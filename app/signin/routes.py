@@ -373,15 +373,12 @@ def _unchecked(error: CurationError) -> str:
 
 def _notice() -> str:
     """What the page says while no lead can sign in, as HTML."""
-    try:
-        if not first_lead().missing():
-            return ""
-    except CurationError as error:
-        unreadable(error)
-        return ""
-    if not auth_settings().passwords:
-        return f'<p class="notice">{BY_COMMAND}</p>'
-    return NO_ACCOUNT if first_lead().nobody else NO_LEAD
+    with suppress(CurationError):  # a sign-in then says that the project cannot be read
+        if first_lead().missing():
+            if not auth_settings().passwords:
+                return f'<p class="notice">{BY_COMMAND}</p>'
+            return NO_ACCOUNT if first_lead().nobody else NO_LEAD
+    return ""
 
 
 def _link(provider: IdentityProvider, target: str) -> str:
