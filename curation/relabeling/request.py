@@ -71,7 +71,7 @@ class QuarterRequest:
     same: Annotated[
         float,
         Option(
-            "Share of queries for the people of then",
+            "Share of queries for their earlier annotators",
             "Share of the queries for people who judged them before. So “people changed” and “the text "
             "changed” can be distinguished.",
             flag="--same-annotators",

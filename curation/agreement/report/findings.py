@@ -47,9 +47,8 @@ def levels(result: InterAgreement) -> str:
         return f"Agreement between annotators has no figure: {not_shown(raw)}."
     return (
         f"{percent(raw.share, 1)} of {amount(raw.pairs, 'pair')} of grades are equal ({span(raw)}). "
-        "Alpha takes off "
-        "what chance would give with these grades; Gwet's AC2 takes off less where one grade is very "
-        f"common ({decimal(ac2.value)})."
+        "Alpha corrects for the agreement that chance would give; Gwet's AC2 corrects less where one grade "
+        f"is very common ({decimal(ac2.value)})."
     )
 
 
@@ -85,13 +84,12 @@ def boundaries(parts: Sequence[Part]) -> str:
 def confusion(origins: DisagreementSources) -> str:
     """The two grades that met most often."""
     if not origins.lines:
-        return "No two grades were taken for each other."
+        return "No two annotators gave different grades."
     often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
     return (
-        f"Most often {often.lower} and {often.upper} met on one pair: {amount(often.met, 'pair')} of "
-        "grades. The "
-        "table is symmetric, since nobody knows the true grade: a row says what others said where one said "
-        "this."
+        f"The most frequent disagreement is {often.lower} against {often.upper}: {often.met:,} times. The "
+        "table is symmetric, since nobody knows the true grade: a row has what others said where somebody "
+        "gave this grade."
     )
 
 
@@ -190,7 +188,7 @@ def _too_low(mean: MeanKappa) -> str:
 def _higher(pair: AnnotatorPair) -> str:
     value = pair.difference.value or 0.0
     more, less = (pair.second, pair.first) if value > 0 else (pair.first, pair.second)
-    return f"The most apart in height: {more} grades {abs(value):.2f} steps above {less} on average."
+    return f"Largest difference in level: {more} grades {abs(value):.2f} steps higher than {less} on average."
 
 
 def queries(origins: DisagreementSources) -> str:

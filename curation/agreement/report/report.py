@@ -376,7 +376,7 @@ def _uninformative(report: AgreementReport) -> str:
         return ""
     return (
         f" Without {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
-        "always the same: repeating such grades is no consistency."
+        "always the same: repeating such grades shows no consistency."
     )
 
 

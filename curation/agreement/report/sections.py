@@ -397,9 +397,7 @@ def _pairs(number: int) -> str:
 def feedback_section(people: Sequence[AnnotatorDetails]) -> Section:
     """Everybody's feedback, by name."""
     rows = tuple((one.annotator, row.about, row.sentence) for one in people for row in one.feedback)
-    table = Table(
-        "Questions to look at together, no verdicts", ("Annotator", "About", "What"), rows, words=True
-    )
+    table = Table("Points to discuss, not verdicts", ("Annotator", "About", "What"), rows, words=True)
     return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
 
 
@@ -412,7 +410,7 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
     else:
         found = f"No findings about the work of {amount(len(people), 'annotator')}."
     most = percent(FALSE_SHARE)
-    return f"{found} Where nothing is the matter, at most {most} of people are named all the same."
+    return f"{found} If nothing is wrong, at most {most} of people are named by chance."
 
 
 def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:

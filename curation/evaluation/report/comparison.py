@@ -127,14 +127,14 @@ def _reach(compared: Sequence[Comparison]) -> Table:
     wanted = next((one.wanted for one in compared if one.wanted is not None), None)
     needs = "needs" if wanted is None else f"needs for {wanted:g}"
     return Table(
-        "What the queries can show", ("systems", "win / tie / loss", "effect", "detects", needs), rows
+        "What these queries can detect", ("systems", "win / tie / loss", "effect", "detects", needs), rows
     )
 
 
 def _order(order: OrderReport | None) -> Section:
     why = why_no_order(order)
     if order is None or why is not None:
-        return Section("How often the order holds", why or "", (), ())
+        return Section("How stable the ranking is", why or "", (), ())
     sentence = (
         "Queries are drawn again many times. Kept least is the pair whose order changes most often. "
         "Tau compares the ranking with that of the means."
@@ -152,7 +152,7 @@ def _order(order: OrderReport | None) -> Section:
         rows.append((view.name, view.tau, view.mean_tau, pair, least))
     columns = ("by", "tau", "mean tau of draws", "kept least", "share of draws")
     tables = [Table(order.measure, columns, tuple(rows)), *by_measure(order)]
-    return Section("How often the order holds", sentence, (), tuple(tables))
+    return Section("How stable the ranking is", sentence, (), tuple(tables))
 
 
 def by_measure(order: OrderReport) -> list[Table]:
@@ -161,7 +161,7 @@ def by_measure(order: OrderReport) -> list[Table]:
     return [Table(caption, ("measure", "tau", "τ_AP"), order.by_measure)] if order.by_measure else []
 
 
-SIMILAR = "How alike the lists are"
+SIMILAR = "How similar the lists are"
 ABOUT_SIMILAR = (
     f"Overlap is the share of the first {' or '.join(map(str, DEPTHS))} documents that are the same. RBO, "
     f"rank-biased overlap with p = {PERSISTENCE:g}, weighs the first ranks most: 1 is the same list, 0 has "

@@ -112,7 +112,7 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
     assert differences.rows[0][:2] == ("run b − run a", first.difference)
     assert str(sections["Comparison"].drawings[0]).count("run b − run a") >= 1
     assert len(sections["Comparison by kind of query"].tables[0].rows) == 2
-    assert [row[0] for row in sections["How often the order holds"].tables[0].rows] == [
+    assert [row[0] for row in sections["How stable the ranking is"].tables[0].rows] == [
         *("mean", "macro", "median", "worst")
     ]
 
