@@ -12,7 +12,7 @@ from app.next_step import missing_step
 from app.page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.views.agreement import checks
 from curation.agreement.annotators.details import annotator_details
-from curation.agreement.between.disagreement_sources import GradesMet, QueryShare
+from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare
 from curation.agreement.report.quality import RoundQuality, early_warnings, quality_of
 from curation.agreement.report.report import (
     Verdict,
@@ -143,9 +143,9 @@ def _met(found: tuple[GradesMet, ...]) -> None:
         rows = [
             (QueryName(pair.text, pair.query_id, pair.document_id), pair.document_id) for pair in one.named
         ]
-        ui.table(
-            f"The first {len(rows):,} of {amount(one.pairs, 'pair')}", ["Query", "Document"], rows, words=True
-        )
+        ui.table(f"{len(rows):,} of {amount(one.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
+        if len(rows) < min(one.pairs, NAMED):
+            ui.quiet("The others are of parts that a release seals: they are not named.")
 
 
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
