@@ -293,7 +293,7 @@ def _cell(value: object) -> str:
             if value.grade is None
             else f' style="--share:{100 * value.grade / max(1, value.highest):.0f}%"'
         )
-        return f'<td><span class="gs-grade"{share}>{escape(shown)}</span></td>'
+        return f'<td><span class="gs-graded"{share}>{escape(shown)}</span></td>'
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it
     return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from curation.door import shut_door, withheld
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.report.comparison import QueryValues
-from curation.evaluation.submitted import submitted_texts
+from curation.evaluation.submitted import LISTED, submitted_texts
 from curation.presentation.excerpts import marked_spans, query_stems
 from curation.scoring.inputs.release import CLUSTER, all_facets
 from curation.store import Annotator, Cursor
@@ -178,7 +178,7 @@ def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequen
             sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
             if one.elsewhere is None:
                 why = "; it has none of the query's words" if one.shares_word is False else ""
-                sentence = f"Only {system} has {title}, at rank {one.rank}{why}."
+                sentence = f"Only {system} has {title} in its first {LISTED}, at rank {one.rank}{why}."
             if one.elsewhere != one.rank:
                 first = min(one.rank, one.elsewhere or one.rank)
                 found.setdefault(one.document_id, (first, sentence))

@@ -127,7 +127,7 @@ def _show_lists(query: QueryValues, found: by_query.ByQuery, names: Sequence[str
 
 def _row(query: QueryValues, one: by_query.ListedDocument, highest: int) -> tuple[object, ...]:
     name = QueryName(one.title, query.query_id, one.document_id)
-    elsewhere = f"not in the first {LISTED}"
+    elsewhere = f"not in top {LISTED}"
     if one.elsewhere is not None:
         arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
         elsewhere = f"{one.elsewhere}{arrow}"
