@@ -37,11 +37,14 @@ def _attend(stop: Event) -> None:
         lambda: start_due(project_store(), backup_folder()),
         lambda: send_due(project_store()),
     )
+    said = ""
     while not stop.wait(EVERY):
         for task in tasks:
             try:
                 task()
             except CurationError as error:
-                log.write(logging.WARNING, f"What is due each minute was not done: {error.found}")
+                if error.found != said:  # once, not each minute
+                    log.write(logging.WARNING, f"What is due each minute was not done: {error.found}")
+                said = error.found
             except Exception as error:
                 log.write(logging.ERROR, "What is due each minute failed", error=error)
