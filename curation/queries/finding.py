@@ -38,18 +38,23 @@ def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundIte
 
 
 _FIND = """
-WITH candidate AS (SELECT document_id, min(query_id) AS query_id FROM candidates GROUP BY document_id),
-item AS (
+WITH item AS (
     SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
     UNION ALL
-    SELECT 'document', coalesce(nullif(d.title, ''), d.document_id), c.query_id, d.document_id, lower(d.title)
-    FROM candidate c JOIN snapshot_documents s USING (document_id) JOIN documents d USING (content_hash)
+    SELECT 'document', title, '', d.document_id, lower(title)
+    FROM snapshot_documents s JOIN documents d USING (content_hash)
     WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')
     UNION ALL
-    SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead)
-SELECT kind, title, query_id, document_id FROM item
-WHERE list_bool_and(list_transform($words::TEXT[], lambda word: contains(
-    words || ' ' || lower(if(document_id = '', query_id, document_id)), word)))
+    SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead),
+found AS (
+    SELECT * FROM item
+    WHERE list_bool_and([contains(words || ' ' || lower(query_id || document_id), word) FOR word IN $words])),
+asked AS (
+    SELECT document_id, min(query_id) AS asked_by FROM candidates SEMI JOIN found USING (document_id)
+    GROUP BY document_id)
+SELECT kind, coalesce(nullif(title, ''), document_id), coalesce(asked_by, query_id), document_id
+FROM found LEFT JOIN asked USING (document_id)
+WHERE kind <> 'document' OR asked_by IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $most
 ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 """

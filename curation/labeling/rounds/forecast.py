@@ -183,8 +183,8 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None, seed: i
     last = max(days, key=lambda name: (days[name], name))
     low, high = _range(waiting, now, seed)
     how = (
-        "What each has open, over their answers a day since they began or in the last "
-        f"{WINDOW.days} days, nights and weekends included; {last} is the slowest."
+        f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
+        f"weekends included; {last} is the slowest."
     )
     return Forecast(_after(now, days[last]), low, high, last, {}, how)
 
