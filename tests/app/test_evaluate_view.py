@@ -20,7 +20,7 @@ from curation.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.by_query import EvaluatedRun, by_query
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_files
-from curation.evaluation.submitted import board, histories, ranked, submitted_evaluations, submitted_report
+from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
 from curation.jobs import Job, Jobs, jobs_of, last_job
 from curation.jobs.running import Progressed, begin, end
 from curation.jobs.uploads import uploads_root
@@ -141,23 +141,6 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
     picked["Kind of query or region"].select("source: written")
     wanted = [row for row in rows if row.result == "won" and int(row.query_id[1:]) % 2]
     assert wanted[0].text in html(page.run())
-
-
-def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:
-    for release, name in (("v1", "a"), ("v1", "b"), ("v2", "a")):
-        if release == "v2":
-            import_answers(project, references(tmp_path))
-            freeze(project, "v2")
-        page = opened(LEE)
-        page.selectbox[0].select(release)
-        submitted(page.run(), ("bm25.trec", run_bytes(tmp_path, name)))
-    submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
-    with project.reading() as cursor:
-        (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
-        assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
-        assert all(mark.has_interval for mark in marks)
-        assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["bm25"]) == 1
-        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"
 
 
 def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path: Path) -> None:

@@ -12,8 +12,12 @@ from curation.evaluation.by_query import EvaluatedRun, by_query, kinds_of_querie
 from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
+from curation.evaluation.submitted import histories
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.freeze import freeze
+from curation.sources.judgments import ImportedJudgment
 from curation.store import Annotator, Store
-from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
+from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
 
 VERA, WALT, LEE = (
     Annotator("vera", "evaluator", False),
@@ -29,9 +33,11 @@ def project(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def evaluated(store: Store, folder: Path, *names: str, part: str = "dev", by: str = "vera") -> str:
+def evaluated(
+    store: Store, folder: Path, *names: str, part: str = "dev", by: str = "vera", release: str = "v1"
+) -> str:
     runs = tuple((name, str(write_run(folder / f"{name}.trec", ranked(name)))) for name in names)
-    found = submit(store, EvaluateRequest("v1", part, runs=runs, reason="May"), by).evaluation_id
+    found = submit(store, EvaluateRequest(release, part, runs=runs, reason="May"), by).evaluation_id
     assert found is not None
     return found
 
@@ -102,3 +108,19 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
         found = by_query(cursor, [EvaluatedRun(open_part, "a")], VERA)
     assert found.rows == ()
     assert found.remark.startswith("30 queries are of parts that a release seals")
+
+
+def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:
+    for _ in range(2):
+        evaluated(project, tmp_path, "a")
+    more = [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")]
+    add_judgments(project, more, "more.csv", [query(0)])
+    freeze(project, "v2")
+    evaluated(project, tmp_path, "a", release="v2")
+    evaluated(project, tmp_path, "a", part="test", by="lee")
+    with project.reading() as cursor:
+        (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
+        assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
+        assert all(mark.has_interval for mark in marks)
+        assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
+        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"
