@@ -16,7 +16,7 @@ function cell(value) {
   return made;
 }
 
-function line(id, values) {
+function line(id, values, address) {
   const row = element("tr");
   const box = element("input");
   box.type = "checkbox";
@@ -25,6 +25,10 @@ function line(id, values) {
   const first = element("td");
   first.append(box);
   row.append(first, ...values.map(cell));
+  if (address) {
+    const link = Object.assign(element("a", values[0]), { href: address, className: "gs-page" });
+    row.children[1].replaceChildren(link);
+  }
   return row;
 }
 
@@ -67,7 +71,7 @@ class Picker {
     const held = this.root.activeElement?.value;
     const heads = columns.map((name) => Object.assign(element("th", name), { scope: "col" }));
     this.all.closest("tr").replaceChildren(this.all.closest("th"), ...heads);
-    this.body.replaceChildren(...rows.map(([id, values]) => line(id, values)));
+    this.body.replaceChildren(...rows.map((row) => line(...row)));
     const boxes = this.boxes;
     const found = boxes.find((box) => box.value === held);
     for (const box of boxes) box.tabIndex = -1;
@@ -104,7 +108,7 @@ class Picker {
   clicked(event) {
     const row = event.target.closest("tr");
     const onBox = event.target.matches("input");
-    if (!row || (!onBox && String(getSelection()))) return; // words were marked, to be copied
+    if (!row || event.target.matches("a") || (!onBox && String(getSelection()))) return; // words were marked, to be copied
     const box = row.querySelector("input");
     const wanted = onBox ? box.checked : !box.checked;
     const boxes = this.boxes;

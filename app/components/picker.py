@@ -15,10 +15,14 @@ from app.components import asset
 
 
 class PickerRow(NamedTuple):
-    """cells: one for each column, the first of them what the row is called; a list is shown as labels."""
+    """cells: one for each column, the first of them what the row is called; a list is shown as labels.
+
+    address: of the page that the first cell opens, in the same session; '' for none.
+    """
 
     row_id: str
     cells: Sequence[str | Sequence[str]]
+    address: str = ""
 
 
 _picker = st.components.v2.component(

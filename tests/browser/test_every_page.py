@@ -83,17 +83,24 @@ def test_a_link_in_a_guide_opens_beside_the_page_and_has_no_hold_of_it(people: V
     assert opened.value.evaluate("window.opener") is None
 
 
-def test_a_row_opens_its_query_in_the_same_session_and_back_leads_to_the_row(people: Visitors) -> None:
+@pytest.mark.parametrize("path", ["/coverage?of=Written", "/queries?part=All queries"])
+def test_a_row_opens_its_query_in_the_same_session_and_back_leads_to_the_row(
+    people: Visitors, path: str
+) -> None:
     page = people.page("lee")
-    visit(page, people.served, "/coverage?of=Written")
+    visit(page, people.served, path)
     page.evaluate("window.session = 1")
     link = page.locator("a.gs-page").first
     for follow in (link.click, lambda: link.press("Enter")):
         follow()
         expect(page.locator("h1.gs-query")).to_be_visible()
         page.go_back()
-        expect(page.get_by_role("heading", name="Coverage", exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible()
     assert page.evaluate("window.session") == 1, "the page was loaded anew"
+
+
+def test_the_address_of_no_query_says_so(people: Visitors) -> None:
+    page = people.page("lee")
     page.goto(f"{people.served.url}/query?id=nothing")
     expect(page.get_by_text("no query with the id")).to_be_visible()
 

@@ -51,7 +51,7 @@ HEADINGS = {
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
     "/query?id=q0": "gulls 0",
-    "/query?id=q0&part=Releases": "gulls 0",
+    "/query?id=q0&shown=Releases": "gulls 0",
     "/releases?view=Card": "Releases",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
     **{f"/guide?show={part}": "Guide" for part in ("Document", "Edit", "Publish", "Versions", "Questions")},

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.components.links import query_address
 from app.components.picker import PickerRow, picker
 from app.page import PageContext
 from curation.sampling.tags.request import TagsRequest
@@ -83,6 +84,7 @@ def _chosen(
                 [tag for tag, by_person in query.tags.items() if not by_person],
                 [tag for tag, by_person in query.tags.items() if by_person],
             ],
+            query_address(query.query_id),
         )
         for query in shown
     ]

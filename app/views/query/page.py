@@ -33,7 +33,8 @@ def show(annotator: Annotator) -> None:
     found = read_documents(store, query_id, annotator, door)
     _header(found)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        shown = ui.part("Part of the page", PARTS, "part")
+        # a key of its own: Back to a page with the same key would lose that page's part
+        shown = ui.part("Part of the page", PARTS, "shown")
         if annotator.role == "lead":
             acting.edit(store, acts, found.facts)
             acting.send(store, acts, found)
