@@ -156,7 +156,10 @@ class Store:
             self._file.settle()
             self._changed.notify_all()
             closer = self._closer
-        if closer is not None:
+            while self._closer is not None and not (self._file.running or self._opening):
+                self._changed.wait(IDLE / 4)
+            ended = self._closer is None
+        if closer is not None and ended:  # else the file is open again, for others who close it in their turn
             closer.join()
 
     @contextmanager
