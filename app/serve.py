@@ -17,8 +17,9 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app import api, api_decisions, manual, palette
+from app import api, api_decisions, manual
 from app.context import BACKUP_TO, IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
+from app.front import palette
 from app.front.connections import BoundedConnection
 from app.front.front import Front
 from app.front.guard import Guard, UploadLimits

@@ -118,7 +118,7 @@ def read_documents(
         own = own_documents(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
         settled = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}
-        found = _Found(
+        found = _PairFacts(
             _places(cursor, query_id),
             read_ranked(cursor, query_id),
             {name: pair for name, pair in settled.items() if is_open and name not in own},
@@ -155,7 +155,7 @@ def sealed_by(store: Store, query_id: str) -> tuple[str, ...]:
         return tuple(seal.name for seal in release_seals(cursor) if query_id in seal.queries)
 
 
-class _Found(NamedTuple):
+class _PairFacts(NamedTuple):
     """What was read of a query's documents; `pairs` are those that may be shown."""
 
     places: Mapping[str, Mapping[str, int | None]]
@@ -181,7 +181,7 @@ def _by_document(votes: Votes) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _texts(cursor: Cursor, found: _Found, settled: Mapping[str, PairConsensus]) -> dict[str, Document]:
+def _texts(cursor: Cursor, found: _PairFacts, settled: Mapping[str, PairConsensus]) -> dict[str, Document]:
     """The text of each document: that of now, or the one that was judged where nobody judged that of now."""
     names = sorted({*found.places, *settled})
     judged = {
@@ -193,7 +193,7 @@ def _texts(cursor: Cursor, found: _Found, settled: Mapping[str, PairConsensus]) 
     return {name: texts[hashes[name]] for name in names if hashes.get(name) in texts}
 
 
-def _marks(facts: QueryFacts, found: _Found, documents: Mapping[str, Document]) -> dict[str, str]:
+def _marks(facts: QueryFacts, found: _PairFacts, documents: Mapping[str, Document]) -> dict[str, str]:
     """What the places of documents and their grades together say, where a grade may be shown."""
     if not found.pairs:
         return {}
@@ -209,7 +209,7 @@ def _withheld(document: Document) -> QueryDocument:
     return QueryDocument(document, {}, True, None, (), "", None)
 
 
-def _document(document: Document, found: _Found, names: bool, mark: str) -> QueryDocument:
+def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> QueryDocument:
     name = document.document_id
     pair = found.pairs.get(name)
     votes = [

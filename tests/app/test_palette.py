@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app import palette
+from app.front import palette
 from curation.errors import RefusedError
 from curation.queries.finding import MOST, find_by_words
 from curation.store import Store

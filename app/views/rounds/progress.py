@@ -21,7 +21,7 @@ EVERY = 10.0
 _SHOWN = "round progress"
 
 
-class _Shown(NamedTuple):
+class _ProgressShown(NamedTuple):
     """What a session shows, and of which state of the project."""
 
     version: object
@@ -41,10 +41,10 @@ def _follow(store: Store, first: RoundStatus) -> None:
     """Draw the progress; read again where something has changed."""
     with store.reading() as cursor:
         version = set_fingerprint(cursor)
-    shown: _Shown | None = st.session_state.get(_SHOWN)
+    shown: _ProgressShown | None = st.session_state.get(_SHOWN)
     if shown is None or shown.version != version:
         status = first if shown is None else round_status(store, first.round)
-        shown = _Shown(version, status, annotators_work(store, first.round))
+        shown = _ProgressShown(version, status, annotators_work(store, first.round))
         st.session_state[_SHOWN] = shown
     _draw(shown.status, shown.work)
 

@@ -27,8 +27,8 @@ def progress_table(status: RoundStatus, paces: Sequence[AnnotatorPace] = ()) -> 
         )
         for one in status.annotators
     )
-    told = ("Cannot tell", "Put off", "Flagged")
-    columns = ("Annotator", "Share", "Answered", "Of", *told, *fast, "Last answer (UTC)")
+    kinds = ("Cannot tell", "Put off", "Flagged")
+    columns = ("Annotator", "Share", "Answered", "Of", *kinds, *fast, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
 
 
