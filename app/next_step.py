@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.components.links import is_offered
 from app.page import LEADS
-from curation.path import Action, PathStep, read_path
+from curation.path import Action, read_path
 from curation.store import Annotator, Store
 
 
@@ -29,15 +29,11 @@ def missing_step(store: Store, annotator: Annotator, before: str) -> None:
         return
     steps = read_path(store).steps
     last = [step.name for step in steps].index(before)
-    step = _first_missing(steps[: last + 1])
+    step = next((step for step in steps[: last + 1] if step.state != "done"), None)
     if step is not None:
         with st.container(key="first-step"):
             ui.quiet(f"First comes {step.name}. {step.line}")
             step_link(step.action)
-
-
-def _first_missing(steps: tuple[PathStep, ...]) -> PathStep | None:
-    return next((step for step in steps if step.state != "done"), None)
 
 
 def _nothing() -> None:

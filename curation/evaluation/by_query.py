@@ -133,8 +133,8 @@ def side_by_side(
     """
     shut_door(cursor).need(query.query_id)
     (release_id,) = {_result(cursor, run, annotator)["release_id"] for run in runs}
-    grades = read_part(cursor, release_id, "qrels").rows_with(query.query_id)
-    graded = {row["document_id"]: row["grade"] for row in grades if row["query_id"] == query.query_id}
+    grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
+    graded = {row["document_id"]: row["grade"] for row in grades}
     lists = [_kept(cursor, run, query.query_id) for run in runs]
     (header,) = read_part(cursor, release_id, "release")
     wanted = sorted({name for found in lists for name in found})

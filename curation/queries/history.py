@@ -81,18 +81,14 @@ def query_history(store: Store, query_id: str, reader: Annotator, door: Door | N
         parts = {row.name: read_parts(cursor, row.release_id, wanted) for row in list_releases(cursor)}
     releases, missing = [], []
     for name, texts in parts.items():
-        rows = [row for row in texts["queries"].rows_with(query_id) if row["query_id"] == query_id]
-        graded = texts["qrels"].rows_with(query_id) if "qrels" in texts else ()
-        grades = {
-            row["document_id"]: _grade(row)
-            for row in graded
-            if row["query_id"] == query_id and row["document_id"] not in own
-        }
-        if rows:
-            need = rows[0].get("information_need") or ""
+        graded = texts["qrels"].rows_of(query_id) if "qrels" in texts else ()
+        grades = {row["document_id"]: _grade(row) for row in graded if row["document_id"] not in own}
+        rows = texts["queries"].rows_of(query_id)
+        for row in rows:
+            need = row.get("information_need") or ""
             found = marked(name, marks.get(name))
-            releases.append(QueryRelease(found, rows[0]["part"], rows[0]["text"], need, grades))
-        else:
+            releases.append(QueryRelease(found, row["part"], row["text"], need, grades))
+        if not rows:
             missing.append(name)
     documents = sorted({document for one in releases for document in one.grades})
     with store.reading() as cursor:

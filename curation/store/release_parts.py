@@ -86,10 +86,11 @@ class PartText:
     def __str__(self) -> str:
         return "".join(self.pieces())
 
-    def rows_with(self, value: str) -> Iterator[dict[str, Any]]:
-        """Its rows that have this text somewhere, without parsing the others."""
-        wanted = canonical_json(value)
-        return (json.loads(line) for line in self.lines() if wanted in line)
+    def rows_of(self, query_id: str) -> list[dict[str, Any]]:
+        """Its rows of a query; lines without its id are not parsed."""
+        wanted = canonical_json(query_id)
+        rows = [json.loads(line) for line in self.lines() if wanted in line]
+        return [row for row in rows if row["query_id"] == query_id]
 
     def lines(self) -> Iterator[str]:
         """Its lines, without their ends."""

@@ -57,7 +57,7 @@ def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
     """Chosen documents to a new round."""
     titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
     unjudged = [one.document.document_id for one in found.open if one.pair is None]
-    send_documents(store, acts, found.facts.query_id, titles, [] if found.is_sealed else unjudged)
+    send_documents(store, acts, found.facts.query_id, titles, [] if found.is_sealed else unjudged, {})
 
 
 def send_documents(
@@ -66,7 +66,7 @@ def send_documents(
     query_id: str,
     titles: Mapping[str, str],
     wanted: Sequence[str],
-    systems: Mapping[str, str] | None = None,
+    systems: Mapping[str, str],
 ) -> None:
     """Chosen documents of a query to a new round.
 
@@ -97,7 +97,6 @@ def send_documents(
         documents_of = amount(opened.candidates, "document")
         ui.confirmation(f"{opened.round} is open with {documents_of} of this query.")
     if asked:
-        pairs = [(query_id, one) for one in documents]
-        proposed = {pair: systems[pair[1]] for pair in pairs} if systems else None
+        pairs = {(query_id, one): systems.get(one, "") for one in documents}
         open_over = partial(open_round, store, name.strip(), annotators, again=True, author=acts.by)
-        acts.do(form, lambda: open_over(overlap=int(overlap), duplicates=0.0, pairs=pairs, proposed=proposed))
+        acts.do(form, lambda: open_over(overlap=int(overlap), duplicates=0.0, pairs=pairs))

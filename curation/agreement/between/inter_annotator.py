@@ -83,11 +83,6 @@ class Alpha:
         """The coefficient, by the name that all figures have."""
         return self.alpha
 
-    @property
-    def rests_on(self) -> str:
-        """What the figure rests on, for people."""
-        return amount(self.units, "pair")
-
 
 @dataclass(frozen=True)
 class RawAgreement:
@@ -110,11 +105,6 @@ class RawAgreement:
         """The share, by the name that all figures have."""
         return self.share
 
-    @property
-    def rests_on(self) -> str:
-        """What the figure rests on, for people."""
-        return f"{amount(self.pairs, 'pair')} of grades"
-
 
 @dataclass(frozen=True)
 class AgreementFigure:
@@ -128,11 +118,6 @@ class AgreementFigure:
     undefined: str | None = None
     no_interval: str | None = None
     too_few: bool = False
-
-    @property
-    def rests_on(self) -> str:
-        """What the figure rests on, for people."""
-        return amount(self.units, "pair")
 
 
 AnyFigure = Alpha | RawAgreement | AgreementFigure

@@ -72,8 +72,7 @@ def open_round(
     ask_from: int = ASK_FROM,
     lists: bool = False,
     author: str = COMMAND_LINE,
-    pairs: Collection[tuple[str, str]] | None = None,
-    proposed: Mapping[tuple[str, str], str] | None = None,
+    pairs: Mapping[tuple[str, str], str] | None = None,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
 
@@ -94,8 +93,8 @@ def open_round(
         repeat counted like any other; 0 never asks.
     lists: annotators see the documents of a query as a list on one page.
     author: who opens it, for the audit trail: a lead or the command line.
-    pairs: the candidates to choose from, by query and document; None is all.
-    proposed: the systems that returned pairs; those that are no candidates yet become candidates.
+    pairs: what to choose from, by query and document; None is all candidates. With the system that returned
+        a pair, it becomes a candidate if it is none yet; '' for none.
 
     Raises
     ------
@@ -112,19 +111,19 @@ def open_round(
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
         rows, active = read_candidates(cursor, pilots=kind == "pilot")
-        held = {(row.query_id, row.document_id) for row in rows}
-        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in proposed or ()])
-        new = sorted(pair for pair in proposed or () if pair not in held)
+        if pairs is None:
+            return rows, active
+        rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
+        new = sorted(
+            {pair for pair in pairs if pairs[pair]} - {(row.query_id, row.document_id) for row in rows}
+        )
+        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
         return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active
 
     def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
-        rows, active = found
-        if pairs is not None:
-            rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
-        chosen = choose_candidates(rows, active, again)
-        kept = {(one.query_id, one.document_id) for one in chosen.candidates}
-        sources = {pair: system for pair, system in (proposed or {}).items() if pair in kept}
-        chosen = replace(chosen, sources=sources)
+        chosen = choose_candidates(*found, again)
+        sources = {one[:2]: pairs[one[:2]] for one in chosen.candidates} if pairs else {}
+        chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
         return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
 
     return open_over(store, layout, read, choose, author)

@@ -153,7 +153,6 @@ class AnnotatorRemark(NamedTuple):
     reason: str | None
     note: str | None
     flagged: bool
-    said_at: datetime
 
 
 class RoundRemarks(NamedTuple):
@@ -200,7 +199,7 @@ def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts
 
 _REMARKS = f"""
 SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
-       j.annotator, j.grade, j.reason, j.note, j.flagged, j.submitted_at AS said_at
+       j.annotator, j.grade, j.reason, j.note, j.flagged
 FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
 WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
 ORDER BY j.written DESC
