@@ -100,7 +100,7 @@ def store_submitted(
         about, report, values = found, evaluation_report(found, answered), plain(found) | values
         systems = list(dict.fromkeys([*(system.name for system in found.runs), *systems]))
     result, page = json.dumps(values), canonical_json(plain(report))
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, author, *EVALUATING)
         (number,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
         evaluation_id = digest("evaluation", number, author, result)

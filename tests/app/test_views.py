@@ -318,7 +318,7 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     make_split(project, {"dev": 0.5, "test": 0.5}, 1, Rules(paraphrase=None))
     frozen = freeze(project, "v1", override="one judgment a pair is enough for this page")
     page = run("releases", LEE)
-    assert "<td>v1</td>" in html(page)
+    assert "v1 (frozen against the gate)" in html(page)
     figures = "".join(f'<td class="gs-figure">{count}</td>' for count in (2, 0, 0))
     assert f"{figures}<td>{frozen.release_id}</td>" in html(page)
     assert "one judgment a pair is enough for this page" in page.warning[0].value

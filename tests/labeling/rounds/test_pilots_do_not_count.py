@@ -23,7 +23,7 @@ def test_a_pilots_queries_can_be_drawn_as_not_yet_judged_and_leave_with_their_sa
 ) -> None:
     corpus, log = tmp_path / "corpus.csv", tmp_path / "log.csv"
     titles = ["red shoes", "blue hat", "mint scarf", "grey coat", "white shirt"]
-    corpus.write_text("id,title\n" + "".join(f"{title[:3]},{title}\n" for title in titles))
+    corpus.write_text("id,title,text\n" + "".join(f"{title[:3]},{title},{title}\n" for title in titles))
     log.write_text("query\nred shoes\nblue hat\n")
     import_corpus(store, corpus)
     import_traffic(store, log)
