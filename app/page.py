@@ -16,6 +16,7 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.jobs.running import last_job_of
 from curation.jobs.uploads import new_result_folder, remove_result
 from curation.step import written
 from curation.steps import STEPS
@@ -96,6 +97,11 @@ class PageContext(NamedTuple):
         if before is not None:
             remove_result(before.parameters["folder"])
         return job
+
+    def own(self, kind: str, **parameters: object) -> Job | None:
+        """The last job of a kind, with these parameters, that this person asked for."""
+        with self.store.reading() as cursor:
+            return last_job_of(cursor, kind, self.annotator.name, **parameters)
 
     def submit(self, label: str, kind: str) -> bool:
         """The button of a form that starts a job of this kind; where it must fail, the reason is below it."""

@@ -131,12 +131,22 @@ def visit_of(request: Request) -> Visit:
     found = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
     browser = next((f"{called} {version[1]}" for called, version in found if version), "Another browser")
     system = next((called for name, called in _SYSTEMS.items() if re.search(name, agent)), "another system")
-    return Visit(f"{browser} on {system}", _network_of(request.client.host if request.client else ""))
+    return Visit(f"{browser} on {system}", _place(request))
 
 
-def _network_of(address: str) -> str:
+def _address(request: Request) -> str:
+    """Where a request came from; behind a proxy, uvicorn has put the visitor's address."""
+    return request.client.host if request.client else ""
+
+
+def _network(request: Request) -> str:
+    """What the queues count: one customer's addresses."""
+    return network(_address(request), 48)
+
+
+def _place(request: Request) -> str:
     """The first 24 bits of an IPv4 address, or 48 of IPv6; '' for none."""
-    found = network(address, 48)
+    found = _network(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(found if "/" in found else f"{found}/24", strict=False))
     return ""
@@ -234,9 +244,7 @@ def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
 
 def _sign_in(one: OpenSignIn, is_this: bool) -> str:
     ending = _THIS if is_this else _END.format(one.sign_in_id)
-    place = f" at {escape(one.network)}" if one.network else ""
-    times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
-    return f"<li><span>{escape(one.device)}{place}<small>{times}</small></span>{ending}</li>"
+    return f"<li><span>{escape(one.place)}<small>{one.times}</small></span>{ending}</li>"
 
 
 _FORM = pages.template("signin.html")
@@ -321,13 +329,9 @@ def keep(request: Request, response: Response, cookie: str, value: str, lasts: i
 
 
 def _tried(request: Request, name: str) -> list[Tried]:
-    """What a wrong password for a name counts for; behind a proxy, uvicorn has put the visitor's address."""
+    """What a wrong password for a name counts for."""
     browser = sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
-    return tried_at_sign_in(name, request.client.host if request.client else "", browser)
-
-
-def _network(request: Request) -> str:
-    return network(request.client.host if request.client else "", 48)
+    return tried_at_sign_in(name, _address(request), browser)
 
 
 def know_browser(request: Request, response: Response, name: str) -> Response:
@@ -454,7 +458,7 @@ async def join(request: Request) -> Response:
     token = form.get("token") or request.cookies.get(cookie, "")
     if not token or not auth_settings().passwords:
         return _join_page()
-    tried = tried_at_link(request.client.host if request.client else "")
+    tried = tried_at_link(_address(request))
     if wait := login_throttle.attempt(tried):
         return _join_page(None, f"Too many links that do not work. Try again in {wait} s.", 429, wait)
     try:

@@ -12,7 +12,6 @@ from app.views.releases.downloads import show_result
 from curation.backups.request import BackupRequest
 from curation.errors import InputError
 from curation.jobs import Job
-from curation.jobs.running import jobs_started
 from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, SentNotice, last_attempts, read_kinds, send_test, set_kinds
 from curation.operations.project_checks import look_at_backups
@@ -57,19 +56,13 @@ def _snapshot(context: PageContext) -> None:
         ui.quiet(blocked)
     if asked:
         context.acts.do(form, lambda: _start(context, reason))
-    show_result(context, _own(context))
-
-
-def _own(context: PageContext) -> Job | None:
-    """The last snapshot that this person asked for."""
-    with context.store.reading() as cursor:
-        return next(reversed(jobs_started(cursor, KIND, context.annotator.name)), None)
+    show_result(context, context.own(KIND))
 
 
 def _start(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: it holds sealed grades.")
-    return context.begin_with_result(KIND, BackupRequest("", reason=reason.strip()), _own(context))
+    return context.begin_with_result(KIND, BackupRequest("", reason=reason.strip()), context.own(KIND))
 
 
 def _schedule(context: PageContext) -> None:

@@ -160,9 +160,10 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     return found
 
 
-def jobs_started(cursor: Cursor, kind: str, by: str) -> list[Job]:
-    """All jobs of a kind that a person started, first to last."""
-    return [job for job in _in_order(cursor) if (job.kind, job.started_by) == (kind, by)]
+def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
+    """The last job of a kind, with these parameters, that a person started."""
+    jobs = (job for job in reversed(_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
+    return next((job for job in jobs if parameters.items() <= job.parameters.items()), None)
 
 
 def _in_order(cursor: Cursor) -> list[Job]:

@@ -22,7 +22,7 @@ from email.utils import formatdate
 from functools import partial
 from html import escape
 from http.client import HTTPException
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
@@ -31,6 +31,7 @@ from curation.web import post
 
 SECONDS = 10.0
 """How long a server may take."""
+T = TypeVar("T")
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -81,9 +82,9 @@ def channels(environment: Mapping[str, str] | None = None) -> list[Channel]:
     if server:
         user, password = given.get("GOLDSET_SMTP_USER", ""), given.get("GOLDSET_SMTP_PASSWORD", "")
         mail = _Mail(host.strip("[]"), int(port), user, password, sender, to)
-        found.append(Channel("e-mail", lambda text: _mail(mail, f"{text}{ending}")))
+        found.append(Channel("e-mail", lambda text: _send(_mail, mail, f"{text}{ending}")))
     if webhook:
-        found.append(Channel("webhook", lambda text: _call(webhook, f"{text}{ending}")))
+        found.append(Channel("webhook", lambda text: _send(_call, webhook, f"{text}{ending}")))
     return found
 
 
@@ -101,19 +102,25 @@ def _is_address(address: str) -> bool:
     return "@" in address.strip("@") and address.isprintable() and not set(' ,<>"') & set(address)
 
 
-def _call(url: str, text: str) -> None:
-    body = json.dumps(
-        {"text": escape(text, quote=False)}
-    ).encode()  # or Slack would take <!channel> for a call
+def _send(send: Callable[[T, str], None], server: T, text: str) -> None:
     try:
-        post(url, body, {"Content-Type": "application/json", "User-Agent": "goldset"}, SECONDS, 10_000)
+        send(server, text)
     except HTTPError as error:
         with error:
-            raise UnsentError(
-                f"it answered HTTP {error.code}", error.code in (408, 429) or error.code >= 500
-            ) from None
+            again = error.code in (408, 429) or error.code >= 500
+            raise UnsentError(f"it answered HTTP {error.code}", again) from None
+    except smtplib.SMTPResponseException as error:
+        raise UnsentError(f"it answered {error.smtp_code}", again=error.smtp_code < 500) from None
+    except smtplib.SMTPRecipientsRefused:
+        raise UnsentError("it took none of the addresses", again=False) from None
     except (OSError, HTTPException):
         raise UnsentError("it was not reached, or gave no answer in time", again=True) from None
+
+
+def _call(url: str, text: str) -> None:
+    said = escape(text, quote=False)  # or Slack would take <!channel> for a call
+    headers = {"Content-Type": "application/json", "User-Agent": "goldset"}
+    post(url, json.dumps({"text": said}).encode(), headers, SECONDS, 10_000)
 
 
 def _mail(server: _Mail, text: str) -> None:
@@ -124,24 +131,17 @@ def _mail(server: _Mail, text: str) -> None:
     message.set_content(text)
     safe = ssl.create_default_context()
     open_smtp = partial(smtplib.SMTP_SSL, context=safe) if server.port == 465 else smtplib.SMTP
-    try:
-        with closing(open_smtp(server.host, server.port, timeout=SECONDS)) as smtp:
-            smtp.ehlo()
-            if server.port != 465 and smtp.has_extn("starttls"):
-                smtp.starttls(context=safe)
-            elif server.port != 465 and server.user:
-                raise UnsentError("it offers no TLS, and the password would go in the clear", again=False)
-            if server.user:
-                smtp.login(server.user, server.password)
-            refused = smtp.send_message(message)
-            with suppress(OSError):  # it is sent, whatever the server says to this
-                smtp.quit()
-    except smtplib.SMTPResponseException as error:
-        raise UnsentError(f"it answered {error.smtp_code}", again=error.smtp_code < 500) from None
-    except smtplib.SMTPRecipientsRefused:
-        raise UnsentError("it took none of the addresses", again=False) from None
-    except OSError:
-        raise UnsentError("it was not reached, or gave no answer in time", again=True) from None
+    with closing(open_smtp(server.host, server.port, timeout=SECONDS)) as smtp:
+        smtp.ehlo()
+        if server.port != 465 and smtp.has_extn("starttls"):
+            smtp.starttls(context=safe)
+        elif server.port != 465 and server.user:
+            raise UnsentError("it offers no TLS, and the password would go in the clear", again=False)
+        if server.user:
+            smtp.login(server.user, server.password)
+        refused = smtp.send_message(message)
+        with suppress(OSError):  # it is sent, whatever the server says to this
+            smtp.quit()
     if refused:
         taken = len(server.to) - len(refused)
         raise UnsentError(f"it took {taken} of {len(server.to)} addresses", again=False)

@@ -16,7 +16,7 @@ from typing import Annotated
 from curation.backups.request import BackupRequest
 from curation.errors import RefusedError
 from curation.jobs import Job, jobs_of, last_job
-from curation.jobs.running import jobs_started
+from curation.jobs.running import last_job_of
 from curation.people.annotators import require_author
 from curation.step import Option, read_request, written
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event, utc_now
@@ -62,7 +62,7 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
 
 def last_scheduled(cursor: Cursor) -> Job | None:
     """The last backup that the schedule started."""
-    return next(reversed(jobs_started(cursor, KIND, COMMAND_LINE)), None)
+    return last_job_of(cursor, KIND, COMMAND_LINE)
 
 
 def start_due(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:

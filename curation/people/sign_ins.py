@@ -40,6 +40,16 @@ class OpenSignIn(NamedTuple):
     since: datetime
     last_used: datetime
 
+    @property
+    def place(self) -> str:
+        """The browser, and the network it is in."""
+        return f"{self.device} at {self.network}" if self.network else self.device
+
+    @property
+    def times(self) -> str:
+        """Since when, and when last, in words."""
+        return f"since {self.since:%d %b %H:%M}, last used {self.last_used:%d %b %H:%M} UTC"
+
 
 def id_of(key: str) -> str:
     """What a sign-in is known by, which tells nothing of its key."""

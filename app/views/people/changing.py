@@ -158,11 +158,9 @@ def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
         ui.heading("Signed in")
     ended = ""
     for one in found:
-        place = f" at {one.network}" if one.network else ""
         text, button = st.columns([4, 1], vertical_alignment="center")
         with text:
-            times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
-            ui.quiet(f"{one.device}{place}, {times}")
+            ui.quiet(f"{one.place}, {one.times}")
         if button.button("End", key=f"end {one.sign_in_id}"):
             ended = one.sign_in_id
     if ended or (len(found) > 1 and _clicked(acts, "End all")):

@@ -10,7 +10,6 @@ from app.page import PageContext
 from app.views.releases.downloads import show_result
 from curation.errors import refuse_problems
 from curation.jobs import Job
-from curation.jobs.running import jobs_started
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
@@ -34,7 +33,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         )
     with right:
         _ask(context, found, format)
-        show_result(context, _own(context, release.name))
+        show_result(context, context.own(KIND, name=release.name))
 
 
 def _form(found: ShownRelease, format: str) -> Form[ExportRequest]:
@@ -77,11 +76,4 @@ def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
 def _start(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     missing = is_sealed and request.reason is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
-    return context.begin_with_result(KIND, request, _own(context, request.name))
-
-
-def _own(context: PageContext, name: str) -> Job | None:
-    """The last export of a release that this person asked for."""
-    with context.store.reading() as cursor:
-        asked = jobs_started(cursor, KIND, context.annotator.name)
-    return next((job for job in reversed(asked) if job.parameters["name"] == name), None)
+    return context.begin_with_result(KIND, request, context.own(KIND, name=request.name))
