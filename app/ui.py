@@ -8,6 +8,7 @@ from datetime import date
 from html import escape
 
 import streamlit as st
+from markupsafe import Markup
 
 from app.components.account import account
 from app.components.drawing import drawing
@@ -129,14 +130,25 @@ def problem(error: Exception) -> None:
 
 
 def table(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]], words: bool = False
+    caption: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    words: bool = False,
+    current: int | None = None,
 ) -> None:
     """An HTML table: figures are right-aligned, None is a dash, BarCell and IntervalCell are drawn.
 
     With `words`, cells are broken into lines instead of making the table wider than the page.
+
+    Parameters
+    ----------
+    current: the row that is chosen.
     """
-    lines = list(rows)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
+    lines, chosen = list(rows), ' aria-current="true"'
+    body = "".join(
+        f"<tr{chosen * (number == current)}>{''.join(map(_cell, row))}</tr>"
+        for number, row in enumerate(lines)
+    )
     figures = [bool(lines) and all(is_figure(row[index]) for row in lines) for index in range(len(columns))]
     head = "".join(
         f'<th scope="col"{_FIGURE if right else ""}>{escape(column)}</th>'
@@ -277,6 +289,8 @@ def _marked(segments: Iterable[Segment]) -> str:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, Markup):
+        return f"<td>{value}</td>"
     if isinstance(value, BarCell):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'

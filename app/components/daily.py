@@ -55,7 +55,6 @@ def three_figures(found: PathState, alpha: GateCheck | None, waiting: bool = Fal
     if rounds.open:
         judged, of = percent(rounds.share), "of open rounds judged"
         below = f"{rounds.answered:,} of {rounds.answered + rounds.left:,} answers · {below}"
-    known = alpha is not None and alpha.value is not None
     drawn = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
     if not waiting:
         drawn = interval(alpha) if alpha else '<p class="gs-quiet">Not enough data yet</p>'
@@ -63,7 +62,7 @@ def three_figures(found: PathState, alpha: GateCheck | None, waiting: bool = Fal
     awaited = f" · {grades.awaited:,} with another opinion asked" if grades.awaited else ""
     return (
         f'<div class="gs-figures">{_tile(judged, of, f"<p>{escape(below)}</p>")}'
-        f"{_tile(decimal(alpha.value) if alpha and known else '–', 'ordinal alpha', drawn)}"
+        f"{_tile(decimal(alpha.value if alpha else None), 'ordinal alpha', drawn)}"
         f"{_tile(f'{grades.disputed:,}', 'disputed pairs', f'<p>{decided}{awaited}</p>')}</div>"
     )
 

@@ -16,7 +16,7 @@ from app.next_step import step_link
 from app.page import LEADS, AppPage, read_context
 from curation.jobs import jobs_of
 from curation.operations.project_checks import look_at_backups
-from curation.path import PathFigures, PathState, PathStep, ProjectPath, path_of, read_figures, read_state
+from curation.path import PathFigures, PathState, ProjectPath, path_of, read_figures, read_state
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Annotator, Store, utc_now
 
@@ -87,14 +87,10 @@ def _draw(state: PathState, path: ProjectPath, waiting: bool = False) -> None:
     for number, step in enumerate(path.steps, 1):
         is_next = step.name == path.next
         left, right = st.columns([5, 1], vertical_alignment="center", gap="medium")
-        left.html(_row(step, number, is_next))
+        figures = daily_answers(step.answers) if step.answers else ""
+        name = step.name.capitalize()
+        left.html(step_row(name, step.state, step.line, str(number), figures=figures, is_next=is_next))
         with right:
             step_link(step.action)
     if path.next is None:
         ui.quiet("Nothing waits for anybody.")
-
-
-def _row(step: PathStep, number: int, is_next: bool) -> str:
-    figures = daily_answers(step.answers) if step.answers else ""
-    name = step.name.capitalize()
-    return step_row(name, step.state, step.line, str(number), figures=figures, is_next=is_next)

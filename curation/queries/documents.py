@@ -130,10 +130,10 @@ def read_documents(
     names = reader.role == "lead"
     marks = _marks(facts, found, documents)
     rows = [
-        _withheld(documents[name])
+        QueryDocument(document, {}, True, None, (), "", None)
         if name in own
-        else _document(documents[name], found, names, marks.get(name, ""))
-        for name in documents
+        else _document(document, found, names, marks.get(name, ""))
+        for name, document in documents.items()
     ]
     systems = {system for one in rows for system, rank in one.ranks.items() if rank is not None}
     return QueryDocuments(
@@ -203,10 +203,6 @@ def _marks(facts: QueryFacts, found: _PairFacts, documents: Mapping[str, Documen
     marks = {one.document_id: HARD_NEGATIVE for one in negatives.negatives}
     marks |= {one.document_id: f"near-duplicate of {one.positive_id}" for one in negatives.near_duplicates}
     return marks | {one.document_id: JUDGE_FIRST for one in negatives.suspects}
-
-
-def _withheld(document: Document) -> QueryDocument:
-    return QueryDocument(document, {}, True, None, (), "", None)
 
 
 def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> QueryDocument:

@@ -12,8 +12,8 @@ from app.next_step import missing_step
 from app.page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.views.agreement import checks
 from curation.agreement.annotators.details import annotator_details
-from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare
-from curation.agreement.report.quality import RoundQuality, early_warnings, quality_of
+from curation.agreement.between.disagreement_sources import NAMED, DisagreementSources, GradesMet, QueryShare
+from curation.agreement.report.quality import RoundQuality, round_quality
 from curation.agreement.report.report import (
     Verdict,
     agreement_report,
@@ -54,8 +54,7 @@ class Shown(NamedTuple):
     """What the page shows of one state of the project below the first look."""
 
     layers: Layers
-    queries: tuple[QueryShare, ...]
-    met: tuple[GradesMet, ...]
+    sources: DisagreementSources | None
     feedback: Section
     page: str | None
 
@@ -88,11 +87,11 @@ def show(annotator: Annotator) -> None:
         ui.heading(section.heading)
         if section.heading == QUERIES:
             ui.sentences(section.sentence)
-            _pairs(shown.queries)
+            _pairs(shown.sources.queries if shown.sources else ())
         else:
             ui.section(section)
         if section.heading == GRADES:
-            _met(shown.met)
+            _met(shown.sources.met if shown.sources else ())
     if round_name is not None and annotator.role in LEADS:
         checks.blind_items(store, round_name)
     with st.expander("All coefficients and their data"):
@@ -117,7 +116,7 @@ def first_look(_store: Store, path: str, fingerprint: str, round_name: str | Non
         verdict_of(report.between),
         other_findings(report),
         report.between.units,
-        quality_of(report, early_warnings(_store, round_name), round_name) if round_name else None,
+        round_quality(_store, round_name, report) if round_name else None,
     )
 
 
@@ -127,8 +126,7 @@ def computed(_store: Store, path: str, fingerprint: str, round_name: str | None)
     report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
     return Shown(
         layers(report),
-        report.details.sources.queries if report.details else (),
-        report.details.sources.met if report.details else (),
+        report.details.sources if report.details else None,
         feedback_section(people),
         agreement_page(report, people) if report.between.units else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -24,6 +24,7 @@ from curation.step import option_of
 from curation.text import amount
 
 _ASKED = "draw asked"
+Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
 
 
 class DrawAsked(NamedTuple):
@@ -81,13 +82,8 @@ def _draw(context: PageContext, options: FormOptions, sample: StoredSample | Non
             form.rest("quotas", "seed")
         form.ask("seed")
         asked = context.submit("Draw the sample", "sample")
-    if asked:
-        try:
-            request = form.request(quotas=_quotas(quotas, form.request().size))
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            _ask(context, sample, request)
+    if asked and (request := _with_quotas(form, quotas)):
+        _ask(context, sample, request)
     if sample is not None:
         _replace(context, sample)
 
@@ -133,13 +129,8 @@ def _top_up(context: PageContext, sample: StoredSample, options: FormOptions) ->
         quotas = _quota_field("Quotas: a least number from a stratum", options)
         ui.quiet(f"It has {sample.size:,} now. No query is removed. Seed, strata and limits stay the same.")
         asked = context.submit("Top up", "top up")
-    if asked:
-        try:
-            request = form.request(quotas=_quotas(quotas, form.request().size))
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            context.start("top up", request)
+    if asked and (request := _with_quotas(form, quotas)):
+        context.start("top up", request)
 
 
 def _quota_field(label: str, options: FormOptions) -> str:
@@ -149,8 +140,14 @@ def _quota_field(label: str, options: FormOptions) -> str:
     )
 
 
-def _quotas(text: str, size: int | None) -> dict[str, int]:
-    return read_quotas([line for line in text.splitlines() if line.strip()], size)
+def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
+    """What a form asks for; None where the quotas cannot be read, which is said."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        return form.request(quotas=read_quotas(lines, form.request().size))
+    except CurationError as error:
+        ui.problem(error)
+        return None
 
 
 def _current(context: PageContext, sample: StoredSample | None) -> None:

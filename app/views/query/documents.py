@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import ui
 from app.components.links import query_link
@@ -32,41 +33,26 @@ def show(found: QueryDocuments, chosen: str) -> None:
         return
     shown = next((one for one in found.documents if one.document.document_id == chosen), found.documents[0])
     left, right = st.columns([6, 5], gap="large")
-    with left:
-        st.html(_table(found, shown))
+    with left, st.container(key="candidates"):
+        said = ([], []) if found.is_sealed else (["Grade"], ["Votes"])
+        columns = [*said[0], "Document", *found.systems, *said[1]]
+        rows = [_row(found, one) for one in found.documents]
+        ui.table("Best ranked first", columns, rows, current=found.documents.index(shown))
     with right, st.container(key="reading"):
         _read(found, shown)
 
 
-def _table(found: QueryDocuments, shown: QueryDocument) -> str:
-    said = ([], []) if found.is_sealed else (["Grade"], ["Votes"])
-    heads = [*said[0], "Document", *found.systems, *said[1]]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    body = "".join(_row(found, one, one is shown) for one in found.documents)
-    return (
-        '<div class="gs-scroll" role="group" tabindex="0" aria-label="Documents">'
-        '<table class="gs-table gs-candidates"><caption>Best ranked first</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _row(found: QueryDocuments, one: QueryDocument, is_shown: bool) -> str:
-    document = one.document
+def _row(found: QueryDocuments, one: QueryDocument) -> tuple[object, ...]:
+    document, pair = one.document, one.pair
     title = query_link(document.title or UNTITLED, found.facts.query_id, document.document_id)
-    marks = [one.mark, "decided" if one.pair is not None and one.pair.how == "adjudicated" else ""]
+    marks = [one.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
     below = f"<small>{escape(', '.join(filter(None, marks)))}</small>" if any(marks) else ""
-    cells = [f"<td>{title}{below}</td>"]
-    cells += [f'<td class="gs-figure">{one.ranks.get(name) or "–"}</td>' for name in found.systems]
-    if not found.is_sealed:
-        votes = "" if one.pair is None else _votes(one.pair)
-        cells = [f"<td>{_chip(one, found.guide)}</td>", *cells, f"<td>{votes}</td>"]
-    current = ' aria-current="true"' if is_shown else ""
-    return f"<tr{current}>{''.join(cells)}</tr>"
-
-
-def _votes(pair: PairConsensus) -> str:
-    votes = [str(grade) for grade, number in pair.votes.items() for _ in range(number)]
-    return escape(" ".join([*votes, *["?"] * pair.cannot_tell]))
+    cells = (Markup(title + below), *(one.ranks.get(name) for name in found.systems))  # noqa: S704  escaped
+    if found.is_sealed:
+        return cells
+    votes = [] if pair is None else [grade for grade, number in pair.votes.items() for _ in range(number)]
+    unsure = ["?"] * pair.cannot_tell if pair is not None else []
+    return Markup(_chip(one, found.guide)), *cells, " ".join(map(str, [*votes, *unsure]))  # noqa: S704
 
 
 def _chip(one: QueryDocument, guide: Guide) -> str:

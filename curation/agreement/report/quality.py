@@ -134,14 +134,12 @@ class RoundQuality:
     not_checked: what could not be checked, before anything else.
     findings: annotator (None: the whole round) and what to look at, the weightiest first.
     checks: how many checks were made.
-    report: the agreement of the round.
     """
 
     round_name: str
     not_checked: tuple[NotChecked, ...]
     findings: tuple[tuple[str | None, Finding], ...]
     checks: int
-    report: AgreementReport
 
     @property
     def conclusion(self) -> str:
@@ -155,19 +153,19 @@ class RoundQuality:
         return f"{found} in {made}{more}."
 
 
-def round_quality(store: Store, round_name: str) -> RoundQuality:
+def round_quality(store: Store, round_name: str, report: AgreementReport | None = None) -> RoundQuality:
     """Look at a round and at everybody in it.
+
+    Parameters
+    ----------
+    report: of this round, where it is made already.
 
     Raises
     ------
     NotFoundError: there is no round of that name.
     """
     raised = early_warnings(store, round_name)
-    return quality_of(agreement_report(store, round_name), raised, round_name)
-
-
-def quality_of(report: AgreementReport, raised: Raised, round_name: str) -> RoundQuality:
-    """A round's report and its raised signals, as one list."""
+    report = report or agreement_report(store, round_name)
     known = chance_unknown(report.between.ordinal) is None
     paced = [row for row in report.pace if row.enough]
     return RoundQuality(
@@ -175,7 +173,6 @@ def quality_of(report: AgreementReport, raised: Raised, round_name: str) -> Roun
         _not_checked(report, raised),
         (*_near_chance(report), *_paces(report), *_signals(report, raised)),
         known + len(paced) + raised.looks,
-        report,
     )
 
 
