@@ -23,7 +23,7 @@ from curation.labeling.rounds.forecast import (
 from curation.labeling.rounds.lifecycle import RoundState, all_states, answered_share
 from curation.path.preparing import Prepared
 from curation.path.step import Action, PathStep, State, named
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.settling.consensus import settled
 from curation.settling.decisions import awaited_opinions
 from curation.settling.votes import read_votes
@@ -179,7 +179,7 @@ def read_rounds(cursor: Cursor) -> OpenWork:
         finished=len(asked) - len(open_rounds),
         imported=len(states) - len(asked),
         opened_at=max((one.opened_at for one in asked), default=None),
-        people=tuple(one.name for one in able_to_judge(cursor) if one.role == "annotator"),
+        people=tuple(usual_names(able_to_judge(cursor))),
         failed=tuple(dict.fromkeys(failed)),
     )
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -160,6 +160,11 @@ def list_annotators(cursor: Cursor) -> list[Annotator]:
 def able_to_judge(cursor: Cursor) -> list[Annotator]:
     """Who can be given documents to grade, by name: they can sign in, and their role judges."""
     return [one for one in list_annotators(cursor) if one.role in JUDGING and one.active and not one.imported]
+
+
+def usual_names(people: Iterable[Annotator]) -> list[str]:
+    """The names that a form proposes for work on documents: annotators, neither reviewers nor leads."""
+    return [one.name for one in people if one.role == "annotator"]
 
 
 def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:

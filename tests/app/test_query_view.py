@@ -79,8 +79,9 @@ def test_of_two_tabs_the_older_one_saves_nothing(project: Store) -> None:
 def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     page = opened(DISPUTE[0])
     assert page.multiselect[0].value == ["router-1"]
+    assert page.multiselect[1].value == ["ann", "ben"], "who leads or reviews is offered, not proposed"
+    assert "lee" in page.multiselect[1].options
     page.text_input[0].set_value("again")
-    page.multiselect[1].set_value(["ann", "ben"])
     press(page, "Open the round")
     status = round_status(project, "again")
     assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])

@@ -27,7 +27,7 @@ from curation.answers.tasks import (
     status_tables,
 )
 from curation.door import withheld
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.reports.page import QueryName
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
@@ -56,7 +56,7 @@ def show(store: Store, acts: Acts) -> None:
         names = [task.name for task in reversed(list_answer_tasks(cursor))]
     left, right = st.columns([2, 3], gap="large")
     with left:
-        usual = [one.name for one in people if one.role == "annotator"]
+        usual = usual_names(people)
         _form(store, acts, [one.name for one in people], usual)
     with right:
         if names:

@@ -22,7 +22,7 @@ from curation.coverage.writing.tasks import (
     open_tasks,
     tasks_of_clusters,
 )
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import embedding_forecast
 from curation.text import amount, percent
 
@@ -132,7 +132,7 @@ def _open(context: PageContext, state: CoverageState) -> None:
         writers = st.multiselect(
             "Writers",
             [one.name for one in people],
-            default=[one.name for one in people if one.role == "annotator"],
+            default=usual_names(people),
         )
         seed = st.number_input("Seed of documents and styles", value=0, step=1)
         asked = submit("Open the tasks", "open tasks", form, state.map.map_id)

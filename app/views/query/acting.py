@@ -12,7 +12,7 @@ from app.acts import Acts, FormState
 from app.page import submit
 from curation.door import open_door
 from curation.labeling.rounds.rounds import open_round
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
 from curation.store import Annotator, Store
@@ -77,7 +77,8 @@ def send_documents(
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
-        people = [one.name for one in able_to_judge(cursor)]
+        people = able_to_judge(cursor)
+    names, usual = [one.name for one in people], usual_names(people)
     with st.popover("Send to a round"), st.form(form.key, border=False):
         documents = st.multiselect(
             "Documents",
@@ -87,10 +88,11 @@ def send_documents(
             key=f"documents {form.key}",
         )
         name = st.text_input("Name of the round", f"query {query_id}", key=f"round {form.key}")
-        annotators = st.multiselect("Annotators", people, people, key=f"annotators {form.key}")
-        most = max(1, len(people))
+        annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
         overlap = st.number_input(
-            "Annotators for each document", 1, most, min(2, most), key=f"overlap {form.key}"
+            "Annotators for each document",
+            *(1, max(1, len(names)), min(2, max(1, len(usual)))),
+            key=f"overlap {form.key}",
         )
         asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if opened := form.result:

@@ -12,7 +12,7 @@ from app.components.forms import Form
 from app.page import PageContext
 from app.views.relabel.kept import kept_problem
 from curation.errors import NotFoundError
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.opening import annotators_problem
 from curation.relabeling.plan.plan import planning_problem
@@ -38,7 +38,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-    usual = [one.name for one in people if one.role == "annotator"]
+    usual = usual_names(people)
     people_offered = [one.name for one in people]
     start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
     asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})

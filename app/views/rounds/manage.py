@@ -27,7 +27,7 @@ from curation.labeling.rounds.rounds import ShownAs, shown_as
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Store, utc_now
 from curation.text import amount
 
@@ -51,7 +51,7 @@ class Managed(NamedTuple):
 
 def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
-        able = [one.name for one in able_to_judge(cursor) if one.role == "annotator"]
+        able = usual_names(able_to_judge(cursor))
     inside = [one.annotator for one in status.annotators]
     outside = [name for name in able if name not in inside]
     if status.kind != "pilot":

@@ -13,7 +13,7 @@ from app.page import submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.rounds import PILOT_QUERIES, RoundOpened, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status
-from curation.people.annotators import able_to_judge
+from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Annotator, Store
 from curation.text import amount
 
@@ -35,7 +35,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     left, right = st.columns([2, 3], gap="large")
     names = [one.name for one in people]
     with left:
-        usual = [one.name for one in people if one.role == "annotator"]
+        usual = usual_names(people)
         _form(store, acts, names, usual, len(rounds), reason)
     with right:
         if judged := [one.name for one in rounds if one.kind != "practice"]:
