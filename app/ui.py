@@ -282,6 +282,13 @@ def section(found: Section, words: bool = False) -> None:
         quiet(found.remark)
 
 
+def folded(found: Iterable[Section], opened: int = 0, words: bool = False) -> None:
+    """Sections of a report below their headings, folded but for the first `opened`."""
+    for number, one in enumerate(found):
+        with st.expander(one.heading, expanded=number < opened):
+            section(one, words)
+
+
 def _marked(segments: Iterable[Segment]) -> str:
     return "".join(
         f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in segments

@@ -263,7 +263,6 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    name: of the job.
     request: the dataclass of what people ask for.
     run: does it for the person of that name.
     outcome: of a request and what `run` returned.
@@ -275,7 +274,6 @@ class Step(NamedTuple):
     on_path: the step of Home's path that it belongs to; '' where it only looks.
     """
 
-    name: str
     request: type[Any]
     run: Callable[[Store, Any, Progress, str], Any]
     outcome: Callable[[Any, Any], StepOutcome]

@@ -11,6 +11,7 @@ from pathlib import Path
 from curation.backups.backup import Backup, back_up, sums_path
 from curation.errors import InputError
 from curation.people.annotators import require_author
+from curation.progress import Progress
 from curation.store import Store
 
 SNAPSHOT = "snapshot"
@@ -28,12 +29,12 @@ class BackupRequest:
     reason: why somebody takes a snapshot, which has all sealed grades in it.
     """
 
-    folder: str
+    folder: str = ""
     keep: int | None = None
     reason: str = ""
 
 
-def take(store: Store, request: BackupRequest, author: str) -> Backup:
+def take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
     """Take a backup, and remove those of the schedule that are too many.
 
     Raises

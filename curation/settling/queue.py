@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from curation.door import reviewers_door
 from curation.errors import RefusedError
-from curation.guides.guide import Guide, guide_by_hash
+from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.history import withheld_pairs
 from curation.people.annotators import require_author
 from curation.presentation.drawing import NOBODY, draw
@@ -33,7 +33,7 @@ from curation.settling.adjudication import REVIEWERS
 from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
 from curation.settling.disputes import Case, about_versions, cases, disputes, unjudged
-from curation.store import Cursor, Store, fetch, require_setting
+from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
 from curation.text import digest
 
@@ -185,7 +185,7 @@ def next_cases(
     claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
     with store.reading() as cursor:
         found = cases(cursor, [disputed[name] for name in wanted])
-        guide, waiting = _guide(cursor), len(awaited_opinions(cursor)) + len(pairs) - len(disputed)
+        guide, waiting = current_guide(cursor), len(awaited_opinions(cursor)) + len(pairs) - len(disputed)
     showings = [showing_of_case(case, guide, image_hosts) for case in found]
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
@@ -199,7 +199,7 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     pairs = [pair for pair in decided if pair not in own]
     reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
-        guide, found = _guide(cursor), cases(cursor, pairs)
+        guide, found = current_guide(cursor), cases(cursor, pairs)
     return [showing_of_case(case, guide, image_hosts) for case in found]
 
 
@@ -284,15 +284,11 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
             raise RefusedError(
                 "This pair is among yours, and you have still items to grade. Decide it afterwards."
             )
-        found, guide = cases(cursor, [pair]), _guide(cursor)
+        found, guide = cases(cursor, [pair]), current_guide(cursor)
     if not found:
         raise unjudged(*pair)
     reviewers_door(store, reviewer, [pair[0]])
     return found[0], guide
-
-
-def _guide(cursor: Cursor) -> Guide:
-    return guide_by_hash(cursor, require_setting(cursor, "guide", "The project has no guide yet."))
 
 
 _ANCHORS = f"""

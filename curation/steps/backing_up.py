@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from curation.backups.backup import Backup
 from curation.backups.request import BackupRequest, take
-from curation.progress import Progress
 from curation.step import Step, StepOutcome
-from curation.store import Store
-
-
-def _take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
-    return take(store, request, author)
 
 
 def _taken(_request: BackupRequest, taken: Backup) -> StepOutcome:
@@ -23,9 +17,8 @@ def _taken(_request: BackupRequest, taken: Backup) -> StepOutcome:
 
 STEPS = {
     "backup": Step(
-        "backup",
         BackupRequest,
-        _take,
+        take,
         _taken,
         doing="a backup is being taken",
         kept="The project is as it was, and there is no new backup.",

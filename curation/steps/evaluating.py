@@ -31,7 +31,6 @@ def _evaluated(_request: EvaluateRequest, submitted: Submitted) -> StepOutcome:
 
 STEPS = {
     "evaluate": Step(
-        "evaluate",
         EvaluateRequest,
         _evaluate,
         _evaluated,

@@ -90,7 +90,6 @@ def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
 
 STEPS = {
     "freeze": Step(
-        "freeze",
         FreezeRequest,
         _freeze,
         _frozen,
@@ -101,7 +100,6 @@ STEPS = {
         on_path="freeze",
     ),
     "export": Step(
-        "export",
         ExportRequest,
         _export,
         _exported,

@@ -61,7 +61,6 @@ def read_findings(path: Path) -> DryRun | None:
 
 STEPS = {
     CHECK: Step(
-        CHECK,
         dict[str, Any],
         _check,
         _checked,
@@ -69,7 +68,6 @@ STEPS = {
         kept="Nothing was changed: check it again.",
     ),
     IMPORT: Step(
-        IMPORT,
         dict[str, Any],
         _import,
         _imported,

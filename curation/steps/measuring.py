@@ -34,7 +34,6 @@ def _measured(_request: CoverageRequest, report: CoverageReport) -> StepOutcome:
 
 STEPS = {
     "coverage": Step(
-        "coverage",
         CoverageRequest,
         _measure,
         _measured,

@@ -46,7 +46,6 @@ def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
 
 STEPS = {
     "pool": Step(
-        "pool",
         PoolRequest,
         _build,
         _built,

@@ -77,7 +77,6 @@ def _compared(request: PastRunsRequest, found: tuple[OrderChange, ...]) -> StepO
 
 STEPS = {
     "plan re-labeling": Step(
-        "plan re-labeling",
         PlanRequest,
         _plan,
         _planned,
@@ -88,7 +87,6 @@ STEPS = {
         on_path="re-label",
     ),
     "relabel": Step(
-        "relabel",
         QuarterRequest,
         _open,
         _opened,
@@ -97,7 +95,6 @@ STEPS = {
         on_path="re-label",
     ),
     "past evaluations": Step(
-        "past evaluations",
         PastRunsRequest,
         _compare,
         _compared,

@@ -103,7 +103,6 @@ def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
 
 STEPS = {
     "sample": Step(
-        "sample",
         DrawRequest,
         _draw,
         _drawn,
@@ -114,7 +113,6 @@ STEPS = {
         on_path="sample",
     ),
     "top up": Step(
-        "top up",
         TopUpRequest,
         _top_up,
         _drawn,
@@ -125,7 +123,6 @@ STEPS = {
         on_path="sample",
     ),
     "tags": Step(
-        "tags",
         TagsRequest,
         _find_tags,
         _tagged,

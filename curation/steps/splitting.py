@@ -69,7 +69,6 @@ def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
 
 STEPS = {
     "split preview": Step(
-        "split preview",
         PreviewRequest,
         _preview,
         _previewed,
@@ -79,7 +78,6 @@ STEPS = {
         first="reading grades and documents",
     ),
     "split": Step(
-        "split",
         NewSplit,
         _split,
         _made,

@@ -88,9 +88,7 @@ def _chosen(store: Store, releases: list[ReleaseRow], places: Sequence[DeltaGene
 def _ending(context: PageContext) -> None:
     """How this person's last job ended."""
     job = context.jobs.get(FORM)
-    if job is None or context.is_running(job):
-        return
-    if job.started_by == context.annotator.name:
+    if job is not None and job.started_by == context.annotator.name:
         context.ending(FORM)
 
 
@@ -188,10 +186,7 @@ def _show_result(
         report, result = submitted_report(cursor, one.evaluation_id, annotator)
     ui.sentences("\n".join([report.lead, *report.findings]))
     by_query.show(store, annotator, one, [other for other in here if other != one and one in here])
-    for section in report.sections:
-        if section.heading != QUERY_BY_QUERY:
-            with st.expander(section.heading):
-                ui.section(section, words=True)
+    ui.folded((one for one in report.sections if one.heading != QUERY_BY_QUERY), words=True)
     ui.quiet(report.remark)
     with st.container(horizontal=True):
         icon = ":material/download:"

@@ -44,9 +44,7 @@ def _sections(shown: ShownDrift) -> None:
         "text/html",
         icon=":material/download:",
     )
-    for number, section in enumerate(shown.sections):
-        with st.expander(section.heading, expanded=number < OPEN):
-            ui.section(section, words=True)
+    ui.folded(shown.sections, OPEN, words=True)
 
 
 def _state(work: QuarterWork) -> str:

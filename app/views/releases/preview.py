@@ -47,9 +47,7 @@ def show_certificate(found: Certificate) -> None:
 
 def tables(found: Certificate) -> None:
     """The certificate's sections."""
-    for section in certificate_sections(found):
-        with st.expander(section.heading):
-            ui.section(section)
+    ui.folded(certificate_sections(found))
 
 
 def cuts(found: SplitPreview) -> dict[tuple[str, str], str]:

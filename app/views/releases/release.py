@@ -77,9 +77,7 @@ def show_difference(store: Store, release: ReleaseRow, releases: Sequence[Releas
         "text/html",
         icon=":material/download:",
     )
-    for number, section in enumerate(shown.sections):
-        with st.expander(section.heading, expanded=number < OPEN_PARTS):
-            ui.section(section, words=True)
+    ui.folded(shown.sections, OPEN_PARTS, words=True)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…")

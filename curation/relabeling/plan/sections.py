@@ -64,13 +64,8 @@ def pair_table(plan: ShownPlan, limit: int) -> Table:
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
         (
-            *(
-                QueryName(one.text, one.query_id, one.document_id),
-                one.document_id,
-                one.title,
-                one.part,
-                one.stratum,
-            ),
+            QueryName(one.text, one.query_id, one.document_id),
+            *(one.document_id, one.title, one.part, one.stratum),
             *(one.how if one.grade is None else one.grade, one.judged or "unknown"),
         )
         for one in plan.pairs[:limit]

@@ -49,16 +49,9 @@ def query_table(found: SetStaleness, limit: int) -> Table:
     """The stalest queries."""
     rows = (
         (
-            *(
-                QueryName(one.text, one.query_id),
-                one.type,
-                one.pairs,
-                one.changed,
-                one.gone,
-                one.stale,
-                one.oldest,
-            ),
-            *(one.traffic.trend, NumberCell(one.score, 2)),
+            QueryName(one.text, one.query_id),
+            *(one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest, one.traffic.trend),
+            NumberCell(one.score, 2),
         )
         for one in found.queries[:limit]
     )
