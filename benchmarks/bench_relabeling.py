@@ -1,7 +1,7 @@
-"""How often the random part's interval holds the true share of wrong labels, and how often causes are found.
+"""How often the random part's interval holds the true share of wrong labels.
 
 Sets of queries whose labels go wrong together within a query, as texts of a topic do; many draws of plans of
-15 %. Then re-labelings in which one cause changes grades more often than the noise of judging does.
+15 %. Whether causes are found is in `bench_causes`.
 
 Usage: python -m benchmarks.bench_relabeling [runs, 400]
 Smallest: python -m benchmarks.bench_relabeling 1
@@ -13,11 +13,10 @@ import sys
 
 import numpy as np
 
-from curation.relabeling.drift.figures import cause_rows, wrong_labels
+from curation.relabeling.drift.figures import wrong_labels
 from curation.relabeling.drift.regraded_pairs import RegradedPair
 from curation.relabeling.plan.choice import RANDOM, ScoredPair, choose_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
-from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.settling.consensus import PairConsensus
 
 NOW = Quarter(2026, 4)
@@ -60,25 +59,6 @@ def coverage(queries: int, documents: int, share: float, tied: float, times: int
     return float(np.mean(held)), float(np.mean(width))
 
 
-def power(pairs: int, noise: float, more: float, times: int) -> tuple[float, float]:
-    """How often a cause that changes grades more often is found, and how often one that does not is."""
-    random = np.random.default_rng(2)
-    hits = {DOCUMENT: 0, GUIDE: 0}
-    for _ in range(times):
-        rows = []
-        for number in range(pairs):
-            query = number % (pairs // 5)
-            cause = (DOCUMENT, GUIDE, ANNOTATORS, NONE)[query % 4]
-            rate = noise + (more if cause == DOCUMENT else 0.0)
-            after = 1 + int(random.random() < rate)
-            causes = () if cause == NONE else (cause,)
-            rows.append(RegradedPair(f"q{query}", f"d{number}", "tail", (), "stale", None, 1, after, causes))
-        for row in cause_rows(rows):
-            if row.cause in hits and row.p is not None and row.p < 0.05:
-                hits[row.cause] += 1
-    return hits[DOCUMENT] / times, hits[GUIDE] / times
-
-
 def main() -> None:
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     print("queries × documents, wrong, tied | interval holds | mean width")
@@ -90,10 +70,6 @@ def main() -> None:
     ):
         holds, width = coverage(queries, documents, share, tied, times)
         print(f"{queries} × {documents}, {share:.0%}, {tied} | {holds:.1%} | {width:.3f}")
-    print("pairs, noise, more | cause found | another cause found though it is none")
-    for pairs, more in ((120, 0.3), (120, 0.5), (300, 0.2), (300, 0.3), (600, 0.2)):
-        found, false = power(pairs, 0.1, more, max(1, times // 4))
-        print(f"{pairs}, 10 %, {more:.0%} | {found:.1%} | {false:.1%}")
 
 
 if __name__ == "__main__":

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from curation.agreement.between.coefficients import cohen_of, weights_of
 from curation.relabeling.drift.regraded_pairs import RegradedPair
-from curation.releases.freeze.relabeled import CAUSES, NONE
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import (
     MINIMUM_QUERIES,
@@ -24,8 +22,6 @@ from curation.statistics.intervals import (
     resampled_figures,
     wilson,
 )
-from curation.statistics.means import ratio
-from curation.statistics.p_values import holm
 
 SEED = 0
 FEW = 10
@@ -59,30 +55,6 @@ class DriftRow:
     kappa: DriftFigure
     quadratic: DriftFigure
     shift: DriftFigure
-
-
-class CauseRow(NamedTuple):
-    """Pairs by what was not the same, against those where all was.
-
-    Attributes
-    ----------
-    pairs, changed: pairs of the group, and those with another grade.
-    share, low, high: changed among the pairs, with the interval over queries.
-    difference, from_, to: the share less that of the pairs where all was the same.
-    p: of no difference, corrected for all causes (Holm); None where it could not be tested.
-    """
-
-    cause: str
-    pairs: int
-    queries: int
-    changed: int
-    share: float | None
-    low: float | None
-    high: float | None
-    difference: float | None
-    from_: float | None
-    to: float | None
-    p: float | None
 
 
 class WrongLabels(NamedTuple):
@@ -142,46 +114,6 @@ def confusion_of(pairs: Sequence[RegradedPair], scale: Sequence[int]) -> tuple[t
     )
 
 
-def cause_rows(pairs: Sequence[RegradedPair]) -> tuple[CauseRow, ...]:
-    """Each cause that some pair has, tested against the pairs where nothing changed.
-
-    The test is two-sided, from the normal distribution with the resamples' spread.
-    """
-    if not pairs:
-        return ()
-    queries, number = _queries(pairs)
-    present = [cause for cause in CAUSES if any(p.cause == cause for p in pairs)]
-    sums = np.zeros((number, len(present), 2))  # pairs, and those that changed
-    places = np.array([present.index(pair.cause) for pair in pairs])
-    np.add.at(sums, (queries, places), np.array([(1, pair.changed) for pair in pairs], np.float64))
-    part = Sums(
-        np.arange(number), sums.reshape(number, -1), lambda drawn: ratio(drawn[:, 1::2], drawn[:, ::2])
-    )
-    (drawn,) = resampled_figures([part], number, SEED)
-    (n, changed), own = sums.sum(axis=0).T, (sums[:, :, 0] > 0).sum(axis=0)
-    same = present.index(NONE) if NONE in present else -1
-    rows, ps = [], []
-    for place, cause in enumerate(present):
-        count, of = int(n[place]), int(own[place])
-        ends = percentile_interval(drawn[:, place], of) if count >= FEW and of >= MINIMUM_QUERIES else None
-        tested = same not in (-1, place) and min(n[place], n[same]) >= FEW
-        difference, apart, p = None, None, np.nan
-        if tested and min(of, own[same]) >= MINIMUM_QUERIES:
-            against = drawn[:, place] - drawn[:, same]
-            difference = float(changed[place] / n[place] - changed[same] / n[same])
-            apart, spread = percentile_interval(against, of), float(np.nanstd(against))
-            p = erfc(abs(difference) / spread / sqrt(2)) if spread > 0 else np.nan
-        share = float(changed[place] / n[place]) if count >= FEW else None
-        (low, high), (from_, to) = ends or (None, None), apart or (None, None)
-        times = int(changed[place])
-        rows.append(CauseRow(cause, count, of, times, share, low, high, difference, from_, to, None))
-        ps.append(p)
-    return tuple(
-        row._replace(p=None if np.isnan(p) else float(p))
-        for row, p in zip(rows, holm(np.array(ps)), strict=True)
-    )
-
-
 def wrong_labels(pairs: Sequence[RegradedPair], population: int) -> WrongLabels:
     """The share of the whole set, estimated from the pairs that were drawn at random.
 
@@ -198,7 +130,7 @@ def wrong_labels(pairs: Sequence[RegradedPair], population: int) -> WrongLabels:
         return WrongLabels(None, None, None, len(drawn), count, float(len(drawn)), population, None)
     share = float(weights @ changed / weights.sum())
     effective = float(weights.sum() ** 2 / (weights**2).sum()) / _design_effect(drawn, weights, share)
-    low, high = _wilson_of(share, effective)
+    low, high = wilson_share(share, max(1, int(effective)))
     return WrongLabels(share, low, high, len(drawn), count, effective, population, round(share * population))
 
 
@@ -211,16 +143,9 @@ def _design_effect(drawn: Sequence[RegradedPair], weights: Floats, share: float)
     return max(1.0, together / alone) if alone > 0 else 1.0
 
 
-def _wilson_of(share: float, n: float) -> tuple[float, float]:
-    """Wilson's interval of a share of n effective pairs: between those of the whole numbers around it."""
-    whole = max(1, int(n))
-    low, high = wilson_share(share, whole)
-    return low, high
-
-
 def wilson_share(share: float, n: int) -> tuple[float, float]:
-    """Wilson's interval of a share that need not be a whole number of n; see
-    `statistics.intervals.wilson`.
+    """Wilson's interval of a share of n pairs that need not be a whole number: between those of the whole
+    numbers around it; see `statistics.intervals.wilson`.
     """
     lower, upper = int(share * n), min(n, int(share * n) + 1)
     part = share * n - lower

@@ -95,15 +95,9 @@ def stored_orders(cursor: Cursor, plan_id: str) -> tuple[OrderChange, ...]:
 
 
 def _read(row: dict[str, Any]) -> OrderChange:
-    return OrderChange(
-        row["measure"],
-        row["old"],
-        row["new"],
-        tuple(SystemMean(**one) for one in row["systems"]),
-        row["kept"],
-        tuple((one, other) for one, other in row["swapped"]),
-        tuple(row["parts"]),
-    )
+    systems = tuple(SystemMean(**one) for one in row["systems"])
+    swapped = tuple((one, other) for one, other in row["swapped"])
+    return OrderChange(**row | {"systems": systems, "swapped": swapped, "parts": tuple(row["parts"])})
 
 
 def order_changes(

@@ -7,14 +7,14 @@ it is the one that the next plan with the pair found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from curation.guides.guide import guide_lines
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, Pair, read_pairs
-from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
+from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
 from curation.settling.consensus import settle
 from curation.store import Cursor
 
@@ -27,6 +27,10 @@ OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
 RETIRED = "its query was retired, or its document left the corpus, since"
 
 
+TRAFFIC = "traffic moved"
+"""A cause that a plan knows: the share of its query's searches moved since the pair was judged."""
+
+
 class RegradedPair(NamedTuple):
     """A pair with both grades.
 
@@ -34,7 +38,7 @@ class RegradedPair(NamedTuple):
     ----------
     part: of the plan; '' for campaigns that no plan made.
     probability: of being in the random part; None for the others.
-    causes: all that was not the same, in the order of `CAUSES`; never 'none'.
+    causes: all that was not the same, in the order of `CAUSES`, without 'none'.
     """
 
     query_id: str
@@ -51,17 +55,29 @@ class RegradedPair(NamedTuple):
     def changed(self) -> bool:
         return self.before != self.after
 
+
+class NewVote(NamedTuple):
+    """A new grade of one person, of a pair with an old grade; `quarter`: the plan's, or the round."""
+
+    quarter: str
+    query_id: str
+    document_id: str
+    annotator: str
+    before: int
+    after: int
+    causes: tuple[str, ...]
+
     @property
-    def cause(self) -> str:
-        """The first of its causes, or 'none'."""
-        return self.causes[0] if self.causes else NONE
+    def differs(self) -> bool:
+        return self.before != self.after
 
 
 class Regraded(NamedTuple):
-    """The pairs of a re-labeling, by ids; `left_out`: reason → number."""
+    """The pairs of a re-labeling, by ids; `left_out`: reason → number; `votes`: of all up to this one."""
 
     pairs: tuple[RegradedPair, ...]
     left_out: dict[str, int]
+    votes: tuple[NewVote, ...]
 
 
 class _Judged(NamedTuple):
@@ -107,7 +123,7 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
                     *(pair.grade, after, causes),
                 )
             )
-    return Regraded(tuple(found), dict(left_out))
+    return Regraded(tuple(found), dict(left_out), _plan_votes(cursor, row.quarter))
 
 
 def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
@@ -133,7 +149,37 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
             found.append(
                 RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new, lines))
             )
-    return Regraded(tuple(found), dict(left_out))
+    return Regraded(tuple(found), dict(left_out), tuple(_new_votes(cursor, second, ids[1], before)))
+
+
+def _plan_votes(cursor: Cursor, quarter: str) -> tuple[NewVote, ...]:
+    """The new votes on pairs of all plans that were opened up to a quarter."""
+    opened = [row for row in list_plans(cursor) if row.round_id and row.quarter <= quarter]
+    moved = {(row.quarter, query) for row in opened for query in row.report.get("moved", ())}
+    found: list[NewVote] = []
+    for row in sorted(opened, key=lambda row: row.quarter):
+        pairs = plan_pairs(cursor, row.plan_id)
+        new = {  # traffic that had moved when the pair was judged last is no cause any more
+            pair[:2]
+            for pair in pairs
+            if (row.quarter, pair.query_id) in moved and (pair.judged, pair.query_id) not in moved
+        }
+        before = {pair[:2]: _before(pair) for pair in pairs}
+        found += _new_votes(cursor, row.quarter, row.round_id or "", before, new)
+    return tuple(found)
+
+
+def _new_votes(
+    cursor: Cursor, name: str, round_id: str, before: Mapping[Pair, _Judged], moved: Collection[Pair] = ()
+) -> list[NewVote]:
+    """The votes of a round on pairs that have an old grade."""
+    judged, lines, found = _of_round(cursor, round_id), guide_lines(cursor), []
+    for *pair, who, grade, _, _ in cursor.execute(_VOTES, [round_id]).fetchall():
+        old = before.get(key := (pair[0], pair[1]))
+        if old is not None and old.grade is not None and grade is not None:
+            causes = _causes(old, judged[key], lines) + ((TRAFFIC,) if key in moved else ())
+            found.append(NewVote(name, *key, who, old.grade, grade, causes))
+    return found
 
 
 def _causes(old: _Judged, new: _Judged, lines: Mapping[str, str]) -> tuple[str, ...]:

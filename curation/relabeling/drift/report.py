@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from curation.door import sealed_queries
 from curation.guides.guide import current_guide
+from curation.relabeling.drift.causes import DriftCauses, drift_causes
 from curation.relabeling.drift.figures import (
-    CauseRow,
     DriftRow,
     WrongLabels,
-    cause_rows,
     confusion_of,
     drift_row,
     wrong_labels,
@@ -31,8 +30,8 @@ class DriftReport:
     name: the plan's quarter, or both rounds.
     pairs: with both grades; changed: with another one.
     confusion: pairs by old (row) and new grade (column), in the order of the scale.
-    by_type, by_tag, by_part, by_cause: groups of the pairs; a pair has one type and part, and any tags.
-    causes: each tested against the pairs where nothing changed.
+    by_type, by_tag, by_part: groups of the pairs; a pair has one type and part, and any tags.
+    causes: causes and people, tested over all re-labelings up to this one.
     wrong: the estimate for the whole set; None where no pair was drawn at random.
     orders: what the new release does to comparisons of the same runs.
     regraded: single pairs with both grades, without those of queries that a release seals.
@@ -50,7 +49,7 @@ class DriftReport:
     by_type: tuple[DriftRow, ...]
     by_tag: tuple[DriftRow, ...]
     by_part: tuple[DriftRow, ...]
-    causes: tuple[CauseRow, ...]
+    causes: DriftCauses
     wrong: WrongLabels | None
     orders: tuple[OrderChange, ...]
     regraded: tuple[RegradedPair, ...]
@@ -121,7 +120,7 @@ def _report(
         by_type=rows(sorted({one for own in types for one in own}), types),
         by_tag=rows(sorted({one for own in tags for one in own}), tags),
         by_part=rows(("random", "due", "stale", "control"), parts),
-        causes=cause_rows(pairs),
+        causes=drift_causes(found.votes if pairs else ()),
         wrong=wrong_labels(pairs, frame) if drawn else None,
         orders=tuple(orders),
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
+from curation.relabeling.drift.causes import CauseRow, PersonRow, VoteCount, named
+from curation.relabeling.drift.figures import DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
-from curation.text import amount, decimal, ends, p_cell, p_text, percent
+from curation.text import amount, decimal, p_cell, p_text, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -32,14 +33,7 @@ def drift_findings(report: DriftReport) -> list[str]:
     ]
     if report.wrong is not None:
         sentences.append(_wrong_told(report))
-    for row in report.causes:
-        if row.p is not None and row.p < 0.05 and row.difference is not None:
-            more = "more" if row.difference > 0 else "less"
-            sentences.append(
-                f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
-                f"{percent(abs(row.difference), 1)} of the pairs ({percent(row.from_, 1)} to "
-                f"{percent(row.to, 1)}, p {p_text(row.p)})."
-            )
+    sentences += _causes_told(report)
     sentences += _orders_told(report)
     if report.sealed:
         sentences.append(
@@ -66,10 +60,12 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
         Section("By part of the plan", "", (), (_rows("Part", report.by_part),)),
         Section(
             "Causes",
-            "What was not the same the second time; a pair counts for the first that it has. Each is tested "
-            "against the pairs where text, guide and annotators were the same.",
+            f"Over {amount(len(report.causes.quarters), 're-labeling')}, with Holm's correction. A cause is "
+            "compared with all pairs without it, the other causes held equal: documents within a query and "
+            "quarter, the guide before and after it changed, traffic and annotators between queries. Counted "
+            "are new votes that differ from the old grade.",
             (),
-            (_causes(report.causes),),
+            (_causes(report.causes.rows), _people(report.causes.people)),
         ),
         Section("Past evaluations", _past_told(report), (), (_orders(report),)),
         Section("Pairs with another grade", "", (), (_regraded(report, limit),)),
@@ -109,20 +105,14 @@ def _wrong_told(report: DriftReport) -> str:
 
 
 def _cells(report: DriftReport) -> list[list[HeatCell]]:
-    cells = []
-    for old, row in zip(report.scale, report.confusion, strict=True):
-        total = sum(row)
-        cells.append(
-            [
-                HeatCell(
-                    count / total if total else None,
-                    count,
-                    f"{amount(count, 'pair')} went from {old} to {new}",
-                )
-                for new, count in zip(report.scale, row, strict=True)
-            ]
-        )
-    return cells
+    def cell(old: int, new: int, count: int, total: int) -> HeatCell:
+        share = count / total if total else None
+        return HeatCell(share, count, f"{amount(count, 'pair')} went from {old} to {new}")
+
+    return [
+        [cell(old, new, count, sum(row)) for new, count in zip(report.scale, row, strict=True)]
+        for old, row in zip(report.scale, report.confusion, strict=True)
+    ]
 
 
 def _confusion(report: DriftReport, names: Sequence[str]) -> Table:
@@ -145,16 +135,53 @@ def _rows(what: str, rows: Sequence[DriftRow]) -> Table:
     return Table(what, columns, cells)
 
 
+def _causes_told(report: DriftReport) -> list[str]:
+    """Causes and people with a corrected p below 5 %; and what could not be found."""
+    found = report.causes
+    over = f"over {amount(len(found.quarters), 're-labeling')}"
+    told = [
+        f"{row.cause.capitalize()}: new votes differ from the old grade in {_votes(row.having)}, against "
+        f"{_votes(row.others)} without it (p {p_text(row.p)}, {over})."
+        for row in found.rows
+        if named(row)
+    ]
+    told += [
+        f"{row.annotator} grades otherwise than before: by {_figure_text(row.others)} against the others, "
+        f"by {_figure_text(row.old)} against the old grades (p {p_text(row.p)})."
+        for row in found.people
+        if named(row)
+    ]
+    for row in (row for row in found.rows if not named(row)):
+        least = f"A difference of {percent(row.least)} of the votes would mostly be found, {over}."
+        why = f"Not tested: {row.difference.why}." if row.least is None else least
+        told.append(f"{row.cause.capitalize()}: not shown to change grades. {why}")
+    return told
+
+
+def _votes(count: VoteCount) -> str:
+    share = count.differ / count.votes if count.votes else None
+    return f"{count.differ:,} of {count.votes:,} ({percent(share)})"
+
+
 def _causes(rows: Sequence[CauseRow]) -> Table:
-    columns = ("cause", "pairs", "queries", "changed", "share", "95 %", "more than with none", "95 %", "p")
+    columns = ("cause", "pairs", "this quarter", "with it", "without it", "difference", "found from", "p")
     cells = tuple(
         (
-            *(row.cause, row.pairs, row.queries, row.changed, row.share),
-            *(ends(row.low, row.high), row.difference, ends(row.from_, row.to), p_cell(row.p)),
+            *(row.cause, row.pairs, _votes(row.newest), _votes(row.having), _votes(row.others)),
+            *(_figure_text(row.difference, share=True), percent(row.least), p_cell(row.p)),
         )
         for row in rows
     )
-    return Table("What was not the same", columns, cells)
+    return Table("New votes that differ from the old grade", columns, cells)
+
+
+def _people(rows: Sequence[PersonRow]) -> Table:
+    columns = ("annotator", "votes", "against the others", "against the old grades", "p")
+    cells = tuple(
+        (row.annotator, row.votes, _figure_text(row.others), _figure_text(row.old), p_cell(row.p))
+        for row in rows
+    )
+    return Table("New grades of each annotator, within a year", columns, cells)
 
 
 def _past_told(report: DriftReport) -> str:

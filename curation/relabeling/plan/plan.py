@@ -165,6 +165,7 @@ class RelabelingPlan:
     judgments: of all pairs by `overlap` people each.
     hours: people-hours at the measured pace; None where nothing was measured, and `pace_unknown` says why.
     left_out: reason → number.
+    moved: queries whose share of the searches is another one than at sampling.
     """
 
     plan_id: str
@@ -189,6 +190,7 @@ class RelabelingPlan:
     pace: MeasuredPace
     pace_unknown: str | None
     left_out: dict[str, int]
+    moved: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -321,8 +323,8 @@ def _described(
     choice, state = chosen.choice, chosen.state
     kinds = Counter(change.kind for change in chosen.changes)
     joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in chosen.changes)
-    queries = len({pair.query_id for pair in state.pairs})
-    new_pairs = round(joining * len(state.pairs) / queries) if queries else 0
+    queries = sorted({pair.query_id for pair in state.pairs})
+    new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
     judgments = (len(choice.pairs) + new_pairs) * overlap
     drawn = [one.probability for one in choice.pairs if one.probability is not None]
     when = Counter(one.scored.judged.judged for one in choice.pairs)
@@ -352,6 +354,7 @@ def _described(
         pace=pace,
         pace_unknown=None if pace.hourly else NOT_MEASURED,
         left_out=choice.left_out,
+        moved=tuple(q for q in queries if state.traffic.of(q, state.queries[q].normalised).change),
     )
 
 
