@@ -38,7 +38,6 @@ YEAR = 4
 """A person's grades are those of so many re-labelings: drift is about now."""
 ALPHA = 0.05
 FEW_PAIRS = f"fewer than {FEW} pairs are with it or without it, or none differ in it alone"
-FEW_VOTES = f"fewer than {FEW} votes or {MINIMUM_QUERIES} queries"
 
 
 class VoteCount(NamedTuple):
@@ -112,8 +111,6 @@ class _Pairs(NamedTuple):
 
 def drift_causes(votes: Sequence[NewVote]) -> DriftCauses:
     """Test each cause that some pair has, and each person of the year."""
-    if not votes:
-        return DriftCauses((), (), ())
     from scipy.special import ndtri
 
     quarters, pairs = sorted({vote.quarter for vote in votes}), _pairs(votes)
@@ -136,7 +133,7 @@ def _pairs(votes: Sequence[NewVote]) -> _Pairs:
     pair = _numbers([(vote.quarter, vote.query_id, vote.document_id) for vote in votes])
     rows = [votes[place] for place in np.unique(pair, return_index=True)[1]]
     return _Pairs(
-        np.bincount(pair, [vote.differs for vote in votes]) / np.bincount(pair),
+        np.bincount(pair, [vote.before != vote.after for vote in votes]) / np.bincount(pair),
         np.array([[cause in one.causes for cause in TESTED] for one in rows], np.float64),
         _numbers([(one.query_id,) for one in rows]),
         _numbers([(one.quarter,) for one in rows]),
@@ -155,7 +152,7 @@ def _cause(votes: Sequence[NewVote], pairs: _Pairs, cause: str) -> tuple[CauseRo
     having = [vote for vote in votes if cause in vote.causes]
     others = [vote for vote in votes if cause not in vote.causes]
     new, with_it, without = (
-        VoteCount(sum(vote.differs for vote in some), len(some))
+        VoteCount(sum(vote.before != vote.after for vote in some), len(some))
         for some in ([vote for vote in having if vote.quarter == newest], having, others)
     )
     value, error, p = _compared(pairs, place)
@@ -193,12 +190,11 @@ def _people(votes: Sequence[NewVote]) -> list[PersonRow]:
     """
     left, counted = sorted({vote.annotator for vote in votes}), list(votes)
     rows: list[PersonRow] = []
-    limit = ALPHA / len(left)
     while left:
         found = sorted(
             (_person(votes, counted, name) for name in left), key=lambda row: 1.0 if row.p is None else row.p
         )
-        clear = [row for row in found[:1] if row.p is not None and row.p < limit]
+        clear = [row for row in found[:1] if row.p is not None and row.p < ALPHA / len(left)]
         rows += clear or found
         left = [name for name in left if clear and name != clear[0].annotator]
         counted = [vote for vote in counted if not clear or vote.annotator != clear[0].annotator]
@@ -225,7 +221,7 @@ def _mean(given: Sequence[tuple[str, float]]) -> tuple[DriftFigure, float | None
     query, off = _numbers([(name,) for name, _ in given]), np.array([number for _, number in given])
     queries = len(set(query.tolist()))
     if len(off) < FEW or queries < MINIMUM_QUERIES:
-        return DriftFigure(None, None, None, FEW_VOTES), None
+        return DriftFigure(None, None, None, f"fewer than {FEW} votes or {MINIMUM_QUERIES} queries"), None
     from scipy.special import stdtrit
 
     value = float(off.mean())

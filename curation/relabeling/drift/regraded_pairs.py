@@ -67,10 +67,6 @@ class NewVote(NamedTuple):
     after: int
     causes: tuple[str, ...]
 
-    @property
-    def differs(self) -> bool:
-        return self.before != self.after
-
 
 class Regraded(NamedTuple):
     """The pairs of a re-labeling, by ids; `left_out`: reason → number; `votes`: of all up to this one."""
