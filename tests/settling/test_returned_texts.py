@@ -161,7 +161,7 @@ def test_releases_tell_of_a_text_that_came_back_as_of_a_changed_document(
         make_split(returned, {"dev": 0.5, "test": 0.5}, 1, APART)
         freeze(returned, name, override="for a test")
     (found,) = diff(returned, "v2", "v3", "for a test").regrades
-    assert (found.document_id, found.before, found.after, found.causes[0]) == (PAIR[1], 3, 2, "document changed")
+    assert (found.document_id, found.before, found.after, found.cause) == (PAIR[1], 3, 2, "document changed")
 
 
 class Vote(NamedTuple):
