@@ -1,7 +1,9 @@
 """The checklist of a freeze: what is to be known of the labels before they become a release.
 
-Opinions are counted against what was planned: a pair lacks one for each person who was asked about it in a
-round that counts and has not answered. A reviewer's decision needs no further opinion.
+Opinions are counted against what was planned, a person once, in however many rounds: a pair lacks one for
+each person who was asked about it in a round that counts, open or closed, and has no judgment of it that
+counts. What a finished re-labeling replaced is not planned any more. A reviewer's decision needs no further
+opinion.
 """
 
 from __future__ import annotations

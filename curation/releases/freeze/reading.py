@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     guides: all that the project has, by hash.
     demand, all_imported: what the gate asks of the agreement.
     open_rounds: those under way that count.
-    unanswered: pair → people who were asked about it and have not answered.
+    unanswered: pair → people who were asked about it and whose opinion does not count yet, though it would.
     """
 
     labels: SplitLabels
@@ -117,7 +117,7 @@ def read_rows(cursor: Cursor) -> Rows:
         synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],
-        unanswered={tuple(row[:2]): row[2] for row in cursor.execute(_UNANSWERED, [NOT_COUNTED]).fetchall()},
+        unanswered=_unanswered(cursor),
     )
     give_back(cursor)
     return rows
@@ -138,6 +138,13 @@ def _by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
     Ids and hashes are many times in such a table, and a number in their place takes a tenth of them.
     """
     return pa.concat_tables(list(map(_words_once, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
+
+
+def _unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
+    found = tables_by_range(cursor, _UNANSWERED, SHOWINGS, kinds=NOT_COUNTED)
+    return {
+        (query_id, document_id): people for table in found for query_id, document_id, people in columns(table)
+    }
 
 
 def _words_once(table: pa.Table) -> pa.Table:
@@ -199,13 +206,27 @@ _POOL_SAMPLE = """
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
     GROUP BY ALL ORDER BY pool_id, query_id, band
 """
-_UNANSWERED = """
+_UNANSWERED = f"""
+    WITH judged AS (SELECT query_id, document_id, annotator FROM counted_judgments WHERE {WITHIN}),
+    asked AS (
+        SELECT query_id, document_id, annotator, round_id, r.sequence, content_hash,
+               content_hash IN (
+                   SELECT s.content_hash FROM snapshot_documents s
+                   WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')) AS in_force
+        FROM live_presentations p JOIN rounds r USING (round_id)
+        LEFT JOIN presentation_states s USING (presentation_id)
+        WHERE NOT coalesce(s.answered, false) AND p.duplicate_of IS NULL AND {WITHIN}
+          AND NOT list_contains($kinds::TEXT[], r.kind))
     SELECT query_id, document_id, count(DISTINCT annotator)
-    FROM live_presentations p JOIN rounds r USING (round_id)
-    LEFT JOIN presentation_states s USING (presentation_id)
-    WHERE NOT coalesce(s.answered, false) AND p.duplicate_of IS NULL AND NOT list_contains(?::TEXT[], r.kind)
+    FROM asked ANTI JOIN judged USING (query_id, document_id, annotator)
+    ANTI JOIN known_answers USING (round_id, query_id, document_id)
+    WHERE NOT EXISTS (
+        FROM relabeling_progress n
+        WHERE n.query_id = asked.query_id AND n.document_id = asked.document_id
+          AND n.whole AND n.sequence > asked.sequence
+          AND (NOT asked.in_force OR list_contains(n.shown, asked.content_hash)))
     GROUP BY query_id, document_id
-"""
+"""  # noqa: S608  a condition from code
 _SYNTHETIC = """
     SELECT query_id, writer AS model, detail::TEXT AS detail,
            (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = c.query_id) AS share

@@ -76,6 +76,14 @@ def test_a_release_can_hold_only_pairs_with_all_their_votes_and_says_so(half: St
     assert checks(half, FreezeRequest(only_complete=True))["opinions"][0] == "ok"
 
 
+def test_a_person_who_is_asked_in_two_rounds_has_one_opinion_planned(half: Store) -> None:
+    open_round(half, "second", ["ada", "ben"], overlap=2, duplicates=0, seed=2, again=True)
+    others = "15 of 22 grades have 2 opinions of 4 planned"  # of two who were imported, and asked of two more
+    assert checks(half)["opinions"] == ("warn", f"{others}; 4 of 22 grades have 1 opinion of 2 planned.")
+    some = readiness(half, FreezeRequest(only_complete=True)).content
+    assert some.left_out[INCOMPLETE] == 15 + 4
+
+
 def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
     command = ["--project", str(half.path), "freeze", "v1", "--dry-run"]
     found = {one["name"]: one["state"] for one in json.loads(invoke([*command, "--json"]).stdout)["checks"]}
