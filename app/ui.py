@@ -309,12 +309,9 @@ def _cell(value: object) -> str:
         return f"<td>{page_link(value)}</td>"
     shown = cell_text(value)
     if isinstance(value, GradeCell):
-        share = (
-            ""
-            if value.grade is None
-            else f' style="--share:{100 * value.grade / max(1, value.highest):.0f}%"'
-        )
-        return f'<td><span class="gs-graded"{share}>{escape(shown)}</span></td>'
+        share = 100 * (value.grade or 0) / max(1, value.highest)
+        style = f' style="--share:{share:.0f}%"' * (value.grade is not None)
+        return f'<td><span class="gs-graded"{style}>{escape(shown)}</span></td>'
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it
     return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"

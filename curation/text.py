@@ -132,6 +132,12 @@ class ListDigest:
         return found.hexdigest()[:32]
 
 
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
     """The items in an order that depends on the seed and each item's key only.
 

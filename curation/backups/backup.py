@@ -14,7 +14,6 @@ from the rows, and rows that cannot be read are left out and counted.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -37,7 +36,7 @@ from curation.store.on_disk.blocks import damaged_blocks, take_blocks
 from curation.store.on_disk.checkpoints import kept_blocks, lock, put_back
 from curation.store.on_disk.write_ahead_log import log_of, repair_log
 from curation.store.staging import staged, sync
-from curation.text import canonical_json
+from curation.text import canonical_json, file_digest
 
 SMALLEST = 16
 """Rows that are left out together where some of them cannot be read."""
@@ -233,7 +232,7 @@ def back_up(
             new = folder / target.name
             store.copy_to(new)
             rows = _read(new, store.path)
-            taken = Backup(target, store.path.name, taken_at, new.stat().st_size, sum_of(new), rows)
+            taken = Backup(target, store.path.name, taken_at, new.stat().st_size, file_digest(new), rows)
             _put_in_place(new, taken)
     except FileExistsError:
         raise _exists(target) from None
@@ -287,12 +286,6 @@ def read_sums(backup: Path) -> Mapping[str, Any] | None:
     return found
 
 
-def sum_of(path: Path) -> str:
-    """The SHA-256 of a file, as hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
     """The sums of a backup whose bytes agree with them; None where it has none.
 
@@ -303,7 +296,7 @@ def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
     if not backup.is_file():
         raise InputError("there is no such file; expected a backup", path=backup)
     sums = read_sums(backup)
-    if sums is not None and (found := sum_of(backup)) != sums["sha256"]:
+    if sums is not None and (found := file_digest(backup)) != sums["sha256"]:
         raise InputError(
             f"its SHA-256 is {found[:12]}…, and its sums say {str(sums['sha256'])[:12]}…: it was altered or "
             "cut short after it was written. Use another backup.",

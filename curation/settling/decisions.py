@@ -89,26 +89,20 @@ def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> di
 
 
 def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
-    columns = ", ".join(ReviewerDecision._fields)
-    sql = f"SELECT {columns} FROM {view}"  # noqa: S608
-    if pairs is None:
-        rows = fetch(cursor, ReviewerDecision, sql)
-    else:
-        rows = fetch(cursor, ReviewerDecision, sql + _AMONG, _ids(pairs))
-    return {(row.query_id, row.document_id): row for row in rows}
+    sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
+    among = (sql,) if pairs is None else (sql + _AMONG, _ids(pairs))
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
 
 
 def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
     """Document → the newest decision on it for a query, whether it counts or not."""
-    columns = ", ".join(ReviewerDecision._fields)
-    sql = f"SELECT {columns} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
+    sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
     return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
 
 
 def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
     """The decision on a pair that had this revision, if there was one."""
-    columns = ", ".join(ReviewerDecision._fields)
-    sql = f"SELECT {columns} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
+    sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     found = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
     return found[0] if found else None
 
@@ -156,6 +150,7 @@ def append_decisions(
     return decisions
 
 
+_COLUMNS = ", ".join(ReviewerDecision._fields)
 _AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
 
 _RECENT = f"""

@@ -163,15 +163,12 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
 
 
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
-    """The votes of one query, each with what was said besides the grade (`SAID`)."""
-    decisions = counted_decisions_view(cursor)
-    sql = of_one_query(cursor, _VOTES.format(decisions=decisions, within="true", more=f", {SAID}"))
+    """The votes of one query, each with what was said besides the grade, and about which text."""
+    more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
+    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within="true", more=more)
+    sql = of_one_query(cursor, sql)
     found = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
     return Votes(read_rule(cursor), found)
-
-
-SAID = "j.reason, j.note, j.flagged, j.submitted_at, j.round_id, j.same_text, j.content_hash"
-"""Columns of `read_query_votes` besides those of `Votes`."""
 
 
 def counted_decisions_view(cursor: Cursor) -> str:

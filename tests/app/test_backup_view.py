@@ -16,11 +16,12 @@ from app.front.guard import Guard
 from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
-from curation.backups.backup import restore, sum_of
+from curation.backups.backup import restore
 from curation.jobs import jobs_of
 from curation.operations.schedule import BackupSchedule, read_schedule, set_schedule, start_due
 from curation.people.accounts import set_role
 from curation.store import Annotator, Store
+from curation.text import file_digest
 from tests.support.page import html, page_at, press, run
 from tests.support.projects import add_names, new_project, rows_of
 from tests.support.signed_in import cookie_of
@@ -51,7 +52,7 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
     got = client.get(address)
     assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
     (tmp_path / "got.duckdb").write_bytes(got.content)
-    assert sum_of(tmp_path / "got.duckdb") in shown
+    assert file_digest(tmp_path / "got.duckdb") in shown
     assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2
     [(by, why)] = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'snapshot'")
     assert (by, why) == ("lee", "before the summer")

@@ -9,7 +9,6 @@ The manifest also names how the export was written.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -33,6 +32,7 @@ from curation.releases.verify import Opened, verified_and_opened
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
+from curation.text import file_digest
 
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
@@ -232,9 +232,8 @@ def _described(
     grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        files[path.relative_to(folder).as_posix()] = {"sha256": sha256, "bytes": path.stat().st_size}
+        sums = {"sha256": file_digest(path), "bytes": path.stat().st_size}
+        files[path.relative_to(folder).as_posix()] = sums
     return Exported(
         name=gold.name,
         release_id=gold.release_id,

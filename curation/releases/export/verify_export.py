@@ -7,7 +7,6 @@ expected bytes are never shown, so the seal stays closed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -24,6 +23,7 @@ from curation.releases.packing.manifest import MANIFEST, read_manifest
 from curation.releases.stored import list_releases
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store
+from curation.text import file_digest
 
 NO_PROJECT = "no project at hand"
 UNTOLD = "its manifest does not tell how it was written"
@@ -110,18 +110,13 @@ def _against_manifest(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict
             problems[name] = "is missing"
         elif (size := path.stat().st_size) != entry.get("bytes"):
             problems[name] = f"was altered: it has {size:,} bytes, expected {entry.get('bytes')}"
-        elif _sum(path) != entry.get("sha256"):
+        elif file_digest(path) != entry.get("sha256"):
             problems[name] = "was altered: its SHA-256 is not that of the manifest"
     return problems | dict.fromkeys(_held(out) - set(files) - {MANIFEST}, "was added")
 
 
 def _held(out: Path) -> set[str]:
     return {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-
-
-def _sum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _why_not(manifest: Mapping[str, Any], store: Store | None) -> str | None:

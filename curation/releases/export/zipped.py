@@ -6,7 +6,6 @@ a packed release: its files are stored as they are, below no folder (`releases.p
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Collection
@@ -24,6 +23,7 @@ from curation.releases.stored import SUFFIX
 from curation.releases.verify import opened
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all
+from curation.text import file_digest
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first time that a zip file can name."""
@@ -104,8 +104,7 @@ def pack_release(
                 *(store, row.name, FULL.name, folder, actor, progress), reason=reason, parts=parts
             )
             new = folder / zip_name(row.name, FULL.name)
-            with new.open("rb") as content:
-                found = hashlib.file_digest(content, "sha256").hexdigest()
+            found = file_digest(new)
             sync_all(folder)
             new.replace(file)
     except OSError as error:

@@ -27,6 +27,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from curation.errors import InputError, RefusedError
 from curation.releases.packing.packed import PackedRelease
 from curation.releases.stored import SUFFIX, begins_id
+from curation.text import file_digest
 
 LARGEST = 4 << 30
 """Bytes of a file that is fetched."""
@@ -67,8 +68,7 @@ def _folder() -> Path:
 
 def _is_damaged(kept: Path) -> bool:
     """Whether it is not what was fetched: its name has the sum of that."""
-    with kept.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest() != kept.name.split(".")[1]
+    return file_digest(kept) != kept.name.split(".")[1]
 
 
 def fetched(reference: str) -> Path:

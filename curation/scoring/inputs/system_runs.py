@@ -16,7 +16,6 @@ without seconds is no such file.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -43,6 +42,7 @@ from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.statistics.arrays import Floats, Ints
+from curation.text import file_digest
 
 SUFFIX = ".json"
 ANOTHER_RUN = "the seconds next to the run file are those of another run"
@@ -117,8 +117,7 @@ def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:
     recorded = file.get("sha256") if isinstance(file, dict) else None
     if recorded is None or path.suffix.lower() == ".gz":
         return False
-    with path.open("rb") as content:
-        return bool(hashlib.file_digest(content, "sha256").hexdigest() != recorded)
+    return bool(file_digest(path) != recorded)
 
 
 def _is_time(value: Any) -> TypeGuard[float]:

@@ -10,7 +10,6 @@ session, time, segment, text and count is known, as often as one earlier log has
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -40,7 +39,7 @@ from curation.sources.traffic.cleaning import (
 from curation.sources.traffic.log import Log, Terms, read_log
 from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import canonical_json, digest
+from curation.text import canonical_json, digest, file_digest
 
 LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
@@ -214,14 +213,12 @@ def _refuse_people(records: Records, names: list[str]) -> None:
 def _import_id(
     path: Path, format: str, layout: FileLayout, fields: TrafficFields, rules: CleaningRules
 ) -> str:
-    with path.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
     names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
     del names["columns"]  # what else the file has
     cleaning = asdict(rules)
     if not rules.known_rows:
         del cleaning["known_rows"]  # ids are those of older imports
-    return digest("traffic", content, format, layout.encoding, layout.columns, names, cleaning)
+    return digest("traffic", file_digest(path), format, layout.encoding, layout.columns, names, cleaning)
 
 
 def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
