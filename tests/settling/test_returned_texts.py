@@ -70,7 +70,7 @@ def live(store: Store, folder: Path) -> Store:
     """Grade 3 on a second text under a newer guide, in a re-labeling, and then the first text again."""
     show(store, folder, " rewritten")
     with store.transaction() as cursor:
-        cursor.execute("INSERT INTO guides SELECT 'newer', title, scale, body, added_at FROM guides")
+        cursor.execute("INSERT INTO guides SELECT 'newer', title, scale, 'newer', added_at FROM guides")
         put_setting(cursor, "guide", "newer")
     answer_round(store, opened(store, AUTUMN), lambda *_: 3)
     assert settled_pair(store) == PairConsensus(*PAIR, 3, "majority", {3: 2}, 0, 2, 1.0)
