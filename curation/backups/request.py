@@ -12,10 +12,11 @@ from curation.backups.backup import Backup, back_up, sums_path
 from curation.errors import InputError
 from curation.people.annotators import require_author
 from curation.progress import Progress
-from curation.store import Store
+from curation.store import Store, note_event
 
 SNAPSHOT = "snapshot"
-"""The event of a copy that somebody may download: no backup until somebody has put it in a safe place."""
+"""The event of a copy that somebody may download: no backup until somebody has downloaded it."""
+DOWNLOADED = "snapshot downloaded"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ def take(store: Store, request: BackupRequest, _progress: Progress, author: str)
         for path in (folder / name, sums_path(folder / name)):
             path.unlink(missing_ok=True)
     return taken
+
+
+def note_download(store: Store, name: str, annotator: str) -> None:
+    """Log, once for each snapshot, that the file of this name was downloaded: it is a backup from then on."""
+    with store.reading() as cursor:
+        known = cursor.execute(
+            "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
+        ).fetchone()
+    if known is None:
+        note_event(store, DOWNLOADED, {"file": name}, annotator)
 
 
 def _scheduled(store: Store) -> list[str]:

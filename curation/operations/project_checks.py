@@ -16,6 +16,7 @@ import duckdb
 
 from curation import __version__
 from curation.backups.content import damage_of_blocks, read_all_rows
+from curation.backups.request import DOWNLOADED, SNAPSHOT
 from curation.errors import CurationError
 from curation.jobs.running import last_jobs
 from curation.releases.stored import list_releases
@@ -116,9 +117,13 @@ def _at_work(job_id: str) -> bool:
 def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
     """When the last backup was taken, and how the last restore drill ended."""
     with store.reading() as cursor:
-        [(last, restored, drilled, detail)] = cursor.execute(_BACKUPS).fetchall()
+        query = cursor.execute(_BACKUPS, {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED})
+        [(last, waiting, restored, drilled, detail)] = query.fetchall()
     take = "goldset backup FOLDER"
-    if restored is not None and (last is None or last < restored):  # a backup does not know of itself
+    if waiting is not None and (last is None or last < waiting) and (restored is None or restored < waiting):
+        sentence = f"A snapshot of {waiting:%Y-%m-%d %H:%M} UTC is ready; it was not downloaded."
+        yield DoctorFinding("note", "backup", sentence, take)
+    elif restored is not None and (last is None or last < restored):  # a backup does not know of itself
         sentence = (
             f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
         )
@@ -143,7 +148,11 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
 
 
 _BACKUPS = """
-SELECT max(happened_at) FILTER (action = 'backup'), max(happened_at) FILTER (action = 'restore'),
+WITH got AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
+SELECT max(happened_at) FILTER (
+        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM got)
+    ),
+    max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore'),
     max(happened_at) FILTER (action = 'restore drill'),
     arg_max(detail, happened_at) FILTER (action = 'restore drill') FROM events
 """

@@ -46,11 +46,13 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
     press(page, "Prepare a snapshot")
     jobs_of(project).wait()
     shown = html(run(page_at("backup", LEE)))
+    assert "is ready; it was not downloaded." in shown
     address = shown.partition('href="')[2].partition('"')[0]
     assert address.startswith("/exports/")
     client = client_of(project, "lee")
     got = client.get(address)
     assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
+    assert "The last backup is of" in html(run(page_at("backup", LEE)))
     (tmp_path / "got.duckdb").write_bytes(got.content)
     assert file_digest(tmp_path / "got.duckdb") in shown
     assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from app import ui
 from app.context import project_store
 from app.page import PageContext
+from curation.backups.request import note_download
 from curation.errors import CurationError
 from curation.jobs.running import Job, find_job
 from curation.jobs.uploads import remove_old_results
@@ -40,6 +41,8 @@ async def export(request: Request) -> Response:
     if found is None:
         return PlainTextResponse(GONE, 404)
     file, kind = found
+    if kind == "backup" and request.method == "GET":
+        await run_in_threadpool(note_download, project_store(), file.name, request.state.annotator)
     headers = {"Cache-Control": "no-store"}
     return FileResponse(file, media_type=TYPES[kind], filename=file.name, headers=headers)
 
