@@ -124,7 +124,7 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
     page = submitted(opened(LEE), ("a.trec", run_bytes(tmp_path, "a")))
     page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")))
     picked = {one.label: one for one in page.selectbox}
-    assert [picked[label].value.system for label in ("System", "Compared with it")] == ["b", ""]
+    assert [picked[label].value.system for label in ("System", "Compared with it")] == ["b", "a"]
     picked["System"].select_index(1)
     picked["Compared with it"].select_index(1)
     page = page.run()
@@ -151,9 +151,10 @@ def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path:
     with project.reading() as cursor:
         (one,) = submitted_evaluations(cursor, LEE)
         runs = [EvaluatedRun(one.evaluation_id, name) for name in "ab"]
-        first = by_query(cursor, runs, LEE).rows[0].query_id
+        row = by_query(cursor, runs, LEE).rows[0]
+        first = row.query_id
         sql = "SELECT DISTINCT query_id, document_id FROM presentations JOIN rounds USING (round_id)"
-        shown = cursor.execute(f"{sql} WHERE name = ? ORDER BY ALL", [f"query {first}"]).fetchall()
+        shown = cursor.execute(f"{sql} WHERE name = ? ORDER BY ALL", [f"Check {row.text}"]).fetchall()
         systems = cursor.execute("SELECT DISTINCT system FROM candidate_sources").fetchall()
     assert shown == [(first, name) for name in document_ids(int(first[1:]))[4:]]
     assert ("run:b",) in systems

@@ -81,9 +81,12 @@ def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     assert page.multiselect[0].value == ["router-1"]
     assert page.multiselect[1].value == ["ann", "ben"], "who leads or reviews is offered, not proposed"
     assert "lee" in page.multiselect[1].options
-    page.text_input[0].set_value("again")
+    name = page.text_input[0].value
+    assert name.startswith("Check ")
     press(page, "Open the round")
-    status = round_status(project, "again")
+    assert f"{name} is open with 1 document" in html(page)
+    assert page.text_input[0].value == f"{name} (2)"
+    status = round_status(project, name)
     assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])
 
 

@@ -51,15 +51,13 @@ def show(
     places = st.columns(4)
     first = places[0].selectbox("System", list(named), format_func=named.__getitem__)
     offered = {NONE: "No other system", **named}
-    at = 2 if len(own) > 1 else 0
+    at = next((place for place, run in enumerate(named, 1) if run.system != own[0].system), 0)
     second = places[1].selectbox("Compared with it", list(offered), at, format_func=offered.__getitem__)
     runs = [first] if second in (NONE, first) else [first, second]
-    try:
-        with store.reading() as cursor:
-            found = by_query.by_query(cursor, runs, annotator)
-    except NotFoundError as missing:
-        ui.quiet(missing.found)
-        return
+    while (found := _values_of(store, annotator, runs)) is None:  # the other one may not be comparable
+        runs = runs[:-1]
+        if not runs:
+            return
     kinds = _kinds(str(store.path), found.release_id, store)
     kind = places[2].selectbox("Kind of query or region", [ALL, *kinds])
     results = RESULTS if len(runs) > 1 else RESULTS[-1:]
@@ -77,6 +75,18 @@ def show(
     _show_lists(query, found, names, lists)
     if any(lists) and annotator.role == "lead":
         _send(store, Acts(annotator), query, [run.system for run in runs], lists)
+
+
+def _values_of(
+    store: Store, annotator: Annotator, runs: Sequence[by_query.EvaluatedRun]
+) -> by_query.ByQuery | None:
+    """The values of these runs; None, and why, where an evaluation has none to compare."""
+    try:
+        with store.reading() as cursor:
+            return by_query.by_query(cursor, runs, annotator)
+    except NotFoundError as missing:
+        ui.quiet(missing.found)
+        return None
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -140,4 +150,4 @@ def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], 
     titles = {one.document_id: one.title for one, _ in places}
     unjudged = list(dict.fromkeys(one.document_id for one, _ in places if one.grade is None))
     proposed = {one.document_id: f"{RUN_PREFIX}{system}" for one, system in places}
-    send_documents(store, acts, query.query_id, titles, unjudged, proposed)
+    send_documents(store, acts, query.query_id, query.text, titles, unjudged, proposed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain, count
 
 import streamlit as st
 
@@ -11,14 +12,16 @@ from app import ui
 from app.acts import Acts, FormState
 from app.page import submit
 from curation.door import open_door
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import list_rounds, open_round
 from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
-from curation.store import Annotator, Store
+from curation.store import Annotator, Cursor, Store
 from curation.text import amount, digest
 
 SEALED = "A release seals what people said of this query: grades, votes and decisions are not shown."
+LONGEST_NAME = 40
+"""Characters of a query in the name of its round."""
 
 
 def edit(store: Store, acts: Acts, facts: QueryFacts) -> None:
@@ -57,13 +60,16 @@ def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
     """Chosen documents to a new round."""
     titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
     unjudged = [one.document.document_id for one in found.open if one.pair is None]
-    send_documents(store, acts, found.facts.query_id, titles, [] if found.is_sealed else unjudged, {})
+    send_documents(
+        store, acts, found.facts.query_id, found.facts.text, titles, [] if found.is_sealed else unjudged, {}
+    )
 
 
 def send_documents(
     store: Store,
     acts: Acts,
     query_id: str,
+    text: str,
     titles: Mapping[str, str],
     wanted: Sequence[str],
     systems: Mapping[str, str],
@@ -77,9 +83,14 @@ def send_documents(
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
-        people = able_to_judge(cursor)
+        people, proposed = able_to_judge(cursor), _free_name(cursor, text)
     names, usual = [one.name for one in people], usual_names(people)
-    with st.popover("Send to a round"), st.form(form.key, border=False):
+    dialog = st.popover("Send to a round")
+    if opened := form.result:  # inside: the popover stays open over the page
+        with dialog:
+            documents_of = amount(opened.candidates, "document")
+            ui.confirmation(f"{opened.round} is open with {documents_of} of this query.")
+    with dialog, st.form(form.key, border=False):
         documents = st.multiselect(
             "Documents",
             list(titles),
@@ -87,7 +98,7 @@ def send_documents(
             format_func=lambda name: f"{titles[name]} ({name})",
             key=f"documents {form.key}",
         )
-        name = st.text_input("Name of the round", f"query {query_id}", key=f"round {form.key}")
+        name = st.text_input("Name of the round", proposed, key=f"round {form.key}")
         annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
         overlap = st.number_input(
             "Annotators for each document",
@@ -95,10 +106,14 @@ def send_documents(
             key=f"overlap {form.key}",
         )
         asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
-    if opened := form.result:
-        documents_of = amount(opened.candidates, "document")
-        ui.confirmation(f"{opened.round} is open with {documents_of} of this query.")
     if asked:
         pairs = {(query_id, one): systems.get(one, "") for one in documents}
         open_over = partial(open_round, store, name.strip(), annotators, again=True, author=acts.by)
         acts.do(form, lambda: open_over(overlap=int(overlap), duplicates=0.0, pairs=pairs))
+
+
+def _free_name(cursor: Cursor, query: str) -> str:
+    """A name for a round over one query that no round has."""
+    words, taken = " ".join(query.split()), {one.name for one in list_rounds(cursor)}
+    name = f"Check {words}" if len(words) <= LONGEST_NAME else f"Check {words[: LONGEST_NAME - 1]}…"
+    return next(one for one in chain([name], (f"{name} ({n})" for n in count(2))) if one not in taken)
