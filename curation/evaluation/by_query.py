@@ -15,14 +15,20 @@ from curation.door import shut_door, withheld
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.submitted import LISTED, submitted_texts
+from curation.labeling.session.history import withheld_pairs
 from curation.presentation.excerpts import marked_spans, query_stems
+from curation.reports.page import NOT_JUDGED
 from curation.scoring.inputs.release import CLUSTER, all_facets
+from curation.settling.consensus import query_consensus
+from curation.settling.votes import read_query_votes
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
 EXPLAINED = 3
 """Differences of two lists that have a sentence."""
+NO_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
+JUDGED_SINCE = "no grade in the release"
 
 
 class EvaluatedRun(NamedTuple):
@@ -52,7 +58,7 @@ class ListedDocument(NamedTuple):
 
     Attributes
     ----------
-    grade: None where nobody judged it for the release.
+    grade: None where the release has none; `lacking` says why, as far as the reader may know.
     elsewhere: its rank in the other list, None where that has it not within `LISTED`; 0 without another list.
     shares_word: whether it has one of the query's words; None where the corpus has no such document now.
     """
@@ -63,6 +69,12 @@ class ListedDocument(NamedTuple):
     grade: int | None
     elsewhere: int | None
     shares_word: bool | None
+    lacking: str
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether people have still to judge it, as far as the reader may know."""
+        return self.grade is None and self.lacking == NOT_JUDGED
 
 
 def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
@@ -136,9 +148,10 @@ def side_by_side(
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     graded = {row["document_id"]: row["grade"] for row in grades}
     lists = [_kept(cursor, run, query.query_id) for run in runs]
+    listed = {name for found in lists for name in found}
+    lacking = _lacking(cursor, query.query_id, listed - graded.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
-    wanted = sorted({name for found in lists for name in found})
-    texts = snapshot_texts(cursor, header["snapshot_id"], wanted).to_pylist()
+    texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
     described = {row["document_id"]: _described(row, query_stems(query.text)) for row in texts}
 
     def places(found: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
@@ -146,11 +159,29 @@ def side_by_side(
             ListedDocument(
                 *(rank, name, described.get(name, (name, None))[0], graded.get(name)),
                 *(0 if other is None else other.get(name), described.get(name, (name, None))[1]),
+                lacking.get(name, NOT_JUDGED),
             )
             for name, rank in found.items()
         ]
 
     return [places(found, lists[1 - place] if len(lists) > 1 else None) for place, found in enumerate(lists)]
+
+
+def _lacking(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
+    """Why documents without a grade in the release have none, of those that were judged.
+
+    What the reader has still to grade is not among them: it would not leave them blind.
+    """
+    own = withheld_pairs(cursor, reader.name)
+    votes = read_query_votes(cursor, query_id)
+    judged = ungraded.intersection(votes.rows["document_id"].to_pylist())
+    wanted = {name for name in judged if (query_id, name) not in own}
+    if not wanted:
+        return {}
+    found = query_consensus(cursor, votes, query_id)
+    return {
+        one.document_id: NO_GRADE.get(one.how, JUDGED_SINCE) for one in found if one.document_id in wanted
+    }
 
 
 def _kept(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
@@ -174,7 +205,7 @@ def first_differences(lists: Sequence[Sequence[ListedDocument]], systems: Sequen
     for place, documents in enumerate(lists):
         system, other = systems[place], systems[1 - place]
         for one in documents:
-            title = f"“{one.title}” ({'not judged' if one.grade is None else f'grade {one.grade}'})"
+            title = f"“{one.title}” ({one.lacking if one.grade is None else f'grade {one.grade}'})"
             sentence = f"{title} is at rank {one.rank} in {system} and at {one.elsewhere} in {other}."
             if one.elsewhere is None:
                 why = "; it has none of the query's words" if one.shares_word is False else ""

@@ -104,11 +104,15 @@ class QueryName(str):
         return name
 
 
+NOT_JUDGED = "not judged"
+
+
 class GradeCell(NamedTuple):
-    """A cell with a grade out of a scale up to the highest one, None where nobody judged."""
+    """A cell with a grade out of a scale up to the highest one; `lacking` says why there is none."""
 
     grade: int | None
     highest: int
+    lacking: str = NOT_JUDGED
 
 
 def cell_text(value: object) -> str:
@@ -124,7 +128,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, IntervalCell):
         return ""
     if isinstance(value, GradeCell):
-        return "not judged" if value.grade is None else str(value.grade)
+        return value.lacking if value.grade is None else str(value.grade)
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, float):

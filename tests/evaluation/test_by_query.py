@@ -14,10 +14,18 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.rounds import open_round
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Annotator, Store
-from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
+from tests.support.evaluated_project import (
+    document_ids,
+    evaluated_project,
+    query,
+    ranked,
+    sealed_queries,
+    write_run,
+)
 
 VERA, WALT, LEE = (
     Annotator("vera", "evaluator", False),
@@ -78,6 +86,29 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
         }
         assert {place.shares_word for place in found} == {False}
     assert {place.elsewhere for place in alone[0]} == {0}
+
+
+def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_it_to_grade(
+    project: Store, tmp_path: Path
+) -> None:
+    runs = [EvaluatedRun(evaluated(project, tmp_path, "a", by="lee"), "a")]
+    with project.reading() as cursor:
+        first = by_query(cursor, runs, LEE).rows[0]
+    *_, disputed, unjudged = document_ids(int(first.query_id[1:]))
+    given = [
+        ImportedJudgment(first.query_id, disputed, who, grade) for who, grade in (("ada", 0), ("ben", 3))
+    ]
+    add_judgments(project, given, "more.csv")
+
+    def lacking() -> dict[str, tuple[str, bool]]:
+        with project.reading() as cursor:
+            (found,) = side_by_side(cursor, runs, first, LEE)
+        return {one.document_id: (one.lacking, one.is_unjudged) for one in found if one.grade is None}
+
+    assert lacking() == {disputed: ("disputed", False), unjudged: ("not judged", True)}
+    pairs = {(first.query_id, disputed): ""}
+    open_round(project, "own", ["lee"], overlap=1, duplicates=0.0, again=True, pairs=pairs)
+    assert lacking()[disputed] == ("not judged", True)
 
 
 def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_sealed_since(

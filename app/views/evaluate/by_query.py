@@ -141,13 +141,13 @@ def _row(query: QueryValues, one: by_query.ListedDocument, highest: int) -> tupl
     if one.elsewhere is not None:
         arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
         elsewhere = f"{one.elsewhere}{arrow}"
-    return one.rank, GradeCell(one.grade, highest), name, elsewhere
+    return one.rank, GradeCell(one.grade, highest, one.lacking), name, elsewhere
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
-    """Documents of the lists to a round, at first those without a grade."""
+    """Documents of the lists to a round, at first those that nobody judged."""
     places = [(one, system) for system, found in zip(systems, lists, strict=True) for one in found]
     titles = {one.document_id: one.title for one, _ in places}
-    unjudged = list(dict.fromkeys(one.document_id for one, _ in places if one.grade is None))
+    unjudged = list(dict.fromkeys(one.document_id for one, _ in places if one.is_unjudged))
     proposed = {one.document_id: f"{RUN_PREFIX}{system}" for one, system in places}
     send_documents(store, acts, query.query_id, query.text, titles, unjudged, proposed)
