@@ -115,6 +115,7 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
 def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     page = opened("Freeze")
     assert "There is no split yet" in page.info[0].value
+    assert "Split the queries" in [link.proto.label for link in page.get("page_link")]
     assert button(page, "Freeze the release").disabled
     make_split(project, PARTS, 1, LEXICAL)
     page = opened("Freeze")

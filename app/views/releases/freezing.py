@@ -9,16 +9,19 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.components.steps import step_row
+from app.next_step import step_link
 from app.page import PageContext
 from app.views.releases import preview
 from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job
+from curation.path import Action
 from curation.path.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
 from curation.releases.freeze.content import Content
 from curation.releases.freeze.readiness import Readiness, readiness
+from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
 from curation.releases.freeze.request import FreezeRequest
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.splits.certificate.certificate import Certificate, shown_certificate
@@ -47,6 +50,8 @@ def show(context: PageContext) -> None:
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
         ui.quiet("A release takes settled grades and a split. Both come from the stages before this one.")
+        if error.found == NO_SPLIT:
+            step_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
         return
     left, right = st.columns([2, 3], gap="large")
