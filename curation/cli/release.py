@@ -109,9 +109,11 @@ def _show_packed(packed: PackedFile) -> None:
 
 def _show_release(found: ShownRelease) -> None:
     from curation.releases.overview import look_table, opening_table, override_sentence, part_table
+    from curation.releases.stored import half_judged_sentence
 
     title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
     show_tables(part_table(title, found))
+    say(*half_judged_sentence(found.half_judged))
     left_out(found.left_out, "×")
     if found.changed:
         one = "grade was given on another version of its document; it is"

@@ -46,6 +46,7 @@ from curation.releases.stored import (
     ReleaseRow,
     graded_pairs,
     half_judged,
+    half_judged_sentence,
     list_releases,
     marked,
     release_marks,
@@ -131,9 +132,8 @@ def freeze_step(
             return PathStep(
                 "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
             )
-    if lacking := half_judged(found.row):
-        line += f" {lacking:,} of these grades have fewer opinions than were planned."
-        return PathStep("freeze", "needs attention", line, freeze)
+    for lacking in half_judged_sentence(half_judged(found.row)):
+        return PathStep("freeze", "needs attention", f"{line} {lacking}", freeze)
     return PathStep("freeze", "done", line, Action("See the releases", page, "goldset release list"))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.stored import graded_pairs, list_releases, marked, release_marks
+from curation.releases.stored import graded_pairs, half_judged, list_releases, marked, release_marks
 from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.text import amount, percent
@@ -52,6 +52,7 @@ class ShownRelease:
     queries, grades: part of the split → number.
     sealed: parts whose grades are handed out for a reason only.
     changed: grades given on another version of their document, kept and marked.
+    half_judged: grades that rested on fewer opinions than were planned.
     override: who froze against the gate, by number, and why; None where nobody did. mark: so in short.
     openings: how often the seal was opened; `log` has each, oldest first.
     looks: each scoring of a run on a sealed part, oldest first.
@@ -73,6 +74,7 @@ class ShownRelease:
     log: tuple[Opening, ...]
     looks: tuple[ListedLook, ...]
     mark: str | None = None
+    half_judged: int = 0
 
 
 def releases(store: Store) -> list[ListedRelease]:
@@ -134,6 +136,7 @@ def show(store: Store, name: str) -> ShownRelease:
         log=tuple(log),
         looks=tuple(looks),
         mark=release.mark,
+        half_judged=half_judged(row),
     )
 
 

@@ -136,6 +136,12 @@ def half_judged(row: ReleaseRow) -> int:
         return 0  # altered: verifying says so
 
 
+def half_judged_sentence(count: int) -> list[str]:
+    """What must be known of a release with so many half-judged grades; nothing where there is none."""
+    verb = "has" if count == 1 else "have"
+    return [f"{count:,} of these grades {verb} fewer opinions than were planned."] * bool(count)
+
+
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     """The release of that name, or the first one whose id is that or begins so.
 

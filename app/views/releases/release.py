@@ -33,7 +33,13 @@ from curation.releases.overview import (
 )
 from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
-from curation.releases.stored import ReleaseRow, list_releases, marked, release_marks
+from curation.releases.stored import (
+    ReleaseRow,
+    half_judged_sentence,
+    list_releases,
+    marked,
+    release_marks,
+)
 from curation.releases.verify import Verified, opened, verify
 from curation.reports.page import Section, Table
 from curation.splits.certificate.certificate import shown_certificate
@@ -158,7 +164,7 @@ def _parts(found: ShownRelease) -> None:
     lines = [f"The same content is also named {', '.join(found.also_named)}."] if found.also_named else []
     if found.changed:
         lines.append(f"Marked: {amount(found.changed, 'grade')} of another version of their document.")
-    lines += left_out_sentences(found.left_out)
+    lines += [*half_judged_sentence(found.half_judged), *left_out_sentences(found.left_out)]
     ui.sentences("\n".join(lines))
 
 

@@ -1,5 +1,7 @@
 """The data-set card: what a release is and how far it can be trusted, written from its content alone.
 
+The manifest in the project adds how many grades were half judged; a packed release has no manifest.
+
 The sections follow what data sheets ask for (Gebru and others 2021, Datasheets for Datasets): where the
 queries come from, who labelled and how well they agree, what is covered, what is not known. No person is
 named: a release knows none. Figures that are undefined say why, and each figure has its size next to it.

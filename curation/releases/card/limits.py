@@ -6,7 +6,7 @@ from collections import Counter
 
 from curation.releases.card.markdown import Lines, percent
 from curation.releases.pairs import PairCodes, number_in
-from curation.releases.stored import mark_sentence, without_relevant
+from curation.releases.stored import half_judged, half_judged_sentence, mark_sentence, without_relevant
 from curation.releases.verify import Opened
 
 
@@ -105,6 +105,7 @@ def _of_freeze(release: Opened) -> Lines:
             f"{sharing['grades']:,} grades were given to further documents by the rule {sharing['rule']!r}, "
             f"not by people; {sharing['conflicts']:,} texts have different grades under different ids."
         )
+    sentences += half_judged_sentence(half_judged(release.row))
     sentences += mark_sentence("It", release.mark)
     sources = Counter(row["source"] for row in release.rows("queries"))
     if sources["synthetic"]:
