@@ -208,8 +208,8 @@ def _person(votes: Sequence[NewVote], counted: Sequence[NewVote], name: str) -> 
         if vote.annotator != name:
             others[vote.quarter, vote.query_id, vote.document_id].append(vote.after)
     own = [vote for vote in votes if vote.annotator == name]
-    beside = [(vote, others.get((vote.quarter, vote.query_id, vote.document_id))) for vote in own]
-    apart, p = _mean([(vote.query_id, vote.after - float(np.mean(them))) for vote, them in beside if them])
+    shared = [(vote, others.get((vote.quarter, vote.query_id, vote.document_id))) for vote in own]
+    apart, p = _mean([(vote.query_id, vote.after - float(np.mean(them))) for vote, them in shared if them])
     old, q = _mean([(vote.query_id, float(vote.after - vote.before)) for vote in own])
     same = (apart.value or 0) * (old.value or 0) > 0
     both = None if p is None or q is None else max(p, q) if same else 1.0

@@ -139,13 +139,13 @@ def _causes_told(report: DriftReport) -> list[str]:
     """Causes and people with a corrected p below 5 %; and what could not be found."""
     found = report.causes
     over = f"over {amount(len(found.quarters), 're-labeling')}"
-    told = [
+    sentences = [
         f"{row.cause.capitalize()}: new votes differ from the old grade in {_votes(row.having)}, against "
         f"{_votes(row.others)} without it (p {p_text(row.p)}, {over})."
         for row in found.rows
         if named(row)
     ]
-    told += [
+    sentences += [
         f"{row.annotator} grades otherwise than before: by {_figure_text(row.others)} against the others, "
         f"by {_figure_text(row.old)} against the old grades (p {p_text(row.p)})."
         for row in found.people
@@ -154,8 +154,8 @@ def _causes_told(report: DriftReport) -> list[str]:
     for row in (row for row in found.rows if not named(row)):
         least = f"A difference of {percent(row.least)} of the votes would mostly be found, {over}."
         why = f"Not tested: {row.difference.why}." if row.least is None else least
-        told.append(f"{row.cause.capitalize()}: not shown to change grades. {why}")
-    return told
+        sentences.append(f"{row.cause.capitalize()}: not shown to change grades. {why}")
+    return sentences
 
 
 def _votes(count: VoteCount) -> str:
