@@ -58,7 +58,12 @@ class Acts:
     def form(self, name: str) -> FormState:
         return self._forms.get(name) or FormState(name)
 
-    def do(self, form: FormState, action: Callable[[], object]) -> None:
+    def do(
+        self,
+        form: FormState,
+        action: Callable[[], object],
+        refused: Callable[[CurationError], object] = ui.problem,
+    ) -> None:
         """Do what a form asks, unless this submission was done, and run the page again.
 
         A refusal is shown here, and the submission can be made again.
@@ -66,6 +71,7 @@ class Acts:
         Parameters
         ----------
         action: must not call Streamlit, which may stop the run there.
+        refused: shows a refusal.
         """
         forms = self._session.forms
         try:
@@ -80,6 +86,6 @@ class Acts:
                 form=form.name,
                 error_at=log.raised_at(error),
             )
-            ui.problem(error)
+            refused(error)
         else:
             st.rerun()

@@ -34,7 +34,8 @@ from curation.step import OptionField, options_of
 from curation.store import Store
 from curation.text import amount
 
-_OPTION = re.compile(r" \(--[^)]*\)")
+_OPTION = re.compile(r"[^,]*\(--query-field\),| \(--[^)]*\)")
+"""What an uploader has not: the field with the queries, and names of options."""
 
 
 class EvaluationWork(NamedTuple):

@@ -2,7 +2,7 @@
 
 Sealed queries are read through a door. What the reader has still to grade is shown without ranks and without
 what others said, and is in no count: like the queue of disputes, it would not leave them blind.
-Only leads read who said what.
+Only leads read who said what, and the lists of evaluated systems: evaluations are their authors' and leads'.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from curation.store.documents import documents_by_hash, snapshot_versions
 
 HARD_NEGATIVE = "hard negative"
 JUDGE_FIRST = "judge first"
+EVALUATED = " (evaluated)"
+"""What the names of systems end with whose lists were uploaded to be scored."""
 MOST = 1_000_000
 """The place, in the order of documents, of what no system ranked."""
 
@@ -119,7 +121,7 @@ def read_documents(
         votes = read_query_votes(cursor, query_id)
         settled = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}
         found = _PairFacts(
-            _places(cursor, query_id),
+            _places(cursor, query_id, with_evaluated=is_open and reader.role == "lead"),
             read_ranked(cursor, query_id),
             {name: pair for name, pair in settled.items() if is_open and name not in own},
             _by_document(votes),
@@ -166,10 +168,12 @@ class _PairFacts(NamedTuple):
     guide: Guide
 
 
-def _places(cursor: Cursor, query_id: str) -> dict[str, dict[str, int | None]]:
-    """Document → system → its rank in the pool that counts."""
+def _places(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
+    """Document → system → its rank in the pool that counts, or in the newest evaluation."""
     found: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
-    for document_id, system, rank in cursor.execute(_PLACES, [query_id]).fetchall():
+    rows = cursor.execute(_PLACES, [query_id]).fetchall()
+    rows += cursor.execute(_EVALUATED, [EVALUATED, query_id]).fetchall() if with_evaluated else []
+    for document_id, system, rank in rows:
         found[document_id][system] = rank
     return found
 
@@ -234,5 +238,13 @@ SELECT c.document_id, c.system, c.rank
 FROM candidate_sources c LEFT JOIN pools p USING (pool_id)
 WHERE c.query_id = ?
 QUALIFY row_number() OVER (PARTITION BY c.document_id, c.system ORDER BY p.rowid DESC NULLS LAST) = 1
+ORDER BY ALL
+"""
+
+_EVALUATED = """
+SELECT l.document_id, l.system || ?, l.rank
+FROM evaluation_lists l JOIN evaluations e USING (evaluation_id)
+WHERE l.query_id = ?
+QUALIFY e.rowid = max(e.rowid) OVER (PARTITION BY l.system)
 ORDER BY ALL
 """

@@ -24,6 +24,7 @@ from curation.evaluation.submitted import board, ranked, submitted_evaluations, 
 from curation.jobs import Job, Jobs, jobs_of, last_job
 from curation.jobs.running import Progressed, begin, end
 from curation.jobs.uploads import uploads_root
+from curation.queries.documents import read_documents
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.sources.reference_answers import import_answers
@@ -160,6 +161,21 @@ def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path:
     assert ("run:b",) in systems
 
 
+def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "alpha.trec", lists_of("a"))
+    request = EvaluateRequest("v1", "dev", ["ndcg_exp@10"], runs=(("alpha", str(run)),))
+    done = submit_files(project, request, "vera")
+    assert done.evaluation_id is not None
+    with project.reading() as cursor:
+        query_id = by_query(cursor, [EvaluatedRun(done.evaluation_id, "alpha")], LEE).rows[0].query_id
+    found = read_documents(project, query_id, LEE)
+    assert [one.ranks["alpha (evaluated)"] for one in found.documents] == list(
+        range(1, len(found.documents) + 1)
+    )
+    for reader, name in ((Annotator("rosa", "reviewer", False), query_id), (LEE, sealed_queries(project)[0])):
+        assert "alpha (evaluated)" not in read_documents(project, name, reader).systems
+
+
 def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     shown = html(page)
@@ -224,7 +240,11 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     run = write_run(tmp_path / "any.trec", {f"{101 + n}": lists[f"q{n}"] for n in range(QUERIES)})
     page = submitted(opened(VERA), ("foreign.trec", run.read_bytes()))
     said = page.error[0].value.replace("\\", "")
-    assert said.endswith("or add a table of id and text that says which query each id is.")
+    assert said.endswith(
+        "Choose another part, or add a table of id and text that says which query each id is."
+    )
+    fold = next(one for one in page.expander if one.label == "Runs with ids of their own")
+    assert (fold.proto.expanded, len(fold.error)) == (True, 1)
     topics = "".join(f"{101 + number}\t{query(number).text}\n" for number in range(QUERIES)).encode()
     uploader = next(one for one in page.file_uploader if one.label.startswith("Topics"))
     uploader.set_value([("topics.tsv", topics, "text/plain")])

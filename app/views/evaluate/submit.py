@@ -25,17 +25,18 @@ from app.views.evaluate.uploads import (
     write_times,
     write_uploads,
 )
-from curation.errors import refuse_problems
+from curation.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, chosen_options, submit
 from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
 from curation.releases.export.formats.trec import release_topics
+from curation.scoring.inputs.system_runs import ADD_TOPICS
 from curation.scoring.metrics.measures import further_measures
 from curation.step import OptionField, flat
 from curation.store import Store
 
 USUAL_FACETS = ("stratum", "tag")
-FORM = "evaluate"
+FORM, REFUSED = "evaluate", "runs without topics"
 
 
 class _Files(NamedTuple):
@@ -53,7 +54,8 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
     times = choose_times(form.key) if runs else []
-    topics = choose_topics(partial(_topics, context.store, chosen.release_id), form.key)
+    refusal = st.session_state.get(REFUSED, {}).get(form.key)
+    topics = choose_topics(partial(_topics, context.store, chosen.release_id), form.key, refusal)
     asks, ladder = _form(chosen, runs), chosen.sealed and not is_lead
     reason = _ask(asks, chosen, is_lead, form.key)
     ladder = ladder or (chosen.sealed and asks.value("ladder"))
@@ -64,11 +66,22 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     if ladder:
         request = replace(request, measures=None, by=EvaluateRequest().by)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
+        st.session_state.pop(REFUSED, None)
         context.acts.do(
-            form, lambda: _evaluate(context, request, _Files(runs, answers, times, topics), chosen)
+            form,
+            lambda: _evaluate(context, request, _Files(runs, answers, times, topics), chosen),
+            partial(_refused, form.key),
         )
     if also := _also_asked(request):
         ui.quiet(f"Also: {', '.join(also)}.")
+
+
+def _refused(key: str, error: CurationError) -> None:
+    """Show a refusal; one that a table of topics cures is shown where that is uploaded."""
+    if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
+        st.session_state[REFUSED] = {key: error}
+        st.rerun()
+    ui.problem(error)
 
 
 def _form(chosen: ChosenPart, runs: Sequence[UploadedFile]) -> Form[EvaluateRequest]:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import ui
 from app.uploads import LARGEST, file_name
-from curation.errors import RefusedError
+from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest, RunFiles
 from curation.jobs.uploads import uploads_folder
 from curation.scoring.inputs.system_runs import seconds_path
@@ -84,10 +84,16 @@ def choose_times(key: str) -> list[Uploaded]:
         )
 
 
-def choose_topics(topics: Callable[[], str], key: str) -> Uploaded | None:
-    """Offer the release's topics, and ask for a table of those that the runs name."""
+def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> Uploaded | None:
+    """Offer the release's topics, and ask for a table of those that the runs name.
+
+    Parameters
+    ----------
+    refusal: that runs were refused for want of such a table; it is shown until there is one.
+    """
     about = option_of(EvaluateRequest, "topics")
-    with st.expander("Runs with ids of their own"):
+    with st.expander("Runs with ids of their own", expanded=refusal is not None):
+        place = st.container()
         ui.quiet(
             "A run over the release's topics has its ids. For a run over others, upload the table of id and "
             "text that it was made with."
@@ -100,7 +106,11 @@ def choose_topics(topics: Callable[[], str], key: str) -> Uploaded | None:
             icon=":material/download:",
             on_click="ignore",
         )
-        return st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
+        sent = st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
+        if refusal is not None and sent is None:
+            with place:
+                ui.problem(refusal)
+        return sent
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from app.page import submit
 from curation.door import open_door
 from curation.labeling.rounds.rounds import list_rounds, open_round
 from curation.people.annotators import able_to_judge, usual_names
-from curation.queries.documents import QueryDocuments
+from curation.queries.documents import EVALUATED, QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
+from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Cursor, Store
 from curation.text import amount, digest
 
@@ -60,9 +61,14 @@ def send(store: Store, acts: Acts, found: QueryDocuments) -> None:
     """Chosen documents to a new round."""
     titles = {one.document.document_id: one.document.title or "Untitled" for one in found.documents}
     unjudged = [one.document.document_id for one in found.open if one.pair is None]
-    send_documents(
-        store, acts, found.facts.query_id, found.facts.text, titles, [] if found.is_sealed else unjudged, {}
-    )
+    wanted, facts = [] if found.is_sealed else unjudged, found.facts
+    systems = {
+        one.document.document_id: f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
+        for one in found.documents
+        for name in one.ranks
+        if name.endswith(EVALUATED)
+    }
+    send_documents(store, acts, facts.query_id, facts.text, titles, wanted, systems)
 
 
 def send_documents(

@@ -126,6 +126,7 @@ def _is_time(value: Any) -> TypeGuard[float]:
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
+ADD_TOPICS = "add a table of id and text that says which query each id is"
 _NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
 _ENDINGS = {
     ".gz",
@@ -398,8 +399,8 @@ class _RunColumns:
         )
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
-            "Choose another part (--part), name the field with the queries (--query-field), or add a table "
-            f"of id and text that says which query each id is (--topics FILE; `{self._topics()}` writes "
+            f"Choose another part (--part), name the field with the queries (--query-field), or {ADD_TOPICS} "
+            f"(--topics FILE; `{self._topics()}` writes "
             "the release's own topics).",
         )
 
