@@ -192,7 +192,12 @@ class TrafficFields(_FileColumns):
     ] = None
     time: Annotated[
         str | None,
-        FileField("Time", "the time", ("time", "timestamp"), seen=("date", "datetime", "created_at")),
+        FileField(
+            "Time",
+            "the time",
+            ("time", "timestamp", "last_searched", "last_searched_at"),
+            seen=("date", "datetime", "created_at"),
+        ),
     ] = None
     segment: Annotated[
         str | None,

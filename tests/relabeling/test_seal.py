@@ -16,7 +16,10 @@ from curation.relabeling.drift.sections import drift_findings, drift_page
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import find_plan, plan_pairs
+from curation.relabeling.staleness.staleness import staleness
+from curation.relabeling.staleness.tables import pair_table, query_table
 from curation.releases.freeze.freeze import freeze
+from curation.settling.consensus import consensus
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
@@ -79,6 +82,7 @@ def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relab
     assert (len(shown["pairs"]), shown["sealed"]) == (len(planned), hidden)
     for pair in shown["pairs"]:
         assert (pair["query_id"] in relabeled.sealed) == (pair["grade"] is None) == (pair["how"] == "sealed")
+        assert (pair["how"] == "sealed") == (pair["part"] == "sealed")
 
     status = relabeled.answer("status", "--today", "2026-11-22")
     assert (len(status["pairs"]), status["sealed"]) == (
@@ -88,11 +92,36 @@ def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relab
     for pair in status["pairs"]:
         closed = pair["query_id"] in relabeled.sealed
         assert closed == (pair["grade"] is None) == (pair["how"] == "sealed") == (pair["votes"] == {})
+        assert closed == (pair["parts"]["doubt"] is None)
         assert pair["score"] is not None, "a lead who plans sees how stale it is"
 
     for name in ("show", "status"):
         told = invoke(relabeled.command(name)).stdout
         assert "pairs are of parts that a release seals: their grades are not named." in told
+
+
+def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabeled: Relabeled) -> None:
+    """In the next quarter, so that nothing is fresh; figures of the whole set may differ."""
+
+    def listed() -> tuple[str, ...]:
+        status = staleness(relabeled.store, date(2027, 1, 4))
+        tables = query_table(status, 1_000), pair_table(status, 1_000)
+        shown = [relabeled.answer("status", "--today", "2027-01-04"), relabeled.answer("show")]
+        lists = [(found["pairs"], found.get("queries")) for found in shown]
+        return json.dumps(lists), repr(tables), str([one.is_stale for one in status.pairs])
+
+    before = listed()
+    query = min(relabeled.sealed)
+    changed = """
+        UPDATE judgment_events SET grade = (grade + 2) % 4 WHERE presentation_id IN (
+            SELECT presentation_id FROM presentations WHERE annotator = 'ada' AND query_id = ?)
+    """
+    with relabeled.store.transaction() as cursor:
+        cursor.execute(changed, [query])
+    with relabeled.store.reading() as cursor:
+        found = [one.how for one in consensus(cursor).pairs if one.query_id == query]
+    assert "disputed" in found
+    assert listed() == before
 
 
 def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(relabeled: Relabeled) -> None:

@@ -109,7 +109,8 @@ def _pairs(found: SetStaleness) -> None:
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and does not "
-        f"count. From {STALE:g} on a pair is stale."
+        f"count. From {STALE:g} on a pair is stale, unless it was judged this quarter and neither its "
+        "document nor the guide changed since. Sealed pairs are listed without their doubt."
     )
 
 

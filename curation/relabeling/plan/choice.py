@@ -206,8 +206,9 @@ def _in_turns(rows: Sequence[ScoredPair], choice: _Choice, left: Mapping[Pair, i
 
 
 def _is_control(row: ScoredPair) -> bool:
-    votes = sum(row.judged.consensus.votes.values())
-    return row.judged.document == SAME and row.judged.guide_behind is False and not row.doubt and votes > 1
+    one = row.judged.consensus
+    undisputed = not row.doubt and sum(one.votes.values()) > 1 and one.how != "adjudicated"
+    return row.judged.document == SAME and row.judged.guide_behind is False and undisputed
 
 
 def _take_missing(choice: _Choice) -> None:

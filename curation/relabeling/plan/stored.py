@@ -47,7 +47,8 @@ class PlanPair(NamedTuple):
 class PlanPairRow(NamedTuple):
     """A pair of a plan as a lead reads it before opening.
 
-    Where a release seals the query, `grade` is None and `how` is 'sealed'.
+    Where a release seals the query, `grade` is None, and `how` and `part` are 'sealed': controls are pairs
+    whose votes agree.
     """
 
     query_id: str
@@ -138,7 +139,8 @@ def show_plan(store: Store, name: str | None = None) -> ShownPlan:
             round=plan.round,
             report=plan.report,
             pairs=tuple(
-                pair._replace(grade=None, how=SEALED) if pair.query_id in hidden else pair for pair in pairs
+                pair._replace(grade=None, how=SEALED, part=SEALED) if pair.query_id in hidden else pair
+                for pair in pairs
             ),
             sealed=sum(pair.query_id in hidden for pair in pairs),
             queries=tuple(plan_queries(cursor, plan.plan_id)),

@@ -550,9 +550,7 @@ class DueWork:
             return (
                 f"{said}; the re-labeling of {self.quarter} is {self.state}, so they wait for the next one."
             )
-        if self.reasons:
-            return f"{said}; {self.quarter} has no plan yet."
-        return f"{said} by their score alone; nothing changed, so nothing is due in {self.quarter}."
+        return f"{said}; {self.quarter} has no plan yet."
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ WEIGHTS: Mapping[str, float] = {
 """What each part weighs; together 1."""
 
 STALE = 0.25
-"""From this score on a pair counts as stale."""
+"""From this score on a pair counts as stale; see `PairStaleness.is_stale`."""
 
 CHANGE_AT_LEAST = 0.5
 """A document whose text changed at all; the share of changed words makes up the rest."""
@@ -86,17 +86,19 @@ def parts_of(
 def doubt_of(pair: PairConsensus) -> float:
     """How doubtful a grade was when it was given: the largest of three signs, 0 to 1.
 
-    A pair without a grade is 1. Else: the share of those who could not tell; the share of the votes that name
-    another grade; and what the rule's own confidence lacks. A single vote says nothing of its doubt and
-    counts 0.25.
+    A pair that a reviewer decided is 0, and another one without a grade is 1. Else: the share of those who
+    could not tell; the share of the votes that name another grade; and what the rule's own confidence lacks.
+    A single vote says nothing of its doubt and counts 0.25.
     """
+    if pair.how == "adjudicated":
+        return 0.0
     if pair.grade is None:
         return 1.0
     votes = sum(pair.votes.values())
     against = 1 - pair.votes.get(pair.grade, 0) / votes if votes else 0.0
     silent = pair.cannot_tell / pair.judgments if pair.judgments else 0.0
     unsure = 0.0 if pair.confidence is None else 1 - pair.confidence
-    single = 0.25 if votes == 1 and pair.how != "adjudicated" else 0.0
+    single = 0.25 if votes == 1 else 0.0
     return max(against, silent, unsure, single)
 
 

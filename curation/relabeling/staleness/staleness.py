@@ -236,7 +236,8 @@ class PairStaleness:
     document: 'same', 'changed', 'gone' or 'unknown'; with the versions judged and in force.
     changed_share: of its document's words; None where the text did not change.
 
-    Where a release seals the query, `how` is 'sealed', and grade, votes and confidence are not named.
+    Where a release seals the query, `how` is 'sealed', and grade, votes and confidence are not named. Its
+    doubt is left out of the parts and of the score, because it says whether the votes differ.
     """
 
     query_id: str
@@ -259,8 +260,12 @@ class PairStaleness:
 
     @property
     def is_stale(self) -> bool:
-        """Whether it should be judged again; a document that is gone cannot be."""
-        return self.score >= STALE and self.document != GONE
+        """Whether it should be judged again; a document that is gone cannot be. Nothing that was judged this
+        quarter is out of date unless its document or the guide changed since.
+        """
+        quarters = self.older_than if self.age is None else self.age
+        moved = self.document == CHANGED or self.guide_behind or quarters != 0
+        return self.score >= STALE and self.document != GONE and moved
 
 
 @dataclass(frozen=True)
@@ -340,9 +345,9 @@ def staleness(
     """
     state = read_state(store, today, release)
     rows = pair_staleness(store, state)
-    queries = _by_query(state, rows)
-    trends = [query.traffic.trend for query in queries]
     named = [_without_grade(row) if row.query_id in state.sealed else row for row in rows]
+    queries = _by_query(state, named)
+    trends = [query.traffic.trend for query in queries]
     with store.reading() as cursor:
         planned = planned_pairs(cursor, state.work, state.quarter)
     stale = {(row.query_id, row.document_id) for row in rows if row.is_stale}
@@ -430,7 +435,10 @@ def _row(
 
 
 def _without_grade(row: PairStaleness) -> PairStaleness:
-    return replace(row, grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
+    parts = row.parts._replace(doubt=None)
+    return replace(
+        row, grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None, parts=parts, score=parts.score
+    )
 
 
 def _influence(state: SetState, pair: Pair) -> float | None:

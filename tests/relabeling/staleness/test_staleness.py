@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -18,12 +17,13 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Quarter, read_traffic, share_of, traffic_of, trend_of
-from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
+from curation.relabeling.staleness.score import STALE, WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
 from curation.relabeling.staleness.tables import due_sentences, pair_table
 from curation.relabeling.staleness.text_changes import text_change, words_kept
 from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
@@ -109,6 +109,22 @@ def test_doubt_is_what_the_votes_said(judged: Store) -> None:
     found = staleness(judged, NOVEMBER)
     assert [row(found, name).parts.doubt for name in ("d0", "d1", "d2")] == [0.0, 1.0, 0.25]
     assert found.pairs[0].document_id == "d1"
+
+
+def test_a_decision_settles_doubt(judged: Store) -> None:
+    decide(judged, "qa", "d1", 2, "the text says so")
+    assert row(staleness(judged, NOVEMBER), "d1").parts.doubt == 0.0
+
+
+def test_nothing_is_out_of_date_in_the_quarter_it_was_judged_in(judged: Store, tmp_path: Path) -> None:
+    """A dispute waits for a decision; a changed text makes its pair stale at once."""
+    found = staleness(judged, MAY.date())
+    assert row(found, "d1").parts.doubt == 1.0
+    assert row(found, "d1").score >= STALE
+    assert (found.stale, due_sentences(found.calendar)[0]) == (0, "No pair is out of date.")
+    corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
+    assert row(staleness(judged, MAY.date()), "d1").is_stale
+    assert row(staleness(judged, NOVEMBER), "d1").is_stale
 
 
 def test_another_guide_in_force_makes_grades_stale(judged: Store) -> None:
@@ -240,8 +256,6 @@ def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store) ->
     assert 0 < found.planned <= due.stale
     said = f"the plan of 2026-Q4 renews {found.planned} of them."
     assert due_sentences(staleness(judged, NOVEMBER).calendar)[0].endswith(said)
-    alone = replace(found, state="not planned", reasons={})
-    assert alone.stale_sentence.endswith("nothing changed, so nothing is due in 2026-Q4.")
 
 
 def test_the_calendar_counts_every_pair_once(judged: Store) -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.files.fields import TrafficFields
+from curation.files.fields import TrafficFields, column_for, file_fields
 from curation.files.formats import FileLayout
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.cleaning import CleaningRules
@@ -341,3 +341,15 @@ def test_a_log_that_has_grown_and_whose_rows_cannot_be_known_is_refused(store, w
     with pytest.raises(RefusedError, match=r"the log \w{8} \(t.csv\), exported again: it has 12 of the 12"):
         import_traffic(store, path)
     assert import_traffic(store, path, rules=CleaningRules(known_rows=True)).rows == 13
+
+
+def test_the_time_of_a_shop_s_report_of_searches_is_found():
+    columns = ["Search term", "Searches", "Last searched"]
+    assert {field.name: column_for(field, columns) for field in file_fields(TrafficFields)} == {
+        "query": "Search term",
+        "time": "Last searched",
+        "segment": None,
+        "session": None,
+        "count": "Searches",
+        "metadata": None,
+    }
