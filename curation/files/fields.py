@@ -21,6 +21,7 @@ class FileField(NamedTuple):
     label: what a page calls it; `about` is what the help of its option says that the column holds.
     usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
     needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
+    lacking: what to do with a file that has no such column.
     rare: few files have it.
     name: the attribute of the record.
     """
@@ -33,6 +34,7 @@ class FileField(NamedTuple):
     seen: tuple[str, ...] = ()
     rare: bool = False
     name: str = ""
+    lacking: str = ""
 
     @property
     def option(self) -> str:
@@ -143,6 +145,8 @@ class CorpusFields(_FileColumns):
             ("_id", "id", "doc_id", "docno", "docid", "document_id"),
             "the documents' ids",
             seen=("sku", "product_id", "item_id", "key"),
+            lacking=". Without one, take a column that is unique and stays in later exports, such as the "
+            "address, or add a column with a number for each document",
         ),
     ] = None
     title: Annotated[

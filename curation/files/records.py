@@ -174,7 +174,9 @@ class Records:
             if asked not in self._names and asked not in self.columns:
                 self._unseen[asked] = option
         if found is None and field.needed:
-            self.refuse_columns(f"no column is known to hold {field.needed}: name it with {option}")
+            self.refuse_columns(
+                f"no column is known to hold {field.needed}: name it with {option}{field.lacking}"
+            )
         if found is not None and "." in found and found not in self._names:
             self._paths.add(found)
         return found

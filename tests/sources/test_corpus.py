@@ -177,7 +177,12 @@ BROKEN[16] = '{"id": "17", "title": '
             ["no column is the text: documents would be judged", "--titles-only"],
         ),
         ("c.csv", f"id,title,story\n1,2,{'x' * 99}\n", None, ["--body-field (story has the longest values)"]),
-        ("c.csv", "sku,title\n1,2\n", None, ["the documents' ids: name it with --id-field"]),
+        (
+            "c.csv",
+            "sku,title\n1,2\n",
+            None,
+            ["the documents' ids: name it with --id-field", "add a column with a number for each document"],
+        ),
         (
             "c.jsonl",
             '{"id": "a", "text": "one"}\n{"id": "b", "text": "x"}\n{"id": "a", "text": "two"}\n',
