@@ -62,12 +62,19 @@ export class Item {
     return changed ? `Query: ${isolated(showing.query)}. ` : "";
   }
 
+  // The head of the document stays in view, below the query; where the page scrolls, the query stays above it.
+  #intoView(found) {
+    const list = found.parentElement;
+    const pageScrolls = getComputedStyle(list).overflowY === "visible";
+    found.style.setProperty("--head", `${this.#find(".asked").offsetHeight}px`);
+    found.scrollIntoView({ block: pageScrolls || found.clientHeight > list.clientHeight ? "start" : "nearest" });
+  }
+
   // Once it is on screen: the next item starts at its query, and a very long query is scrolled by key, too.
   settle() {
     const [query, found] = [this.#find(".query"), this.#find(".found")];
-    if (this.root.hasAttribute("data-list")) {
-      found.scrollIntoView({ block: found.clientHeight > found.parentElement.clientHeight ? "start" : "nearest" });
-    } else this.#find(".asked").scrollIntoView({ block: "nearest" });
+    if (this.root.hasAttribute("data-list")) this.#intoView(found);
+    else this.#find(".asked").scrollIntoView({ block: "nearest" });
     if (query.scrollHeight > query.clientHeight + 4) query.tabIndex = 0;
   }
 

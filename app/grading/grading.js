@@ -104,6 +104,7 @@ class Grading extends Loop {
       escape: (typing) => this.#escape(typing),
       closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
     }, () => (this.on("welcome") ? this.guide.panel : root.querySelector(root.hasAttribute("data-list") ? ".list" : ".found")));
+    addEventListener("resize", () => requestAnimationFrame(() => this.#resized()), { signal });
     this.#reasons();
     this.#start();
   }
@@ -473,6 +474,12 @@ class Grading extends Loop {
     const line = this.list.neighbour(by);
     if (line) this.#moveTo(line);
     return true;
+  }
+
+  // Another size of the window has other places: the document on screen stays in view, unless somebody writes.
+  #resized() {
+    const writes = this.root.getRootNode().activeElement?.matches("textarea, input");
+    if (this.on("item") && this.root.hasAttribute("data-list") && !writes) this.item.settle();
   }
 
   // On to the question about the query, or to the next query.

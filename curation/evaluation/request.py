@@ -323,9 +323,10 @@ class EvaluateRequest:
     ladder: Annotated[
         bool,
         Option(
-            "Only improvements (the Ladder)",
-            "On a sealed part show improvements beyond noise alone. A figure is shown only where it beats "
-            "the best one so far. So the part stays a test for longer. Evaluators have nothing but that.",
+            "Show only improvements",
+            "The Ladder: on a sealed part show improvements beyond noise alone. A figure is shown only "
+            "where it beats the best one so far. So the part stays a test for longer. Evaluators have "
+            "nothing but that.",
         ),
     ] = False
     relevant: Annotated[

@@ -80,7 +80,10 @@ def corpus_outcome(found: CorpusImport) -> ImportOutcome:
         sentence = f"Nothing changed: the project has the same {amount(found.documents, 'document')}."
     figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
     figures |= {"removed": found.removed, "unchanged": found.unchanged}
-    remarks = [f"The snapshot is {found.snapshot}.", fields_used(found.fields, "all others are metadata")]
+    remarks = [
+        f"The stored version of the corpus is {found.snapshot}.",
+        fields_used(found.fields, "all others are metadata"),
+    ]
     if found.without_text:
         have = amount(found.without_text, "document has", "documents have")
         remarks.append(f"{have} no text: judged by title alone.")

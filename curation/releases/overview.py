@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.stored import graded_pairs, half_judged, list_releases, marked, release_marks
+from curation.releases.stored import NO_NUMBER, graded_pairs, half_judged, list_releases, marked, release_marks
 from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.text import amount, percent
@@ -144,7 +144,9 @@ def override_sentence(found: ShownRelease) -> list[str]:
     """That it was frozen against the gate, by whom and why; none of a release that was not."""
     if not (found.mark and found.override):
         return []
-    by = f"{found.frozen_by} (in the release: {found.override['by']})"
+    number = found.override["by"]
+    who = "who judged nothing of this release" if number == NO_NUMBER else f"in the release: {number}"
+    by = f"{found.frozen_by} ({who})"
     return [f"{found.name} was {found.mark}. {by} gave this reason: “{found.override['reason']}”"]
 
 

@@ -29,10 +29,10 @@ class SamplingPlan:
     strata: Annotated[
         Sequence[str],
         Option(
-            "Strata",
-            "Dimensions of the strata, which are crossed. They are band, segment, length, cluster, "
-            "tag:NAME and field:NAME, which is a further field of the log. A cluster is a region "
-            "of the coverage map.",
+            "Kinds of queries",
+            "Strata: the sample has its share of each. The dimensions are crossed. They are band, segment, "
+            "length, cluster, tag:NAME and field:NAME, which is a further field of the log. A cluster is "
+            "a region of the coverage map.",
             commas=True,
             others=True,
         ),
@@ -48,7 +48,7 @@ class SamplingPlan:
     allocation: Annotated[
         str | None,
         Option(
-            "Allocation",
+            "How many of each kind",
             "Rule for the shares of the strata. It is equal, proportional (to traffic), "
             "square-root (of traffic), or neyman (by the variance in a release). pps takes equal "
             "only.",

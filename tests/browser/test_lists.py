@@ -12,7 +12,17 @@ from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.project import init_project
 from tests.support.accessibility import passes
-from tests.support.served import PASSWORD, Annotating, Event, Served, fill, lost_answers, open_tab, sign_in
+from tests.support.served import (
+    PASSWORD,
+    Annotating,
+    Event,
+    Served,
+    fill,
+    lost_answers,
+    open_tab,
+    sign_in,
+    until,
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +63,7 @@ def test_a_list_is_graded_by_keys_changed_and_left(browser: Browser, listed: Ser
     assert lisa.press("3") == graded[0][0]
     assert lisa.shown == coming, "on to the next that is open"
     passes(lisa.page, "a list")
+    stays_in_view_at_large_zoom(lisa)
     lisa.saved()
     lisa.page.reload()
     lisa.wait_for_item()
@@ -85,6 +96,26 @@ def test_a_list_is_graded_by_keys_changed_and_left(browser: Browser, listed: Ser
     firsts = [Event(one, 0, "grade", grade) for one, grade in graded]
     assert sorted(listed.events("lisa"), key=str) == sorted(firsts + changes, key=str)
     assert_put_off_comes_last(lisa)
+
+
+HEAD_IN_VIEW = """() => {
+  const root = document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]").shadowRoot;
+  const box = (name) => root.querySelector(name).getBoundingClientRect();
+  const [above, title, grades] = [box(".asked"), box(".title"), box(".grades")];
+  return title.top >= above.bottom && title.bottom <= Math.min(grades.top, innerHeight);
+}"""
+
+
+def stays_in_view_at_large_zoom(lisa: Annotating) -> None:
+    """In a small window the page scrolls: the head of the document on screen is below the query."""
+    size = lisa.page.viewport_size
+    lisa.page.set_viewport_size({"width": 720, "height": 450})
+    until(lisa.page, HEAD_IN_VIEW)
+    for key in ("ArrowDown", "ArrowUp"):
+        lisa.page.keyboard.press(key)
+        until(lisa.page, HEAD_IN_VIEW)
+    lisa.page.set_viewport_size(size or {"width": 1280, "height": 720})
+    until(lisa.page, HEAD_IN_VIEW)
 
 
 def assert_put_off_comes_last(lisa: Annotating) -> None:

@@ -69,15 +69,18 @@ def cannot_tell(result: InterAgreement) -> str:
 
 
 def boundaries(parts: Sequence[Part]) -> str:
-    """The boundary on which annotators disagree most."""
+    """The boundary, or those that tie, on which annotators disagree most."""
     found = shown(parts)
     if not found:
         return "No boundary has enough doubly judged pairs on both sides."
     worst = min(found, key=lambda part: part.alpha.alpha or 0.0)
-    lower, upper = worst.name.split("|")
+    same = [part for part in found if decimal(part.alpha.alpha) == decimal(worst.alpha.alpha)]
+    uppers = [part.name.partition("|")[2] for part in same]
+    where = ", and ".join(f"below {upper} and from {upper} on" for upper in uppers)
+    most = "Annotators disagree most" if len(same) < len(found) else "Annotators disagree as much everywhere"
     return (
-        f"Annotators disagree most on {lower} vs {upper}: alpha {decimal(worst.alpha.alpha)} "
-        f"({span(worst.alpha)})."
+        f"{most} between grades {where}: alpha {decimal(worst.alpha.alpha)} ({span(worst.alpha)})"
+        f"{' at each boundary' if len(same) > 1 else ''}."
     )
 
 

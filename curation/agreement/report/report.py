@@ -131,7 +131,7 @@ def verdict_of(result: InterAgreement) -> Verdict:
         found = (
             f"Ordinal alpha is {decimal(alpha.alpha)} on {amount(alpha.units, 'pair')}; {alpha.no_interval}."
         )
-        return Verdict("no interval", found, decimal(alpha.alpha, 2))
+        return Verdict("no interval", found, decimal(alpha.alpha))
     state, words = _judged(alpha, alpha.low, alpha.high)
     doubt = result.doubts.get("ordinal")
     return Verdict(
@@ -139,7 +139,7 @@ def verdict_of(result: InterAgreement) -> Verdict:
         f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {ends(alpha.low, alpha.high)}) on "
         f"{amount(alpha.units, 'pair')} of {amount(result.queries, 'query', 'queries')}: {words}."
         f"{f' But {doubt}.' if doubt else ''}",
-        decimal(alpha.alpha, 2),
+        decimal(alpha.alpha),
     )
 
 

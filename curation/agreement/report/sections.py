@@ -168,7 +168,7 @@ def _shown(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
         if one.value is None:
             reasons[one.note].append(one.name)
     return [one for one in marks if one.value is not None], [
-        f"No figure for {', '.join(names)}: {why}." for why, names in reasons.items()
+        f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()
     ]
 
 
@@ -328,7 +328,9 @@ def _decided(line: GuideLine) -> str:
         return "none"
     other = line.decided - line.towards_lower - line.towards_upper
     parts = ((line.towards_lower, line.lower), (line.towards_upper, line.upper))
-    words = [f"{times:,} for {grade}" for times, grade in parts] + [f"{other:,} otherwise"] * bool(other)
+    words = [f"{times:,} for grade {grade}" for times, grade in parts] + [
+        f"{other:,} for another grade"
+    ] * bool(other)
     return f"{line.decided:,}: {', '.join(words)}"
 
 
@@ -410,7 +412,7 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
     else:
         found = f"No findings about the work of {amount(len(people), 'annotator')}."
     most = percent(FALSE_SHARE)
-    return f"{found} If nothing is wrong, at most {most} of people are named by chance."
+    return f"{found} Where all work well, chance alone names at most {most} of them."
 
 
 def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:

@@ -36,7 +36,8 @@ def findings(certificate: Certificate) -> list[str]:
     if "minhash" in certificate.parameters:
         missed = amount(certificate.missed, "tie") if certificate.missed else "no tie"
         sentences.append(
-            f"MinHash proposed the similar texts; the exhaustive check found {missed} that it missed."
+            f"Similar texts were searched by a fast method (MinHash). "
+            f"The check of all pairs found {missed} that it missed."
         )
     if "not_read" in certificate.parameters:
         sentences.append(

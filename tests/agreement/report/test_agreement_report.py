@@ -8,6 +8,7 @@ import pytest
 
 from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, Repeats, intra_agreement
 from curation.agreement.between.inter_annotator import NO_UNITS
+from curation.agreement.report.findings import boundaries
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.cli.agreement import as_object
 from curation.errors import InputError, NotFoundError, RefusedError
@@ -266,6 +267,24 @@ def test_details_are_there_where_they_are_asked_for(store: Store) -> None:
     assert fully.between == plainly.between
     assert [part.name for part in fully.details.by.boundary] == ["0|1", "1|2", "2|3"]
     assert len(fully.details.cohen.left_out) == 1
+    assert boundaries(fully.details.by.boundary).startswith("No boundary has enough")
+
+
+def test_boundaries_that_tie_are_all_named(store: Store) -> None:
+    """Where people differ by 0 against 2 alone, both boundaries between have the same alpha."""
+    add_pairs(store, grid(40, 2))
+    rows = [
+        ImportedJudgment(f"query {query}", f"document {query}.{place}", who, grade)
+        for query in range(40)
+        for place in range(2)
+        for who, grade in (("ada", 2 * (query % 2)), ("ben", 2 * ((query + (query % 7 == 0)) % 2)))
+    ]
+    add_judgments(store, rows, "both.csv")
+    details = agreement_report(store, details=True).details
+    assert details is not None
+    assert "between grades below 1 and from 1 on, and below 2 and from 2 on: " in boundaries(
+        details.by.boundary
+    )
 
 
 def test_tags_and_strata_of_the_project_are_parts(store: Store) -> None:
