@@ -324,7 +324,7 @@ class EvaluateRequest:
         bool,
         Option(
             "Show only improvements",
-            "The Ladder: on a sealed part show improvements beyond noise alone. A figure is shown only "
+            "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown only "
             "where it beats the best one so far. So the part stays a test for longer. Evaluators have "
             "nothing but that.",
         ),
