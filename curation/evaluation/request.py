@@ -324,8 +324,8 @@ class EvaluateRequest:
         bool,
         Option(
             "Show only improvements",
-            "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown only "
-            "where it beats the best one so far. So the part stays a test for longer. Evaluators have "
+            "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown "
+            "only where it beats the best one so far. So the part stays a test for longer. Evaluators have "
             "nothing but that.",
         ),
     ] = False

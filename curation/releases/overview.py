@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.stored import NO_NUMBER, graded_pairs, half_judged, list_releases, marked, release_marks
+from curation.releases.stored import (
+    NO_NUMBER,
+    graded_pairs,
+    half_judged,
+    list_releases,
+    marked,
+    release_marks,
+)
 from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.text import amount, percent
