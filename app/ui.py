@@ -309,8 +309,7 @@ def _cell(value: object) -> str:
         return f"<td>{page_link(value)}</td>"
     shown = cell_text(value)
     if isinstance(value, GradeCell):
-        share = 100 * (value.grade or 0) / max(1, value.highest)
-        style = f' style="--share:{share:.0f}%"' * (value.grade is not None)
+        style = f' style="--grade: {escape(value.colour)}"' * (value.grade is not None)
         return f'<td><span class="gs-graded"{style}>{escape(shown)}</span></td>'
     if isinstance(value, date):
         shown = shown.replace("-", "\u2011")  # no line ends within it

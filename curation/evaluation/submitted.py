@@ -243,6 +243,8 @@ def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
 def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
     """System → its figures on a part of all releases in the order of freezing, those of each by writing.
 
+    Marks of one day are numbered.
+
     Of a sealed part leads alone see them.
     """
     require_role(annotator, *EVALUATING)
@@ -254,9 +256,14 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
         for run in board(cursor, release_id, [part], sealed):
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
-                when, about = f"{run.at:%Y-%m-%d}", f"{name}, {figure['n']:,} queries, {run.by}"
+                marks, day = found.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
+                again = sum(one.name.startswith(day) for one in marks)
+                when, about = (
+                    f"{day} ({again + 1})" if again else day,
+                    f"{name}, {figure['n']:,} queries, {run.by}",
+                )
                 mark = Mark(when, figure["value"], figure["low"], figure["high"], size=about)
-                found.setdefault(run.system, []).append(mark)
+                marks.append(mark)
     return found
 
 

@@ -108,10 +108,10 @@ NOT_JUDGED = "not judged"
 
 
 class GradeCell(NamedTuple):
-    """A cell with a grade out of a scale up to the highest one; `lacking` says why there is none."""
+    """A cell with a grade in its colour of the guide; `lacking` says why there is none."""
 
     grade: int | None
-    highest: int
+    colour: str
     lacking: str = NOT_JUDGED
 
 

@@ -135,7 +135,7 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
         rows = by_query(cursor, runs, LEE).rows
     shown = html(page)
     assert rows[0].text in shown, "the query that lost most"
-    assert re.search(r'"gs-graded" style="--share:100%">3<.*"gs-graded">not judged<', shown)
+    assert re.search(r'"gs-graded" style="--grade: #\w{6}">3<.*"gs-graded">not judged<', shown)
     assert re.search(r"\(grade \d\) is at rank \d in (a \([^)]*\)|b) and at \d in (a|b)\b", shown)
     picked = {one.label: one for one in page.selectbox}
     picked["Result"].select("Won")

@@ -152,6 +152,7 @@ def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store
     with project.reading() as cursor:
         (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
         assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
+        assert [mark.name[10:] for mark in marks] == ["", " (2)", " (3)"], "of one day"
         assert all(mark.has_interval for mark in marks)
         assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
         assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"

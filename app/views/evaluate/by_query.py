@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -16,6 +16,7 @@ from curation.errors import NotFoundError
 from curation.evaluation import by_query
 from curation.evaluation.report.comparison import QUERY_BY_QUERY, RESULTS, QueryValues
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
+from curation.guides.guide import current_guide
 from curation.reports.page import GradeCell, QueryName
 from curation.reports.plots import PlotPoint, scatter
 from curation.retrieval import RUN_PREFIX
@@ -72,7 +73,8 @@ def show(
     query = _chosen(found, rows, names)
     with store.reading() as cursor:
         lists = by_query.side_by_side(cursor, runs, query, annotator)
-    _show_lists(query, found, names, lists)
+        colours: dict[int | None, str] = {step.value: step.colour for step in current_guide(cursor).scale}
+    _show_lists(query, found, names, lists, colours)
     if any(lists) and annotator.role == "lead":
         _send(store, Acts(annotator), query, [run.system for run in runs], lists)
 
@@ -120,7 +122,13 @@ def _values(query: QueryValues) -> str:
     return f"{decimal(query.first)} → {decimal(query.second)}"
 
 
-def _show_lists(query: QueryValues, found: by_query.ByQuery, names: Sequence[str], lists: Lists) -> None:
+def _show_lists(
+    query: QueryValues,
+    found: by_query.ByQuery,
+    names: Sequence[str],
+    lists: Lists,
+    colours: Mapping[int | None, str],
+) -> None:
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.quiet(f"{found.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
@@ -130,18 +138,25 @@ def _show_lists(query: QueryValues, found: by_query.ByQuery, names: Sequence[str
         ui.sentences("\n".join(by_query.first_differences(lists, names)))
     for place, column in enumerate(st.columns(len(lists), gap="large")):
         columns = ["Rank", "Grade", "Document", *(f"In {name}" for name in names if name != names[place])]
-        rows = [_row(query, one, found.scale[-1])[: len(columns)] for one in lists[place]]
+        rows = [_row(query, one, colours)[: len(columns)] for one in lists[place]]
         with column:
             ui.table(names[place], columns, rows, words=True)
 
 
-def _row(query: QueryValues, one: by_query.ListedDocument, highest: int) -> tuple[object, ...]:
+def _row(
+    query: QueryValues, one: by_query.ListedDocument, colours: Mapping[int | None, str]
+) -> tuple[object, ...]:
     name = QueryName(one.title, query.query_id, one.document_id)
     elsewhere = f"not in top {LISTED}"
     if one.elsewhere is not None:
         arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
         elsewhere = f"{one.elsewhere}{arrow}"
-    return one.rank, GradeCell(one.grade, highest, one.lacking), name, elsewhere
+    return (
+        one.rank,
+        GradeCell(one.grade, colours.get(one.grade, "currentColor"), one.lacking),
+        name,
+        elsewhere,
+    )
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:

@@ -184,7 +184,8 @@ def _show_result(
         return
     with store.reading() as cursor:
         report, result = submitted_report(cursor, one.evaluation_id, annotator)
-    ui.sentences("\n".join([report.lead, *report.findings]))
+    above = mark_sentence(chosen.release, chosen.mark)  # is a warning already
+    ui.sentences("\n".join(line for line in (report.lead, *report.findings) if line not in above))
     by_query.show(store, annotator, one, [other for other in here if other != one and one in here])
     ui.folded((one for one in report.sections if one.heading != QUERY_BY_QUERY), words=True)
     ui.quiet(report.remark)
