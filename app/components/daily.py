@@ -77,7 +77,12 @@ def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
     highest = max((grade for one in seen for grade in one.grades), default=0)
     people = "".join(_person(one, now, highest) for one in seen[:TEAM])
     more = f"<li>and {len(seen) - TEAM:,} more</li>" if len(seen) > TEAM else ""
-    return f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul>' if seen else ""
+    if not seen:
+        return ""
+    legend = f"Bars: the mix of grades, from 0 (pale) to {highest} (full)." if highest else ""
+    return (
+        f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul><p class="gs-quiet">{legend}</p>'
+    )
 
 
 def _person(work: AnnotatorWork, now: datetime, highest: int) -> str:
