@@ -66,7 +66,8 @@ def test_a_page_is_accessible_and_its_words_stay_words(people: Visitors, path: s
     visit(tab.page, people.served, path)
     shows_focus(tab.page)
     for summary in tab.page.locator("summary").all():
-        summary.click()
+        if summary.locator("xpath=..").get_attribute("open") is None:
+            summary.click()
     tab.inert()
     look = passes_in_both_schemes if path in BOTH_SCHEMES else passes_in_light
     look(tab.page, path)
