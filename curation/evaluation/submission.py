@@ -34,7 +34,7 @@ from curation.step import OptionField, options_of
 from curation.store import Store
 from curation.text import amount
 
-_OPTION = re.compile(r"[^,]*\(--query-field\),| \(--[^)]*\)")
+_OPTION = re.compile(r"[^,]*\(-{2}query-field\),| \(-{2}[^)]*\)")
 """What an uploader has not: the field with the queries, and names of options."""
 
 

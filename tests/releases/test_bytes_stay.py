@@ -160,7 +160,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 RELEASES = {
     "v1": "480ddf51b1c4d90f26e8f8d2b0fef0d13e9305dfe3ea4e91d8cf52a26025b2aa",
     "shared": "ee126b75df1ea1e0a966613db0d3ef28195fd809b120afb0da1d98a56737ca2f",
-    "v2": "8ac25730f7fe58845bc4ae009ca7cd7d85467db8f08adb3d549041f03bac3e91",
+    "v2": "fd3fff5637515a37ed505aa7d7573a4cfa221bbedc04092a76803e95587a2f72",
 }
 EXPORTS = {
     "beir": "ef2da551a15a2376",

@@ -260,6 +260,7 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
 
     assert set(Showing._fields) == {
         "presentation_id",
+        "list_id",
         "revision",
         "query",
         "information_need",
