@@ -121,9 +121,9 @@ def send_test(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     return said
 
 
-def last_attempts(cursor: Cursor, most: int = 5) -> list[SentNotice]:
-    """The newest attempts, the last one first."""
-    return fetch(cursor, SentNotice, f"{_ATTEMPTS} ORDER BY began_at DESC, notice_id LIMIT ?", [most])
+def last_attempts(cursor: Cursor) -> list[SentNotice]:
+    """The five newest attempts, the last one first."""
+    return fetch(cursor, SentNotice, f"{_ATTEMPTS} ORDER BY began_at DESC, notice_id LIMIT 5")
 
 
 _ATTEMPTS = """

@@ -273,11 +273,11 @@ def last_pool(store: Store) -> PoolReport | None:
         return _report(cursor, pool_id, snapshot_id, json.loads(report), 0, built_before=True)
 
 
-def embedding_forecast(cursor: Cursor, model: str = DEFAULT_MODEL) -> Minutes | None:
+def embedding_forecast(cursor: Cursor) -> Minutes | None:
     """How long a pool with dense or hybrid, or a map, embeds the corpus; None where a pool has done so."""
     snapshot = get_setting(cursor, "corpus")
     [(characters,)] = cursor.execute(_CHARACTERS, [snapshot, snapshot]).fetchall()
-    return minutes_to_embed(cursor, characters, model) if characters else None
+    return minutes_to_embed(cursor, characters, DEFAULT_MODEL) if characters else None
 
 
 def checked_request(
