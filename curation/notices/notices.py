@@ -104,8 +104,9 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
         return 0
     ways = channels(environment)
     happened = dict(_happened(store, kinds, now))
-    with store.transaction() as cursor:
-        _note(cursor, happened if ways else dict.fromkeys(happened, ""))
+    if happened:  # a transaction each minute would empty what the app keeps of the file
+        with store.transaction() as cursor:
+            _note(cursor, happened if ways else dict.fromkeys(happened, ""))
     return sum(_send(store, way, now) for way in ways)
 
 
@@ -177,15 +178,15 @@ def _note(cursor: Cursor, happened: Mapping[str, str]) -> None:
 
 
 def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:
-    """Key and sentence of what is the case now: names of rounds and counts alone."""
+    """Key and sentence of what is new now: names of rounds and counts alone."""
     with store.reading() as cursor:
         states, jobs = all_states(cursor), last_jobs(cursor).values()
         version, quarter = set_fingerprint(cursor), read_quarter(cursor, now.date())[0]
         known = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
     if kinds.round_done:
         asked = [one for one in states if one.kind not in ("imported", "practice") and not one.closed]
-        done = [one for one in asked if not one.open_items]
-        yield from ((f"round {one.round_id}", f"Round {one.round} is done.") for one in done)
+        done = {f"round {one.round_id}": one.round for one in asked if not one.open_items}
+        yield from ((key, f"Round {name} is done.") for key, name in done.items() if key not in known)
     day = f"disputes {now:%Y-%m-%d}"
     if kinds.disputes and day not in known and (waiting := _disputes(store.path, str(version))):
         yield day, f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision."
@@ -193,8 +194,9 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
     if kinds.quarter_due and due not in known and _is_due(store.path, now.date()):
         yield due, f"Re-labeling is due in {quarter}."
     for job in jobs if kinds.job_failed else ():
-        if job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE):
-            yield f"job {job.job_id}", f"The job “{job.kind}” came to nothing. Its page says why."
+        failed = job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
+        if failed and (key := f"job {job.job_id}") not in known:
+            yield key, f"The job “{job.kind}” came to nothing. Its page says why."
 
 
 @lru_cache(maxsize=2)

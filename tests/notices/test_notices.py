@@ -138,6 +138,11 @@ def test_each_is_sent_once_by_each_way_and_says_no_more_than_rounds_and_counts(
         "goldset: The job “pool” came to nothing. Its page says why.\nhttps://gold.example.org",
     ]
     assert [one.count("To: to@example.org, too@example.org") for one in mail.got] == [1, 1, 1]
+    with project.reading():
+        version = project.data_version
+    assert send_due(project, environment, NOW + timedelta(minutes=1)) == 0
+    with project.reading():
+        assert project.data_version == version, "what nobody writes leaves the caches of the app as they are"
     project.close()  # a restart, and a second process
     assert send_due(project, environment, NOW + timedelta(hours=1)) == 0
     assert send_due(project, environment, NOW + timedelta(days=1)) == 2, "disputes wait on the next day, too"
