@@ -6,7 +6,7 @@ the guide is reworded once, and four of six people judge, other ones each quarte
 off by one; a reviewer decides the disputed pairs. In each world one of these changes grades, from the second
 quarter on; in one world none does. The first quarter has no cause: its alarms are false, too.
 
-Usage: python -m benchmarks.bench_causes [quarters with the cause, 8] [world, all]
+Usage: python -m benchmarks.bench_causes [quarters with the cause, 8] [world or all, all] [seed, 0]
 Smallest: python -m benchmarks.bench_causes 0 none
 """
 
@@ -54,9 +54,9 @@ REWORDED = 4
 class World:
     """What is true, and what moves each quarter; only `planted` changes grades."""
 
-    def __init__(self, planted: str) -> None:
+    def __init__(self, planted: str, seed: int) -> None:
         self.planted, self.quarter = planted, 0
-        self.random = np.random.default_rng(WORLDS.index(planted) + 1)
+        self.random = np.random.default_rng([seed, WORLDS.index(planted)])
         self.versions = {f"t{t:02}-{d}": 1 for t in range(QUERIES) for d in range(DOCUMENTS)}
         self.grades = {name: int(self.random.integers(4)) for name in self.versions}
         self.asked = {f"topic{t:02}": ASKED for t in range(QUERIES)}
@@ -141,9 +141,9 @@ def review(store: Store, grades: Mapping[str, int]) -> None:
         decide(store, query, document, grades[document], "read again")
 
 
-def lived(store: Store, folder: Path, planted: str, quarters: int) -> list[DriftReport]:
+def lived(store: Store, folder: Path, planted: str, quarters: int, seed: int) -> list[DriftReport]:
     """The report of each quarter."""
-    world, found = World(planted), []
+    world, found = World(planted, seed), []
     begin(store, folder, world)
     for number in range(1, quarters + 2):
         quarter = Quarter(2025, 4).before(-number)
@@ -152,7 +152,7 @@ def lived(store: Store, folder: Path, planted: str, quarters: int) -> list[Drift
             world.pass_quarter(store)
         write_corpus(store, folder, world.texts())
         world.write_log(store, folder)
-        plan = make_plan(store, 0.2, number, today)
+        plan = make_plan(store, 0.2, 100 * seed + number, today)
         open_plan(store, world.people(), plan.plan_id, duplicates=0.0)
         answer_round(store, quarter.name, world.judge, datetime(today.year, today.month, 16, 12, 0))
         review(store, world.grades)
@@ -168,9 +168,11 @@ def found_by(report: DriftReport) -> set[str]:
 
 def main() -> None:
     quarters = int(sys.argv[1]) if len(sys.argv) > 1 else 8
-    for planted in sys.argv[2:3] or WORLDS:
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    for planted in WORLDS if sys.argv[2:3] in ([], ["all"]) else sys.argv[2:3]:
         with tempfile.TemporaryDirectory() as folder:
-            reports = lived(init_project(Path(folder) / "p.duckdb").store, Path(folder), planted, quarters)
+            store = init_project(Path(folder) / "p.duckdb").store
+            reports = lived(store, Path(folder), planted, quarters, seed)
         names = [found_by(report) for report in reports]
         hits = sum(planted in found for found in names[1:])
         wrong = [found - {planted} if place else found for place, found in enumerate(names)]

@@ -24,6 +24,7 @@ from curation.notices.channels import Channel, UnsentError, channels
 from curation.path.judging import read_settled
 from curation.path.state import read_quarter
 from curation.people.annotators import require_author
+from curation.relabeling.staleness.calendar import OPEN, UNFINISHED, read_work
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
@@ -54,7 +55,9 @@ class NoticeKinds:
     disputes: Annotated[bool, Option("Pairs wait for a decision", "Once a day, as long as pairs wait.")] = (
         False
     )
-    quarter_due: Annotated[bool, Option("Re-labeling is due", "Once a quarter.")] = False
+    quarter_due: Annotated[
+        bool, Option("Re-labeling is due", "Once a quarter, and once where one was left half done.")
+    ] = False
     job_failed: Annotated[bool, Option("A job failed", "A job or a backup by schedule came to nothing.")] = (
         False
     )
@@ -181,7 +184,11 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
     """Key and sentence of what is new now: names of rounds and counts alone."""
     with store.reading() as cursor:
         states, jobs = all_states(cursor), last_jobs(cursor).values()
-        version, quarter = set_fingerprint(cursor), read_quarter(cursor, now.date())[0]
+        version, quarter, work = (
+            set_fingerprint(cursor),
+            read_quarter(cursor, now.date())[0],
+            read_work(cursor),
+        )
         known = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
     if kinds.round_done:
         asked = [one for one in states if one.kind not in ("imported", "practice") and not one.closed]
@@ -193,6 +200,11 @@ def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple
     due = f"quarter {quarter}"
     if kinds.quarter_due and due not in known and _is_due(store.path, now.date()):
         yield due, f"Re-labeling is due in {quarter}."
+    for one in work[-1:] if kinds.quarter_due else ():
+        left = one.state == UNFINISHED or (one.state == OPEN and one.quarter.name < quarter)
+        if left and (key := f"half done {one.quarter.name}") not in known:
+            said = f"{one.whole:,} of {amount(one.pairs, 'pair')} are judged"
+            yield key, f"The re-labeling of {one.quarter.name} is left half done: {said}."
     for job in jobs if kinds.job_failed else ():
         failed = job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
         if failed and (key := f"job {job.job_id}") not in known:

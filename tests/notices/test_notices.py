@@ -6,8 +6,9 @@ import json
 import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -15,11 +16,15 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.jobs.running import begin, end
+from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.rounds import open_round
 from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds
+from curation.relabeling.opening import open_plan
+from curation.relabeling.plan.plan import make_plan
 from curation.store import Store, utc_now
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid
+from tests.support.relabeled import PEOPLE, answer_round, judged_project
 
 ALL = NoticeKinds(round_done=True, disputes=True, quarter_due=True, job_failed=True)
 NOW = utc_now()
@@ -146,6 +151,26 @@ def test_each_is_sent_once_by_each_way_and_says_no_more_than_rounds_and_counts(
     project.close()  # a restart, and a second process
     assert send_due(project, environment, NOW + timedelta(hours=1)) == 0
     assert send_due(project, environment, NOW + timedelta(days=1)) == 2, "disputes wait on the next day, too"
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_quarter_left_half_done_is_noticed_once_closed_early_or_open_past_its_end(
+    store: Store, tmp_path: Path, webhook: Webhook, closed: bool
+) -> None:
+    judged_project(store, tmp_path, 3, 3)
+    add_names(store, "lee", role="lead")
+    set_kinds(store, NoticeKinds(quarter_due=True), "lee")
+    autumn, winter = datetime(2026, 11, 22), datetime(2027, 2, 1)
+    open_plan(store, PEOPLE[:2], make_plan(store, 0.2, 7, autumn.date()).plan_id, duplicates=0)
+    answer_round(store, "2026-Q4", lambda *_: 3, autumn, most=1)
+    assert send_due(store, webhook.environment, autumn) == 0
+    if closed:
+        close_round(store, "2026-Q4")
+    assert send_due(store, webhook.environment, autumn) == closed
+    assert send_due(store, webhook.environment, winter) == (not closed)
+    reopen_round(store, "2026-Q4") if closed else close_round(store, "2026-Q4")
+    assert send_due(store, webhook.environment, winter + timedelta(days=1)) == 0
+    assert webhook.got == ["goldset: The re-labeling of 2026-Q4 is left half done: 0 of 2 pairs are judged."]
 
 
 def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Store, webhook: Webhook) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from curation.relabeling.drift.causes import FEW_PAIRS, CauseRow, drift_causes, named
 from curation.relabeling.drift.regraded_pairs import TRAFFIC, NewVote
-from curation.releases.freeze.relabeled import DOCUMENT, GUIDE
+from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
 from curation.statistics.p_values import blocked_p
 
 QUARTERS = ("2026-Q1", "2026-Q2")
@@ -70,7 +70,13 @@ def test_who_drifts_is_named_and_those_who_grade_with_them_are_not() -> None:
     def shift(who: str, _own: tuple[str, ...], random: np.random.Generator) -> int:
         return int(who == "dee" and random.random() < 0.7) + noise(random, 0.1)
 
-    assert people_of(votes(lambda *_: (), shift)) == {"dee"}
+    def new_people(_quarter: int, query: int, document: int) -> tuple[str, ...]:
+        return (ANNOTATORS,) if 3 in (query % 4, (query + 1 + document) % 4) else ()
+
+    given = votes(new_people, shift)
+    assert people_of(given) == {"dee"}
+    found = drift_causes(given)
+    assert (found.apart, [named(row) for row in found.rows]) == (("dee",), [False]), "the cause is one person"
 
 
 def test_what_moves_everybody_is_nobodys_drift() -> None:

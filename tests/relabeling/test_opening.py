@@ -96,6 +96,8 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     with pytest.raises(RefusedError, match="Two quarters are never open at once"):
         make_plan(project, 0.15, 1, WINTER)
     close_round(project, "2026-Q4")
+    status = ["--project", str(project.path), "relabel", "status", "--today", f"{AUTUMN}"]
+    assert invoke(status).exit_code == 3, "closed is not done"
     left = staleness(project, AUTUMN).calendar
     assert left.quarters[-1].work is not None
     assert left.quarters[-1].work.state == "left half done"
@@ -108,7 +110,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     reopen_round(project, "2026-Q4")
     answer_round(project, "2026-Q4", lambda *_: 3)
     done = staleness(project, AUTUMN).calendar.due
-    assert (done.state, done.is_due) == ("done", False)
+    assert (done.state, done.is_due, invoke(status).exit_code) == ("done", False, 0)
     with pytest.raises(RefusedError, match="was re-labeled already"):
         make_plan(project, 0.15, 1, AUTUMN)
     assert make_plan(project, 0.15, 1, WINTER).quarter == "2027-Q1"

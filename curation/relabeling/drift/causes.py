@@ -13,7 +13,8 @@ Statistics 1) within blocks of what can be exchanged:
 
 A person has drifted whose new grades differ from the others' on the same pairs, and as clearly and in the
 same direction from the old grades: the larger p of both counts (R. L. Berger (1982), Multiparameter
-hypothesis testing and acceptance sampling, Technometrics 24). Holm's correction is over all causes and
+hypothesis testing and acceptance sampling, Technometrics 24). No cause counts the votes of who has clearly
+drifted: else other people on a pair would seem to change grades. Holm's correction is over all causes and
 people.
 """
 
@@ -91,11 +92,19 @@ def named(row: CauseRow | PersonRow) -> bool:
 
 
 class DriftCauses(NamedTuple):
-    """What was tested together; `quarters`: those that the causes are pooled over."""
+    """What was tested together.
+
+    Attributes
+    ----------
+    quarters: those that the causes are pooled over.
+    apart: people who clearly drifted: no cause counts their votes, or all that is new to the pairs they
+        judge would seem to change grades.
+    """
 
     quarters: tuple[str, ...]
     rows: tuple[CauseRow, ...]
     people: tuple[PersonRow, ...]
+    apart: tuple[str, ...] = ()
 
 
 class _Pairs(NamedTuple):
@@ -113,9 +122,13 @@ def drift_causes(votes: Sequence[NewVote]) -> DriftCauses:
     """Test each cause that some pair has, and each person of the year."""
     from scipy.special import ndtri
 
-    quarters, pairs = sorted({vote.quarter for vote in votes}), _pairs(votes)
-    causes = [_cause(votes, pairs, cause) for cause in TESTED if any(cause in one.causes for one in votes)]
+    quarters = sorted({vote.quarter for vote in votes})
     people = _people([vote for vote in votes if vote.quarter in quarters[-YEAR:]])
+    apart = tuple(row.annotator for row in people if row.p is not None and row.p < ALPHA / len(people))
+    votes = [vote for vote in votes if vote.annotator not in apart]
+    pairs = _pairs(votes)
+    tested = [cause for cause in TESTED if any(cause in one.causes for one in votes)]
+    causes = [_cause(votes, pairs, cause, quarters[-1]) for cause in tested]
     found = holm(np.array([row.p for row, _ in causes] + [row.p for row in people], np.float64))
     ps = [None if np.isnan(p) else float(p) for p in found]
     reach = float(ndtri(1 - ALPHA / max(1, len(ps) - ps.count(None))) + ndtri(0.8))
@@ -126,6 +139,7 @@ def drift_causes(votes: Sequence[NewVote]) -> DriftCauses:
             for (row, error), p in zip(causes, ps, strict=False)
         ),
         tuple(row._replace(p=p) for row, p in zip(people, ps[len(causes) :], strict=True)),
+        apart,
     )
 
 
@@ -146,9 +160,9 @@ def _numbers(keys: Sequence[tuple[str, ...]]) -> Ints:
     return np.array([places[key] for key in keys], np.int64)
 
 
-def _cause(votes: Sequence[NewVote], pairs: _Pairs, cause: str) -> tuple[CauseRow, float]:
+def _cause(votes: Sequence[NewVote], pairs: _Pairs, cause: str, newest: str) -> tuple[CauseRow, float]:
     """The row of a cause with its p as it is, and the standard error of its difference."""
-    place, newest = TESTED.index(cause), max(vote.quarter for vote in votes)
+    place = TESTED.index(cause)
     having = [vote for vote in votes if cause in vote.causes]
     others = [vote for vote in votes if cause not in vote.causes]
     new, with_it, without = (

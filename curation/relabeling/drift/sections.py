@@ -151,6 +151,8 @@ def _causes_told(report: DriftReport) -> list[str]:
         for row in found.people
         if named(row)
     ]
+    if found.apart:
+        sentences.append(f"No cause counts the votes of {', '.join(found.apart)}.")
     for row in (row for row in found.rows if not named(row)):
         least = f"A difference of {percent(row.least)} of the votes would mostly be found, {over}."
         why = f"Not tested: {row.difference.why}." if row.least is None else least
