@@ -25,6 +25,7 @@ from scipy.stats import t
 from benchmarks.coverage_collections import collection
 from curation.coverage.clusters import documents_of
 from curation.coverage.coverage_map import MapSettings, map_in_force, read_map
+from curation.coverage.matching import rule_of
 from curation.coverage.measures import Clusters
 from curation.coverage.report import find_coverage, match_asked
 from curation.progress import silent
@@ -66,7 +67,10 @@ def trial(store: Store, seeds: int = SEEDS) -> list[TrialRow]:
         documents = documents_of(labels, found.of_documents)
         regions = np.flatnonzero(documents >= found.parameters["least_documents"])
         by_size = regions[np.argsort(-documents[regions], kind="stable")].tolist()
-        held = [clusters & frozenset(by_size) for clusters in asked.of_queries(labels.tolist())]
+        held = [
+            clusters & frozenset(by_size)
+            for clusters in asked.of_queries(rule_of(found.parameters), labels.tolist())
+        ]
         rows += _rows(tried.resolution, held, by_size, seeds)
     return rows
 

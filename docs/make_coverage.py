@@ -1,6 +1,6 @@
 """Write the tables of docs/coverage.md: what the maps of MED, CISI and Icecat say of their own queries.
 
-For each collection: the map, the curve over γ, what queries and relevant documents share, what explains the
+For each collection: the map, the curve over γ, C(q) by each rule, what explains the
 scores of bm25, dense and hybrid, the 3 × 3 grid, and who wins over regions. Of CISI also the trial of queries
 in the order of the gaps. Tables that the page has no place for are printed. Projects are kept in the folder,
 with their embeddings: the first run takes long (for Icecat about half an hour of one processor), another a
@@ -18,9 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import coverage_matching
 from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
-from curation.coverage.clusters import documents_of, match_queries
+from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
 from curation.coverage.measures import third_name
 from curation.coverage.report import CoverageReport, Span, find_coverage, match_asked
@@ -29,7 +30,6 @@ from curation.evaluation.coverage_effects import (
     MEASURES,
     NDCG,
     CoverageEffects,
-    PlacedQueries,
     SystemEffects,
     effects_of,
     place_queries,
@@ -37,7 +37,7 @@ from curation.evaluation.coverage_effects import (
 )
 from curation.pooling.systems import Systems
 from curation.progress import silent
-from curation.retrieval.embeddings import DEFAULT_MODEL, embed
+from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.scoring.inputs.release import CLUSTER, Facet
 from curation.scoring.metrics.engine import score_run
 from curation.scoring.metrics.measures import measures_named
@@ -51,7 +51,6 @@ MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DO
 SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
 FINEST = 60.0
-NEAREST = (0, 5, 20, 50, 100)
 Scored = dict[str, dict[str, dict[str, float]]]
 
 
@@ -77,9 +76,9 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     with found.store.reading() as cursor:
         made = read_map(cursor, map_in_force(cursor))
     asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
-    entities = {query.query_id: asked.matches[query.normalised].entities for query in asked.queries}
+    matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     relevant = found.relevant
-    judged = {key: held for key, held in entities.items() if relevant.get(key)}
+    judged = {key: match for key, match in matches.items() if relevant.get(key)}
     scored = scores(found, systems)
     effects = effects_of(made, found.name, judged, relevant, scored, 0, {})
     return {
@@ -88,7 +87,7 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
         f"{found.name} effects": "".join(_effects(effects)),
         f"{found.name} resolutions": "".join(_resolutions(effects)),
         f"{found.name} grid": "".join(_grid(effects)),
-        f"{found.name} matching": "".join(_matching(found, made)),
+        f"{found.name} matching": coverage_matching.table(found),
         f"{found.name} wins": "".join(_wins(made, judged, relevant, scored)),
     }
 
@@ -96,7 +95,7 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
 def _map(
     report: CoverageReport,
     made: CoverageMap,
-    judged: Mapping[str, Sequence[int]],
+    judged: Mapping[str, EntityMatch],
     relevant: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
     kinds = {"regions": (report.regions, made.regions), "all clusters": (report.all_clusters, None)}
@@ -115,42 +114,6 @@ def _map(
             f"{column.mean():.2f} ({column.min():.2f} to {column.max():.2f})" for column in shapes.T
         )
         yield f"| {name} | {measured.clusters:,} | {shares} | {measured.zqc:,} | {means} |\n"
-
-
-def _matching(found: CoverageCollection, made: CoverageMap) -> Iterator[str]:
-    """J by the number of entities that a query is matched to by meaning."""
-    with found.store.reading() as cursor:
-        queries = active_queries(cursor)
-    texts, names = [query.normalised for query in queries], [entity.name for entity in made.entities]
-    entities = embed(found.store, [entity.text for entity in made.entities])
-    asked, regions = embed(found.store, texts, "query"), frozenset(made.regions)
-    yield "| nearest entities | J of regions | J of all | right | MSC of regions |\n|--:|--:|--:|--:|--:|\n"
-    for most in NEAREST:
-        matches = match_queries(texts, names, asked, entities, most)
-        pairs = zip(queries, matches, strict=True)
-        held = {
-            query.query_id: match.entities for query, match in pairs if found.relevant.get(query.query_id)
-        }
-        placed = place_queries(made, held, found.relevant, made.cluster_of, made.regions)
-        whole = place_queries(made, held, found.relevant, made.cluster_of, None)
-        touched = regions & frozenset().union(*(made.clusters_of(match.entities) for match in matches))
-        means = [_mean_alignment(placed), _mean_alignment(whole), _right(found, made, placed)]
-        cells = [f"{value:.2f}" for value in (*means, len(touched) / len(regions))]
-        yield f"| {most} | {' | '.join(cells)} |\n"
-
-
-def _mean_alignment(placed: PlacedQueries) -> float:
-    return float(np.mean([shape.alignment for shape in placed.shapes.values() if shape]))
-
-
-def _right(found: CoverageCollection, made: CoverageMap, placed: PlacedQueries) -> float:
-    """The share of a query's regions that its relevant documents have, averaged over the queries."""
-    shares = []
-    for query_id, own in placed.clusters.items():
-        documents = (made.of_documents.get(name, ()) for name in found.relevant[query_id])
-        if own:
-            shares.append(len(own & frozenset().union(*map(made.clusters_of, documents))) / len(own))
-    return float(np.mean(shares))
 
 
 def _curve(report: CoverageReport) -> Iterator[str]:
@@ -204,7 +167,7 @@ def _grid(found: CoverageEffects) -> Iterator[str]:
 
 def _wins(
     made: CoverageMap,
-    judged: Mapping[str, Sequence[int]],
+    judged: Mapping[str, EntityMatch],
     relevant: Mapping[str, Sequence[str]],
     scored: Scored,
 ) -> Iterator[str]:

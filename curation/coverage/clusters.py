@@ -17,7 +17,7 @@ Which entities a query is about: those that it names, and those that are near in
 
 By phrase: an entity whose name is in the query, word by word; a name inside a longer one that is found at the
 same place does not count. By meaning: as an entity of the graph is joined, to the `MOST_BY_MEANING` entities
-with the highest cosine, from `LEAST_COSINE` on. The clusters of all of these are C(q).
+with the highest cosine, from `LEAST_COSINE` on. `coverage.matching` says which of their clusters are C(q).
 
 The resolution γ: how fine the clusters are, by a rule, and how far they hold for other seeds and draws.
 
@@ -438,7 +438,13 @@ MOST_BY_MEANING = NEIGHBOURS
 
 
 class EntityMatch(NamedTuple):
-    """Places of the entities that a query is about, ascending; one entity may be found both ways."""
+    """Places of entities that a query may be about; one entity may be found both ways.
+
+    Attributes
+    ----------
+    by_phrase: ascending.
+    by_meaning: the nearest first; ascending where a map of before matched them.
+    """
 
     by_phrase: tuple[int, ...]
     by_meaning: tuple[int, ...]
@@ -470,7 +476,7 @@ def match_queries(
     for text, vector in zip(texts, query_vectors, strict=True):
         cosines = np.round((entity_vectors @ vector).astype(np.float64), 6)
         near = nearest(cosines, most, LEAST_COSINE) if words(text) else np.zeros(0, np.int64)
-        found.append(EntityMatch(named_entities(text, places, longest), tuple(sorted(near.tolist()))))
+        found.append(EntityMatch(named_entities(text, places, longest), tuple(near.tolist())))
     return found
 
 

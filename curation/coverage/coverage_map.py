@@ -32,6 +32,7 @@ from curation.coverage.clusters import (
     make_clusters,
     match_queries,
 )
+from curation.coverage.matching import LEAST_IN_CLUSTER, TWO, rule_of
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
@@ -98,8 +99,12 @@ class CoverageMap:
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def clusters_of(self, places: Sequence[int]) -> Clusters:
-        """The clusters of entities: C(d) of a document's, C(q) of a query's."""
+        """The clusters of entities: C(d) of a document's."""
         return frozenset(self.cluster_of[place] for place in places)
+
+    def clusters_of_query(self, match: EntityMatch, cluster_of: Sequence[int] | None = None) -> Clusters:
+        """C(q) by the rule of the map, in this partition or in another one."""
+        return rule_of(self.parameters).clusters(match, cluster_of or self.cluster_of)
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ class MapSettings(CoverageRequest):
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
             "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},
             "least_documents": self.least_documents,
-            "matching": {"most_by_meaning": clusters.MOST_BY_MEANING},
+            "matching": {"most_by_meaning": clusters.MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least},
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,

@@ -12,7 +12,7 @@ matched before is read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from curation.coverage.coverage_map import (
     write_map,
     write_texts,
 )
+from curation.coverage.matching import MatchingRule, rule_of
 from curation.coverage.measures import (
     AskedText,
     Clusters,
@@ -76,15 +77,14 @@ class AskedOfCorpus(NamedTuple):
         """The queries that were not matched yet."""
         return [query for query in self.queries if query.normalised not in self.matches]
 
-    def of_queries(self, cluster_of: Sequence[int]) -> list[Clusters]:
+    def of_queries(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
         """C(q) of each query."""
-        return [clusters_at(self.matches[query.normalised].entities, cluster_of) for query in self.queries]
+        return [rule.clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
 
-    def of_traffic(self, cluster_of: Sequence[int]) -> list[AskedText]:
+    def of_traffic(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[AskedText]:
         """The clusters and searches of each text of the traffic."""
         return [
-            AskedText(clusters_at(self.matches[text].entities, cluster_of), times)
-            for text, times in self.traffic
+            AskedText(rule.clusters(self.matches[text], cluster_of), times) for text, times in self.traffic
         ]
 
     def matched(self) -> AskedOfCorpus:
@@ -160,6 +160,7 @@ def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
 
 
 NO_CLUSTER = "queries that are about no entity of the corpus"
+SCATTERED = "queries that name no entity, and of whose nearest no two are in one cluster"
 UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
 
 
@@ -320,8 +321,11 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
     nowhere = sum(not asked.matches[query.normalised].entities for query in asked.queries)
+    scattered = (
+        sum(not held for held in asked.of_queries(rule_of(found.parameters), found.cluster_of)) - nowhere
+    )
     rest = UNASKED_PART.format(MOST_ASKED)
-    reasons = {**found.left_out, NO_CLUSTER: nowhere, rest: asked.searches - counted}
+    reasons = {**found.left_out, NO_CLUSTER: nowhere, SCATTERED: scattered, rest: asked.searches - counted}
     return CoverageReport(
         map_id=found.map_id,
         seed=found.parameters["seed"],
@@ -350,14 +354,15 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
 def measured(found: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range) -> CoverageMeasures:
     """The measures over clusters by number."""
     of_documents = [found.clusters_of(places) for places in found.of_documents.values()]
-    cluster_of = found.cluster_of
-    return measure_coverage(counted, of_documents, asked.of_queries(cluster_of), asked.of_traffic(cluster_of))
+    by = (rule_of(found.parameters), found.cluster_of)
+    return measure_coverage(counted, of_documents, asked.of_queries(*by), asked.of_traffic(*by))
 
 
 def of_clusters(found: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
     """The map's clusters by number, and what asks for each."""
-    queries = count_in_clusters(asked.of_queries(found.cluster_of))
-    searches = spread(asked.of_traffic(found.cluster_of))
+    by = (rule_of(found.parameters), found.cluster_of)
+    queries = count_in_clusters(asked.of_queries(*by))
+    searches = spread(asked.of_traffic(*by))
     return [
         ClusterCoverage(
             number=cluster.number,
@@ -375,8 +380,8 @@ def of_clusters(found: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverag
 def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """The measures over the regions of each partition of one resolution."""
     least = int(found.parameters["least_documents"])
-    measured = [_of_partition(found.of_documents, asked, labels, least) for labels in tried.labels]
-    whole = [_of_partition(found.of_documents, asked, labels, 0) for labels in tried.labels]
+    measured = [_of_partition(found, asked, labels, least) for labels in tried.labels]
+    whole = [_of_partition(found, asked, labels, 0) for labels in tried.labels]
     return CurveStep(
         resolution=tried.resolution,
         clusters=span([len(np.unique(labels)) for labels in tried.labels]),
@@ -392,13 +397,11 @@ def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> 
     )
 
 
-def _of_partition(
-    of_documents: Mapping[str, Sequence[int]], asked: AskedOfCorpus, labels: Ints, least: int
-) -> CoverageMeasures:
+def _of_partition(found: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int) -> CoverageMeasures:
     cluster_of = labels.tolist()
-    held = [clusters_at(places, cluster_of) for places in of_documents.values()]
-    regions = np.flatnonzero(documents_of(labels, of_documents) >= least).tolist()
-    return measure_coverage(regions, held, asked.of_queries(cluster_of))
+    held = [clusters_at(places, cluster_of) for places in found.of_documents.values()]
+    regions = np.flatnonzero(documents_of(labels, found.of_documents) >= least).tolist()
+    return measure_coverage(regions, held, asked.of_queries(rule_of(found.parameters), cluster_of))
 
 
 def span(values: Sequence[float | None]) -> Span:

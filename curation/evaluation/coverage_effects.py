@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.clusters import documents_of
+from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import (
     Clusters,
@@ -173,12 +173,12 @@ def coverage_effects(
     with store.reading() as cursor:
         found = read_map(cursor, map_in_force(cursor))
     asked = match_asked(store, found, model, progress)
-    entities = {query.query_id: asked.matches[query.normalised].entities for query in asked.queries}
+    matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     relevant = _relevant(release)
-    kept = {key: held for key, held in entities.items() if relevant.get(key)}
+    kept = {key: match for key, match in matches.items() if relevant.get(key)}
     left_out = {
         WITHOUT_RELEVANT: sum(not relevant.get(key) for key in release.qrels.query_ids),
-        UNMATCHED: sum(key not in entities for key in relevant),
+        UNMATCHED: sum(key not in matches for key in relevant),
     }
     return effects_of(found, release_name, kept, relevant, scored, seed, left_out)
 
@@ -186,7 +186,7 @@ def coverage_effects(
 def effects_of(
     found: CoverageMap,
     release_name: str,
-    entities: Mapping[str, Sequence[int]],
+    matches: Mapping[str, EntityMatch],
     relevant: Mapping[str, Sequence[str]],
     scored: Mapping[str, Values],
     seed: int,
@@ -196,13 +196,13 @@ def effects_of(
 
     Parameters
     ----------
-    entities: query id → places of the entities that it is about.
+    matches: query id → the entities that it may be about.
     relevant: query id → its relevant documents.
     scored: system → measure → query id → value.
     left_out: reason → queries that are missing already.
     """
-    by_regions = place_queries(found, entities, relevant, found.cluster_of, found.regions)
-    by_all = place_queries(found, entities, relevant, found.cluster_of, None)
+    by_regions = place_queries(found, matches, relevant, found.cluster_of, found.regions)
+    by_all = place_queries(found, matches, relevant, found.cluster_of, None)
     grid = make_grid(by_regions.shapes)
     nowhere = sum(shape is None for shape in by_regions.shapes.values())
     return CoverageEffects(
@@ -210,20 +210,20 @@ def effects_of(
         map_id=found.map_id,
         resolution=float(found.parameters["resolution"]),
         seed=seed,
-        queries=len(entities),
+        queries=len(matches),
         shapes={"regions": _mean_shape(by_regions), "all_clusters": _mean_shape(by_all)},
         grid=grid,
         cells=_cells(grid, scored),
         regions=[_effects(name, values, by_regions, seed) for name, values in scored.items()],
         all_clusters=[_effects(name, values, by_all, seed) for name, values in scored.items()],
-        curve=[step for name in scored for step in _curve(found, name, scored[name], entities, relevant)],
+        curve=[step for name in scored for step in _curve(found, name, scored[name], matches, relevant)],
         left_out={key: n for key, n in {**left_out, NO_REGION: nowhere}.items() if n},
     )
 
 
 def place_queries(
     found: CoverageMap,
-    entities: Mapping[str, Sequence[int]],
+    matches: Mapping[str, EntityMatch],
     relevant: Mapping[str, Sequence[str]],
     cluster_of: Sequence[int],
     counted: Collection[int] | None,
@@ -237,8 +237,8 @@ def place_queries(
     """
     kept = frozenset(cluster_of if counted is None else counted)
     clusters, shapes = {}, {}
-    for query_id, places in sorted(entities.items()):
-        own = clusters_at(places, cluster_of) & kept
+    for query_id, match in sorted(matches.items()):
+        own = found.clusters_of_query(match, cluster_of) & kept
         held = [
             clusters_at(found.of_documents[document_id], cluster_of) & kept
             for document_id in relevant.get(query_id, ())
@@ -283,7 +283,7 @@ def _curve(
     found: CoverageMap,
     system: str,
     values: Values,
-    entities: Mapping[str, Sequence[int]],
+    matches: Mapping[str, EntityMatch],
     relevant: Mapping[str, Sequence[str]],
 ) -> list[EffectsStep]:
     least = int(found.parameters["least_documents"])
@@ -292,7 +292,7 @@ def _curve(
         of_seeds = []
         for labels in tried.labels:
             regions = np.flatnonzero(documents_of(labels, found.of_documents) >= least).tolist()
-            placed = place_queries(found, entities, relevant, labels.tolist(), regions)
+            placed = place_queries(found, matches, relevant, labels.tolist(), regions)
             of_seeds.append(_effects(system, values, placed, None))
         steps.append(_step(system, tried.resolution, of_seeds))
     return steps

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.coverage.clusters import EntityMatch, match_queries, named_entities
+from curation.coverage.coverage_map import MapSettings
+from curation.coverage.matching import ALTERNATIVES, TWO, rule_of
 from curation.coverage.measures import (
     AskedText,
     Clusters,
@@ -136,8 +138,29 @@ def test_a_query_matches_by_meaning_where_it_names_nothing() -> None:
     names = list("abcdefg")
     x_axis = np.array([[1, 0], [1, 0]], np.float32)
     found = match_queries(["brew c", "?"], names, x_axis, entities, most=5)
-    assert found == [EntityMatch((2,), (0, 1, 4, 5, 6)), EntityMatch((), ())]
+    assert found == [EntityMatch((2,), (0, 4, 5, 6, 1)), EntityMatch((), ())]
     assert found[0].entities == (0, 1, 2, 4, 5, 6)
+
+
+def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_names() -> None:
+    cluster_of = [0, 0, 1, 2, 3]
+    assert TWO.clusters(EntityMatch((2,), (0, 1, 3)), cluster_of) == of(0)
+    assert TWO.clusters(EntityMatch((2,), (2, 3, 0)), cluster_of) == of(1)
+    assert TWO.clusters(EntityMatch((), (0, 3)), cluster_of) == of()
+    named, _, ten, every = ALTERNATIVES
+    far = EntityMatch((4,), (*[0] * 10, 3))
+    assert [rule.clusters(far, cluster_of) for rule in (named, ten, every)] == [
+        of(4 - 1),
+        of(0, 3),
+        of(0, 2, 3),
+    ]
+
+
+def test_a_map_of_before_counts_every_matched_entity() -> None:
+    assert rule_of({"matching": {"most_by_meaning": 50}}).clusters(EntityMatch((), (0, 1)), [0, 1]) == of(
+        0, 1
+    )
+    assert rule_of(MapSettings(seed=0).parameters()) is TWO
 
 
 def test_traffic_without_a_counted_cluster_weighs_nothing() -> None:

@@ -215,7 +215,7 @@ class _Session:
         for text, match in zip(
             kept, match_texts(self._store, normalised, found, self._request.embedding), strict=True
         ):
-            clusters = found.clusters_of(match.entities)
+            clusters = found.clusters_of_query(match)
             gaps = tuple(sorted(clusters & self._weights.keys()))
             weight = sum(self._weights[number] for number in gaps)
             order = (aim.cluster not in gaps, -weight, len(clusters) - len(gaps), digest(text))

@@ -31,7 +31,6 @@ from curation.coverage.measures import CoverageMeasures
 from curation.coverage.report import (
     ClusterCoverage,
     CoverageGap,
-    clusters_at,
     gaps_of,
     measured,
     of_clusters,
@@ -84,9 +83,8 @@ def read_state(cursor: Cursor) -> CoverageState:
     asked = everything.matched()
     queries: dict[int, list[Query]] = {}
     nowhere = []
-    cluster_of = found.cluster_of
     for query in asked.queries:
-        held = clusters_at(asked.matches[query.normalised].entities, cluster_of)
+        held = found.clusters_of_query(asked.matches[query.normalised])
         for number in held:
             queries.setdefault(number, []).append(query)
         if not held:

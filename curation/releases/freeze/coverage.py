@@ -105,7 +105,7 @@ def _clusters_of_queries(
             f"needed for it: {error} Nothing was frozen. Measure coverage where the model is.",
             command="`goldset coverage` does.",
         ) from error
-    return {query_id: found.clusters_of(matches[text].entities) for query_id, text in texts.items()}
+    return {query_id: found.clusters_of_query(matches[text]) for query_id, text in texts.items()}
 
 
 def _of(content: Content, found: CoverageMap, clusters: dict[str, Clusters]) -> _Of:

@@ -42,7 +42,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.coverage.clusters import IN_A_NAME, NO_CLUSTER, SMALL_ONLY
+from curation.coverage.clusters import IN_A_NAME, NO_CLUSTER, SMALL_ONLY, EntityMatch
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import Clusters
 from curation.coverage.report import matches_of
@@ -145,14 +145,14 @@ def cluster_strata(
     of_map = found.parameters["model"]
     known = model if find_model(model).name == of_map else of_map
     matches = matches_of(store, found, texts, known, progress)
-    return ClusterStrata(_labels(found, [matches[text].entities for text in texts]), found.map_id)
+    return ClusterStrata(_labels(found, [matches[text] for text in texts]), found.map_id)
 
 
-def _labels(found: CoverageMap, of_texts: Sequence[Sequence[int]]) -> Labels:
+def _labels(found: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
     regions = found.regions
     codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
     names = [_name(found, number) for number in regions]
-    homes = [_home(found, places, frozenset(regions)) for places in of_texts]
+    homes = [_home(found, match, frozenset(regions)) for match in matches]
     for name in (SMALL_ONLY, NO_CLUSTER):
         if name in homes:
             codes[name] = len(names)
@@ -160,12 +160,13 @@ def _labels(found: CoverageMap, of_texts: Sequence[Sequence[int]]) -> Labels:
     return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
 
 
-def _home(found: CoverageMap, places: Sequence[int], regions: Clusters) -> int | str:
-    """The region of most of the entities, of equal ones the largest: the lowest number."""
-    held = Counter(found.cluster_of[place] for place in places)
-    if not held.keys() & regions:
-        return SMALL_ONLY if held else NO_CLUSTER
-    return min(held.keys() & regions, key=lambda number: (-held[number], number))
+def _home(found: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
+    """The region of C(q) with most of the entities, of equal ones the largest: the lowest number."""
+    held = Counter(found.cluster_of[place] for place in match.entities)
+    about = found.clusters_of_query(match)
+    if not about & regions:
+        return SMALL_ONLY if about else NO_CLUSTER
+    return min(about & regions, key=lambda number: (-held[number], number))
 
 
 def _name(found: CoverageMap, number: int) -> str:
