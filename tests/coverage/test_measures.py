@@ -150,7 +150,7 @@ def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_
     named, _, ten, every = ALTERNATIVES
     far = EntityMatch((4,), (*[0] * 10, 3))
     assert [rule.clusters(far, cluster_of) for rule in (named, ten, every)] == [
-        of(4 - 1),
+        of(3),
         of(0, 3),
         of(0, 2, 3),
     ]
