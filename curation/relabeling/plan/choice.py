@@ -10,7 +10,8 @@ one included. Of the pairs with at most r left, one in r - 0.5 is judged now. So
 its share, though its random part will mostly fall on others.
 
 Controls are pairs that nothing speaks against: the same text and guide, one grade of several votes. What
-changes among them is the noise of judging. The stale part takes the rest, by score.
+changes among them is the noise of judging. The stale part takes the rest: first pairs whose grade has other
+words in the guide in force, then by score.
 """
 
 from __future__ import annotations
@@ -67,6 +68,24 @@ class PlannedPair(NamedTuple):
 
 
 @dataclass(frozen=True)
+class GuideWork:
+    """Pairs that can be judged and were judged under a guide whose grades meant something else.
+
+    Attributes
+    ----------
+    reworded: of the stale ones, those whose grade itself has other words now; they come first.
+    taken, taken_reworded: of both, those in the plan.
+    quarters: how many more plans of this size the rest takes, if nothing else is staler.
+    """
+
+    stale: int
+    reworded: int
+    taken: int
+    taken_reworded: int
+    quarters: int
+
+
+@dataclass(frozen=True)
 class PairChoice:
     """The pairs of a plan.
 
@@ -84,6 +103,7 @@ class PairChoice:
     short: int
     needed: float | None
     left_out: dict[str, int]
+    guide: GuideWork
 
 
 def choose_pairs(rows: Iterable[ScoredPair], fraction: float, seed: int, quarter: Quarter) -> PairChoice:
@@ -102,7 +122,7 @@ def choose_pairs(rows: Iterable[ScoredPair], fraction: float, seed: int, quarter
     )
     missing = _take_due(choice, quarter)
     late = sum(plans_left(row, quarter) == 1 for row in choice.free())
-    choice.take_first(STALE, number, lambda row: (-row.score, choice.order(row)))
+    choice.take_first(STALE, number, choice.rank)
     left_out = {ALL_GONE: len(everything) - len(frame), FEW_CONTROLS: controls - found}
     return PairChoice(
         pairs=choice.planned(),
@@ -110,7 +130,20 @@ def choose_pairs(rows: Iterable[ScoredPair], fraction: float, seed: int, quarter
         short=late,
         needed=math.ceil(100 * (number + missing) / len(frame)) / 100 if missing else None,
         left_out={reason: count for reason, count in left_out.items() if count},
+        guide=_guide_work(choice, len(drawn), controls),
     )
+
+
+def _guide_work(choice: _Choice, drawn: int, controls: int) -> GuideWork:
+    """A later plan chooses as many by score, and its random part has some that are still stale."""
+    stale = [row for row in choice.frame if row.judged.guide_behind]
+    reworded = [row for row in stale if row.judged.reworded]
+    taken, reached = (sum(row.pair in choice.taken for row in rows) for rows in (stale, reworded))
+    left, quarters = float(len(stale) - taken), 0
+    while left >= 0.5:
+        left -= choice.number - drawn - controls + drawn * left / len(choice.frame)
+        quarters += 1
+    return GuideWork(len(stale), len(reworded), taken, reached, quarters)
 
 
 class _Choice:
@@ -126,6 +159,10 @@ class _Choice:
 
     def order(self, row: ScoredPair) -> str:
         return digest(self.seed, "relabel", *row.pair)
+
+    def rank(self, row: ScoredPair) -> tuple[bool, float, str]:
+        """The stalest first; before them those whose grade has other words in the guide in force."""
+        return not row.judged.reworded, -row.score, self.order(row)
 
     def take(self, row: ScoredPair, part: str, probability: float | None = None) -> None:
         self.taken[row.pair] = PlannedPair(row, part, probability)
@@ -179,7 +216,7 @@ def _take_due(choice: _Choice, quarter: Quarter) -> int:
         had = sum(row.pair in choice.taken for row in within)
         missing = math.ceil(len(within) / max(1, plans - MARGIN)) - had
         free = [row for row in within if row.pair not in choice.taken]
-        free.sort(key=lambda row: (-row.score, choice.order(row)))
+        free.sort(key=choice.rank)
         if missing > choice.room:
             most = max(most, math.ceil(len(within) / plans) - had - choice.room)
             free = _in_turns(free, choice, left)
@@ -214,7 +251,7 @@ def _is_control(row: ScoredPair) -> bool:
 def _take_missing(choice: _Choice) -> None:
     """Take the stalest pair of each type, tag and past quarter that nothing represents yet."""
     has = {name for one in choice.taken.values() for name in _kinds(one.scored)}
-    for row in sorted(choice.free(), key=lambda row: (-row.score, choice.order(row))):
+    for row in sorted(choice.free(), key=choice.rank):
         if not choice.room:
             return
         if not _kinds(row) <= has:

@@ -30,7 +30,7 @@ from curation.labeling.rounds.forecast import FASTEST, FEWEST, annotators_work, 
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
+from curation.relabeling.plan.choice import GuideWork, PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness.calendar import (
     LEFT,
@@ -166,6 +166,7 @@ class RelabelingPlan:
     hours: people-hours at the measured pace; None where nothing was measured, and `pace_unknown` says why.
     left_out: reason → number.
     moved: queries whose share of the searches is another one than at sampling.
+    guide: what a change of the guide made stale.
     """
 
     plan_id: str
@@ -191,6 +192,7 @@ class RelabelingPlan:
     pace_unknown: str | None
     left_out: dict[str, int]
     moved: tuple[str, ...]
+    guide: GuideWork
 
 
 @dataclass(frozen=True)
@@ -355,6 +357,7 @@ def _described(
         pace_unknown=None if pace.hourly else NOT_MEASURED,
         left_out=choice.left_out,
         moved=tuple(q for q in queries if state.traffic.of(q, state.queries[q].normalised).change),
+        guide=choice.guide,
     )
 
 

@@ -34,6 +34,15 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
             f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
             f"{amount(report['new_pairs'], 'pair')}."
         )
+    guide = report.get("guide")
+    if guide and guide["stale"]:
+        rest = guide["stale"] - guide["taken"]
+        after = f"The rest, {rest:,}, takes {amount(guide['quarters'], 'more quarter')} of this size."
+        lines.append(
+            f"{amount(guide['stale'], 'pair was', 'pairs were')} judged under another guide. This plan takes "
+            f"{guide['taken']:,}: first {guide['taken_reworded']:,} of the {guide['reworded']:,} whose grade "
+            f"itself has other words now. {after if rest else 'None is left.'}"
+        )
     if report["short"]:
         lines.append(
             f"{amount(report['short'], 'pair')} will be older than two years: there is no room for them."

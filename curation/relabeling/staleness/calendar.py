@@ -36,7 +36,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from curation.errors import InputError
-from curation.guides.guide import guide_lines
+from curation.guides.guide import guide_lines, reworded_grades
 from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.spellings import group_spellings
 from curation.sampling.stored_sample import read_current
@@ -310,6 +310,7 @@ class JudgedPair(NamedTuple):
     guide_behind: whether it was judged under a guide whose grades are not those in force; None: not known.
     annotators: who judged it, by name.
     decisions: revisions of the reviewer's decisions.
+    reworded: whether the words of its grade itself are others in the guide in force.
     """
 
     consensus: PairConsensus
@@ -325,6 +326,7 @@ class JudgedPair(NamedTuple):
     guide_behind: bool | None
     annotators: tuple[str, ...]
     decisions: int
+    reworded: bool = False
 
     @property
     def pair(self) -> Pair:
@@ -374,7 +376,8 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
     types, tags = dict(cursor.execute(_TYPES).fetchall()), _tags(cursor)
     renewed = dict(_renewed(cursor))
     guide, lines = get_setting(cursor, "guide") or "", guide_lines(cursor)
-    other = {name for name, line in lines.items() if line != lines.get(guide)}
+    reworded = reworded_grades(cursor, lines)
+    other = {name: reworded[name] for name, line in lines.items() if line != lines.get(guide)}
     return [
         _pair(
             one,
@@ -396,12 +399,13 @@ def _pair(
     kind: tuple[str, tuple[str, ...]],
     renewed: str | None,
     guide: str,
-    other: Collection[str],
+    other: Mapping[str, frozenset[int]],
 ) -> JudgedPair:
     again = Quarter.named(renewed) if renewed else None
     judged = again or _quarter(record.judged_at)
     known = {name for name in record.guides if name is not None}
     behind = sorted(known.intersection(other))
+    given = one.votes if one.grade is None else (one.grade,)
     return JudgedPair(
         consensus=one,
         type=kind[0],
@@ -416,6 +420,7 @@ def _pair(
         guide_behind=bool(behind) if known else None,
         annotators=record.annotators,
         decisions=record.decisions,
+        reworded=any(not other[name].isdisjoint(given) for name in behind),
     )
 
 

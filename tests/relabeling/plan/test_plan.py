@@ -9,18 +9,22 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.guides.guide import parse_guide, read_guide
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.plan.choice import (
     ALL_GONE,
     CONTROL,
     DUE,
     RANDOM,
     STALE,
+    GuideWork,
     PairChoice,
     ScoredPair,
     choose_pairs,
 )
 from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.plan.sections import plan_sentences
 from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
 from curation.sampling.sample import draw_sample
@@ -44,12 +48,14 @@ def pair(
     type: str = "tail",
     gone: bool = False,
     tags: tuple[str, ...] = (),
+    guide_behind: bool = False,
+    reworded: bool = False,
 ) -> ScoredPair:
     consensus = PairConsensus(query, document, 2, "majority", {2: 2}, 0, 2, 1.0)
     when = None if back is None else NOW.before(back)
     judged = JudgedPair(
         *(consensus, type, tags, when, None, None, when),
-        *("h", None if gone else "h", "g", False, ("ada", "ben"), 0),
+        *("h", None if gone else "h", "g", guide_behind, ("ada", "ben"), 0, reworded),
     )
     return ScoredPair(judged, score, 0.0)
 
@@ -135,6 +141,30 @@ def test_two_years_of_plans_judge_every_pair_again_at_fifteen_percent() -> None:
         assert max(quarter.since(when) for when in last.values()) <= 8
 
 
+def test_grades_whose_words_changed_come_first_and_the_plan_says_how_many_quarters_the_rest_takes() -> None:
+    """The guide changed for 200 pairs, the words of the grade itself for the 20 with the lowest scores."""
+    rows = {
+        row.pair: row._replace(score=d / 20)
+        for d in range(10)
+        for q in range(20)
+        for row in [pair(f"q{q}", f"d{d}", guide_behind=True, reworded=d == 0)]
+    }
+    first = choose_pairs(rows.values(), 0.15, 1, NOW)
+    assert (first.guide.stale, first.guide.reworded) == (200, 20)
+    assert first.guide.taken == len(first.pairs) == 30
+    assert first.guide.taken_reworded == 20
+    quarters, choice = 0, first
+    while choice.guide.stale > choice.guide.taken:
+        for one in choice.pairs:
+            judged = one.scored.judged._replace(
+                guide_behind=False, reworded=False, judged=NOW.before(-quarters)
+            )
+            rows[one.scored.pair] = ScoredPair(judged, 0.0, 0.0)
+        quarters += 1
+        choice = choose_pairs(rows.values(), 0.15, quarters, NOW.before(-quarters))
+    assert abs(quarters - first.guide.quarters) <= 1
+
+
 def test_gone_documents_are_left_out_and_counted() -> None:
     rows = many(10, 10) + [pair(f"q{q}", "gone", gone=True) for q in range(10)]
     choice = choose_pairs(rows, 0.1, 1, NOW)
@@ -176,6 +206,20 @@ def test_changed_texts_come_before_unchanged_ones(store: Store, tmp_path: Path) 
     plan = make_plan(store, 0.2, 1, TODAY)
     chosen = {row.document_id for row in show_plan(store, plan.plan_id).pairs}
     assert set(changed) <= chosen
+
+
+def test_a_new_word_for_one_grade_plans_its_pairs_first_and_says_so(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path, queries=10, documents=10)
+    guide = read_guide()
+    assert make_plan(store, 0.2, 1, TODAY).guide == GuideWork(0, 0, 0, 0, 0)
+    other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
+    put_in_force(store, other, open_rounds="keep")
+    plan = make_plan(store, 0.2, 1, TODAY)
+    shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
+    assert set(shown) == {3}
+    assert plan.guide == GuideWork(100, 20, 20, shown.count(3) + 1, 6)
+    said = " ".join(plan_sentences(show_plan(store, plan.plan_id).report))
+    assert "The rest, 80, takes 6 more quarters of this size." in said
 
 
 def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabilities(
