@@ -5,7 +5,8 @@
     dawid-skene          the grade that is most probable given what annotators' errors look like
     ordinal-dawid-skene  likewise, with errors that follow the order of the grades (see `dawid_skene`)
 
-Where the rule gives no grade, the pair is disputed and has none until somebody decides. Grades and
+Where the rule gives no grade, the pair is disputed and has none until somebody decides; where the votes of a
+re-labeling disagree, the grade from before it counts until then. Grades and
 cannot-tell are kept apart: a cannot-tell is no vote for any grade. The whole project has one rule:
 a pair has the votes of all rounds, and errors are estimated from all votes of an annotator.
 
@@ -58,7 +59,8 @@ class PairConsensus(NamedTuple):
 
     Attributes
     ----------
-    grade: None for a disputed or unjudgeable pair, and where the reviewer decided that there is none.
+    grade: None for an unjudgeable pair, and where the reviewer decided that there is none; of a disputed pair
+        the grade from before its re-labeling, else None.
     how: 'adjudicated', 'single', 'disputed', 'unjudgeable', or the rule that gave the grade. A single vote
         is 'single' with majority and median; Dawid and Skene's rules weigh it like any others.
     votes: grade → number of annotators, ascending by grade.
@@ -147,18 +149,21 @@ class SettledVotes:
     def __iter__(self) -> Iterator[PairConsensus]:
         names, values = (*HOWS[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
-            query_id, document_id, decision, asked, older, value, how, confidence, tally, number = row
+            query_id, document_id, decision, asked, older, kept, of_older, value, how, *figures = row
             if not asked:
                 continue
+            confidence, tally, number = figures
             given = {grade: times for grade, times in zip(values, tally, strict=True) if times}
             grade = decision if how == ADJUDICATED else values[value] if value >= 0 else None
+            if how == DISPUTED and kept is not None:
+                grade, older = kept, of_older
             sure = confidence if confidence == confidence else None  # NaN is not itself
             silent = number - sum(given.values())
             yield PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Columns of each pair, as Python's own values; a batch of them at a time."""
-        names = ("query_id", "document_id", "decision", "wanted", "changed")
+        names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
         texts = [pair_column(self.by_pair, name) for name in names]
         numbers = (*self.found, self.by_pair.tally, _judgments(self.by_pair))
         for start in range(0, len(self.by_pair.first), BATCH):

@@ -120,9 +120,10 @@ class Votes(NamedTuple):
 
     Attributes
     ----------
-    rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, changed, wanted; one
-        row a judgment, or one without an annotator for a pair that was only decided; ordered by the ids.
-        `changed`: the pair was judged, or decided, on another version of the document than the corpus has.
+    rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, changed, kept,
+        kept_changed, wanted; one row a judgment, or one without an annotator for a pair that was only
+        decided; ordered by the ids. `changed`: the pair was judged, or decided, on another version of the
+        document than the corpus has. `kept`: the grade before the re-labeling whose votes disagree.
     """
 
     rule: ConsensusRule
@@ -157,7 +158,7 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
     ----------
     showings: read so many at a time, which takes less memory and more time (`query_ranges`).
     """
-    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within=WITHIN, more="")
+    sql = _VOTES.format(**_views(cursor), within=WITHIN, more="")
     tables = list(tables_by_range(cursor, sql, showings, round=round_id))
     return Votes(read_rule(cursor), pa.concat_tables(tables))
 
@@ -165,7 +166,7 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     """The votes of one query, each with what was said besides the grade, and about which text."""
     more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
-    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within="true", more=more)
+    sql = _VOTES.format(**_views(cursor), within="true", more=more)
     sql = of_one_query(cursor, sql)
     found = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
     return Votes(read_rule(cursor), found)
@@ -179,6 +180,12 @@ def counted_decisions_view(cursor: Cursor) -> str:
     """
     decided = cursor.execute("SELECT 1 FROM adjudications LIMIT 1").fetchall()
     return "counted_adjudications" if decided else "current_adjudications"
+
+
+def _views(cursor: Cursor) -> dict[str, str]:
+    """What counts besides judgments; a project without a re-labeling keeps no grade, and plans no look."""
+    again = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
+    return {"decisions": counted_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
 
 
 def votes_by_pair(rows: pa.Table) -> VotesByPair:
@@ -231,18 +238,31 @@ def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     return tuple(names), places[people.indices.to_numpy().astype(np.int64)]
 
 
+# The grade that a pair had when its re-labeling was planned, and the version that it is about, where no grade
+# has more than half of the re-labeling's votes: it counts until the pair is settled.
+_KEPT = """
+    SELECT j.query_id, j.document_id, arg_max(a.grade, j.round_sequence) AS grade,
+           arg_max(a.content_hash, j.round_sequence) AS content_hash
+    FROM judged j JOIN relabeling_rounds b USING (round_id)
+    JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
+    GROUP BY ALL HAVING 2 * list_max(map_values(histogram(j.grade))) <= count(j.grade)
+"""
+_NOTHING_KEPT = "SELECT query_id, document_id, grade, content_hash FROM adjudications WHERE false"
+
 _VOTES = """
 WITH corpus AS (
     SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
     WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id),
 judged AS (FROM counted_judgments WHERE {within}),
-decisions AS (FROM {decisions} WHERE {within})
+decisions AS (FROM {decisions} WHERE {within}),
+kept AS ({kept})
 SELECT query_id, document_id, j.annotator, j.grade,
        a.revision IS NOT NULL AS decided, a.grade AS decision,
        coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
+       k.grade AS kept, coalesce(k.content_hash <> s.content_hash, false) AS kept_changed,
        $round::TEXT IS NULL OR (query_id, document_id) IN (
             SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted{more}
 FROM judged j FULL JOIN decisions a USING (query_id, document_id)
-LEFT JOIN corpus s USING (document_id)
+LEFT JOIN corpus s USING (document_id) LEFT JOIN kept k USING (query_id, document_id)
 ORDER BY query_id, document_id
 """

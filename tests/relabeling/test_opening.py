@@ -15,14 +15,22 @@ from curation.labeling.session.showings import next_showings
 from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
+from curation.relabeling.staleness.score import doubt_of
 from curation.relabeling.staleness.staleness import retired_queries, staleness
 from curation.relabeling.staleness.tables import due_sentences
+from curation.releases.freeze.checklist import checklist
+from curation.releases.freeze.content import content_of
+from curation.releases.freeze.reading import read_rows
 from curation.sampling.sample import draw_sample
-from curation.settling.consensus import consensus
+from curation.settling.consensus import consensus, query_consensus
+from curation.settling.disputes import disputes
+from curation.settling.votes import read_query_votes
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import active_queries
+from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke
+from tests.support.gold_project import LEXICAL
 from tests.support.projects import add_names, built_once, decide_pairs, new_project, rows_of
 from tests.support.relabeled import (
     FIRST,
@@ -140,6 +148,67 @@ def test_a_decision_counts_until_its_pair_is_judged_again(project: Store) -> Non
             "INSERT INTO adjudications VALUES (?, ?, 1, 1, '', 'rita', now()::TIMESTAMP, NULL, NULL)", [*pair]
         )
     assert grades(project)[pair] == 1, "a decision after the plan is about the new judgments"
+
+
+def differing(who: str, _query: str, _document: str) -> int:
+    return 3 - PEOPLE.index(who) // 2 - PEOPLE.index(who) % 2  # of two people never the same grade
+
+
+def disputed(store: Store) -> set[tuple[str, str]]:
+    return {(one.query_id, one.document_id) for one in disputes(store)}
+
+
+def test_the_old_grade_counts_while_new_votes_disagree_until_the_pair_is_decided(project: Store) -> None:
+    before = grades(project)
+    again = planned(project, opened(project).plan_id)
+    answer_round(project, "2026-Q4", differing)
+    assert disputed(project) == again
+    assert grades(project) == before
+    pair = min(again)
+    with project.reading() as cursor:
+        shown = query_consensus(cursor, read_query_votes(cursor, pair[0]), pair[0])
+    assert {(one.grade, one.how) for one in shown if one[:2] == pair} == {(before[pair], "disputed")}
+    assert doubt_of(next(one for one in shown if one[:2] == pair)) == 1
+    decide_pairs(project, {pair: 1, max(again): None})
+    assert grades(project) == before | {pair: 1, max(again): None}
+    assert disputed(project) == again - {pair, max(again)}
+
+
+def test_a_release_has_the_old_grade_while_new_votes_disagree_and_the_checklist_says_so(
+    project: Store,
+) -> None:
+    before = grades(project)
+    again = planned(project, opened(project).plan_id)
+    answer_round(project, "2026-Q4", differing)
+    make_split(project, {"dev": 1.0}, 1, LEXICAL)
+    with project.reading() as cursor:
+        content = content_of(read_rows(cursor))
+    rows = {(row["query_id"], row["document_id"]): row for row in content.tables["qrels"]}
+    assert {pair for pair, row in rows.items() if row["how"] == "kept"} == again
+    assert {pair: row["grade"] for pair, row in rows.items()} == before
+    check = next(one for one in checklist(content, []) if one.name == "disputes")
+    assert (check.state, check.figure, content.disputed) == ("warn", "6", 0)
+    assert check.sentence.startswith("6 disputed pairs have the grade from before the re-labeling")
+
+
+def test_a_disagreement_after_a_settled_relabeling_keeps_no_grade(project: Store) -> None:
+    again = planned(project, opened(project).plan_id)
+    answer_round(project, "2026-Q4", lambda *_: 3)
+    pair = min(again)
+    add_judgments(project, [ImportedJudgment(*pair, who, 1) for who in ("eve", "fay")], "more.csv", [])
+    assert grades(project)[pair] is None
+
+
+def test_a_grade_that_is_kept_is_about_the_text_it_was_given_for(project: Store, tmp_path: Path) -> None:
+    write_corpus(project, tmp_path, {name: f"{text} rewritten" for name, text in texts_of(6, 5).items()})
+    before = grades(project)
+    again = planned(project, opened(project).plan_id)
+    answer_round(project, "2026-Q4", differing)
+    with project.reading() as cursor:
+        found = [one for one in consensus(cursor).pairs if one[:2] in again]
+    assert {(one.grade == before[one[:2]], one.how, one.changed) for one in found} == {
+        (True, "disputed", True)
+    }
 
 
 def test_two_quarters_are_never_open_at_once(project: Store) -> None:

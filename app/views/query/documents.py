@@ -98,6 +98,8 @@ def _verdict(pair: PairConsensus, names: dict[int, str]) -> str:
     if pair.grade is None:
         return NO_GRADE.get(pair.how, "Decided: no grade can be given")
     grade, votes = names.get(pair.grade, str(pair.grade)), sum(pair.votes.values())
+    if pair.how == "disputed":
+        return f"In dispute: until it is decided, {grade} counts"
     if pair.how == "adjudicated":
         return f"{grade}, decided"
     if pair.how in (MAJORITY, MEDIAN, "single"):

@@ -383,8 +383,8 @@ def _uninformative(report: AgreementReport) -> str:
 def _open_finding(counts: ConsensusCounts) -> str:
     if counts.disputed:
         return (
-            f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and have no grade until "
-            "a reviewer decides them."
+            f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and wait for a reviewer's "
+            "decision."
         )
     return (
         f"None of the {counts.pairs:,} judged pairs is disputed."

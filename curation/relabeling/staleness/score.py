@@ -86,13 +86,13 @@ def parts_of(
 def doubt_of(pair: PairConsensus) -> float:
     """How doubtful a grade was when it was given: the largest of three signs, 0 to 1.
 
-    A pair that a reviewer decided is 0, and another one without a grade is 1. Else: the share of those who
-    could not tell; the share of the votes that name another grade; and what the rule's own confidence lacks.
-    A single vote says nothing of its doubt and counts 0.25.
+    A pair that a reviewer decided is 0; another one that is disputed or has no grade is 1. Else: the share of
+    those who could not tell; the share of the votes that name another grade; and what the rule's own
+    confidence lacks. A single vote says nothing of its doubt and counts 0.25.
     """
     if pair.how == "adjudicated":
         return 0.0
-    if pair.grade is None:
+    if pair.grade is None or pair.how == "disputed":
         return 1.0
     votes = sum(pair.votes.values())
     against = 1 - pair.votes.get(pair.grade, 0) / votes if votes else 0.0

@@ -39,7 +39,7 @@ def checklist(
     return (
         _opinions(content.opinions),
         _rounds(content.open_rounds),
-        _disputes(content.disputed, content.agreement.counts.disputed, allow_disputed),
+        _disputes(content.disputed, content.kept, content.agreement.counts.disputed, allow_disputed),
         *map(_figure, content.agreement.gate.checks),
         _seal(sealed),
     )
@@ -71,12 +71,16 @@ def _rounds(found: Sequence[RoundState]) -> FreezeCheck:
     return FreezeCheck("open rounds", "warn" if found else "ok", sentence, f"{len(found):,}")
 
 
-def _disputes(disputed: int, everywhere: int, allowed: bool) -> FreezeCheck:
-    others = everywhere - disputed
+def _disputes(disputed: int, kept: int, everywhere: int, allowed: bool) -> FreezeCheck:
+    others = everywhere - disputed - kept
     more = f" {amount(others, 'other disputed pair is', 'other disputed pairs are')} left out in any case."
     more = more if others else ""
+    if kept:
+        older = amount(kept, "disputed pair has", "disputed pairs have")
+        more = f" {older} the grade from before the re-labeling whose votes disagree.{more}"
     if not disputed:
-        return FreezeCheck("disputes", "ok", f"No pair of this release is disputed.{more}", "0")
+        none = "" if kept else "No pair of this release is disputed."
+        return FreezeCheck("disputes", "warn" if kept else "ok", f"{none}{more}".strip(), f"{kept:,}")
     said = f"{amount(disputed, 'pair is', 'pairs are')} disputed and without a grade."
     what = "They are left out." if allowed else "Adjudicate first, or leave disputed pairs out."
     return FreezeCheck("disputes", "warn" if allowed else "block", f"{said} {what}{more}", f"{disputed:,}")

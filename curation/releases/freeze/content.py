@@ -81,6 +81,7 @@ class Content:
     graded: what leakage is looked for in, with the split's own notion of relevant.
     queries, grades: part of the split → number.
     changed: pairs that were graded on another version of the document and are kept.
+    kept: pairs that have the grade from before a re-labeling, because its votes disagree.
     snapshot_id: hash of the corpus.
     people: every name by which the project knows somebody of the release → their number there.
     left_out: reason → number.
@@ -99,6 +100,7 @@ class Content:
     documents: int
     snapshot_id: str
     changed: int
+    kept: int
     people: Mapping[str, str]
     left_out: dict[str, int]
     left_out_documents: dict[str, list[str]]
@@ -179,6 +181,7 @@ def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = Fa
         snapshot_id=rows.labels.snapshot_id,
         people=people,
         changed=taken.changed,
+        kept=taken.kept,
         left_out=taken.left_out,
         left_out_documents=taken.left_out_documents,
         relabeled=rows.relabeled.header(),
@@ -229,6 +232,7 @@ class _PairsTaken:
     ----------
     queries: those with a pair that was taken; grades: part of the split → pairs.
     changed: pairs that were graded on another version of the document and are taken.
+    kept: taken pairs that are disputed, with the grade from before a re-labeling.
     relabeled: the taken pairs that a re-labeling asked about.
     opinions: (opinions, those that were planned) → pairs that were taken.
     """
@@ -245,7 +249,7 @@ class _PairsTaken:
         self._named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
         self.queries: set[str] = set()
         self.grades: Counter[str] = Counter()
-        self.changed = 0
+        self.changed = self.kept = 0
         self.relabeled: set[tuple[str, str]] = set()
 
     def takes(self, pair: PairConsensus) -> bool:
@@ -260,6 +264,7 @@ class _PairsTaken:
         self.queries.add(pair.query_id)
         self.grades[self._split.parts[pair.query_id]] += 1
         self.changed += pair.changed
+        self.kept += pair.how == "disputed"
         self.opinions[pair.judgments, pair.judgments + self._lacking(pair)] += 1
         if pair[:2] in self._asked_again:
             self.relabeled.add(pair[:2])

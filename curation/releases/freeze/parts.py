@@ -72,12 +72,12 @@ def _written_by(model: str, detail: str, share: float | None) -> dict[str, Any]:
 
 
 def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """One grade; with `sure` also its confidence."""
+    """One grade; with `sure` also its confidence. Of a disputed pair it is an older one: 'kept'."""
     row: dict[str, Any] = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
         "grade": pair.grade,
-        "how": pair.how,
+        "how": "kept" if pair.how == "disputed" else pair.how,
         "votes": {str(grade): count for grade, count in pair.votes.items()},
         "cannot_tell": pair.cannot_tell,
     }
