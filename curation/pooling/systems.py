@@ -24,7 +24,7 @@ class SystemHits(NamedTuple):
     """What one system found: a list of hits for each query, in the order of the queries."""
 
     name: str
-    hits: list[list[Hit]]
+    hits: Sequence[Sequence[Hit]]
     no_hit: dict[str, int]  # reason → number of queries for which nothing was found
     no_hit_ids: Mapping[str, Sequence[str]] = {}  # reason → ids of the first of them
 

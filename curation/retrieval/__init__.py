@@ -7,7 +7,7 @@ from curation.retrieval.bm25 import Bm25
 from curation.retrieval.dense import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.hybrid import RUN_PREFIX, Hybrid, ImportedRun, fuse
-from curation.retrieval.retriever import Hit, Retriever
+from curation.retrieval.retriever import Hit, Hits, Retriever
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -15,6 +15,7 @@ __all__ = [
     "Bm25",
     "Dense",
     "Hit",
+    "Hits",
     "Hybrid",
     "ImportedRun",
     "Retriever",

@@ -4,9 +4,8 @@ score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 �
 idf(w)      = ln((N − n + ½) / (n + ½))
 
 with f the times w occurs in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
-counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). All of it
-but the idf is precomputed for each word and document that holds it, as sparse columns (the idea of Lù,
-BM25S, 2024); a search weighs and adds up the columns of the query's words.
+counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). `postings`
+holds the counts by word, as sparse columns (the idea of Lù, BM25S, 2024), and searches them.
 
 One difference from rank-bm25: a word in half of the documents or more has no positive idf. rank-bm25
 gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing:
@@ -38,7 +37,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.retrieval.retriever import Hit, best_hits
+from curation.retrieval.postings import K1, Postings, search_for
+from curation.retrieval.retriever import Hits
 from curation.retrieval.terms import STOP_WORDS, content_words, indexed_terms, is_gram, searched_terms
 from curation.store import Document, Query, Store
 from curation.store.documents import current_snapshot, snapshot_versions, texts_at, version_places
@@ -224,19 +224,13 @@ def _joined(parts: list[NDArray[np.int32]], kind: type[np.int32]) -> NDArray[np.
     return np.concatenate(parts) if parts else np.zeros(0, kind)
 
 
-K1 = 1.5
 B = 0.75
-_BLOCK = 4_000_000  # weights that are worked out at once
+_BLOCK = 1_000  # queries that are searched for at once
 
 
 class _Index(NamedTuple):
-    """Word `w` scores `idf[w]` times `parts[starts[w]:starts[w + 1]]` in documents `rows[…]` of there."""
-
     word_number: dict[str, int]
-    idf: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    parts: NDArray[np.float64]
+    postings: Postings
 
 
 class Bm25:
@@ -263,13 +257,16 @@ class Bm25:
         found = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         return found if self._stemmer is None else found | {"stemmer": self._stemmer}
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
         """See `Retriever.search`."""
         index = self._index(progress)
-        hits = []
-        for done, query in enumerate(queries, 1):
-            hits.append(self._search_one(index, query.text, depth))
-            progress("bm25: search", done, len(queries))
+        asked = [self._numbers(index, query.text) for query in queries]
+        search = search_for(index.postings, asked)
+        hits: list[Hits] = []
+        for start in range(0, len(asked), _BLOCK):
+            best = search(index.postings, asked[start : start + _BLOCK], depth)
+            hits += [Hits(self._ids, rows, scores) for rows, scores in best]
+            progress("bm25: search", len(hits), len(queries))
         return hits
 
     def why_none(self, query: Query) -> str:
@@ -283,20 +280,10 @@ class Bm25:
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
-    def _search_one(self, index: _Index, text: str, depth: int) -> list[Hit]:
-        asked = searched_terms(text, self._stemmer)
-        known = [index.word_number[term] for term in asked if term in index.word_number]
-        numbers = [number for number in known if index.idf[number] > 0]
-        if not numbers:
-            return []
-        columns = [slice(index.starts[number], index.starts[number + 1]) for number in numbers]
-        scores = np.bincount(
-            np.concatenate([index.rows[column] for column in columns]),
-            np.concatenate(
-                [index.idf[n] * index.parts[column] for n, column in zip(numbers, columns, strict=True)]
-            ),
-        )
-        return best_hits(self._ids, scores, depth)
+    def _numbers(self, index: _Index, text: str) -> list[int]:
+        """The query's words that the corpus has and that count, each as often as it is asked for."""
+        found = map(index.word_number.get, searched_terms(text, self._stemmer))
+        return [number for number in found if number is not None and index.postings.idf[number] > 0]
 
     def _index(self, progress: Progress = silent) -> _Index:
         if self._made is None:
@@ -312,7 +299,7 @@ class Bm25:
 
 
 def _weigh(found: WordCounts, documents: int) -> _Index:
-    """The index of a corpus from its counts; weighed by blocks, so that little more than it is in memory."""
+    """The index of a corpus from its counts."""
     from scipy.sparse import csr_matrix
 
     by_document = csr_matrix(
@@ -322,16 +309,11 @@ def _weigh(found: WordCounts, documents: int) -> _Index:
     penalties = _penalties(found, by_document, grams, documents)
     by_word = by_document.tocsc()
     del by_document
-    rows = found.rows[by_word.indices]
-    field = np.repeat(grams, np.diff(by_word.indptr)).astype(np.int8)
-    parts = np.empty(len(rows))
-    for start in range(0, len(rows), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        counts = by_word.data[block]
-        parts[block] = counts * (K1 + 1) / (counts + penalties[field[block], rows[block]])
     held_by = np.diff(by_word.indptr)
     idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
-    return _Index(found.word_number, idf, by_word.indptr.astype(np.int64), rows, parts)
+    counts = by_word.data.astype(np.uint16 if by_word.data.max(initial=0) < 2**16 else np.uint32)
+    starts, rows = by_word.indptr.astype(np.int64), found.rows[by_word.indices]
+    return _Index(found.word_number, Postings(idf, grams.astype(np.uint8), starts, rows, counts, penalties))
 
 
 def _penalties(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model
 from curation.retrieval.passages import Cutter, Span, cut_documents, find_cutter, passage_text
-from curation.retrieval.retriever import Hit, best_rows
+from curation.retrieval.retriever import Hits, best_hits
 from curation.store import Document, Query, Store
 from curation.words import words
 
@@ -77,14 +77,14 @@ class Dense:
         passages = {"best": "max", "overlap": cutter.overlap, "window": cutter.window}
         return {"formula": "cosine", "model": self._model_name, "passages": passages}
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
         """See `Retriever.search`.
 
         Raises
         ------
         RefusedError: the model cannot be loaded, or is not the one whose vectors are stored.
         """
-        hits: list[list[Hit]] = [[] for _ in queries]
+        hits = [best_hits((), np.zeros(0), depth) for _ in queries]
         asked = [place for place, query in enumerate(queries) if words(query.text)]
         if not asked or not self._documents:
             return hits
@@ -104,13 +104,10 @@ class Dense:
             return "the query holds no word"
         return "no document has a cosine above zero"
 
-    def _best(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> list[Hit]:
-        scores = np.maximum.reduceat(cosines, passages.first)
-        rows = best_rows(scores, depth)
-        return [
-            Hit(self._ids[row], score, passages.of(row, cosines))
-            for row, score in zip(rows.tolist(), scores[rows].tolist(), strict=True)
-        ]
+    def _best(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> Hits:
+        hits = best_hits(self._ids, np.maximum.reduceat(cosines, passages.first), depth)
+        spans = {row: span for row in hits.rows.tolist() if (span := passages.of(row, cosines))}
+        return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
         """The vectors of the texts; those that were asked for before are in memory."""

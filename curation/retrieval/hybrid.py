@@ -44,7 +44,9 @@ class ImportedRun:
             else:
                 self.outside += 1
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+    def search(
+        self, queries: Sequence[Query], depth: int, progress: Progress = silent
+    ) -> Sequence[Sequence[Hit]]:
         """See `Retriever.search`."""
         return [self._hits.get(query.query_id, [])[:depth] for query in queries]
 
@@ -88,7 +90,9 @@ class Hybrid:
         parts = {part.name: dict(part.settings) for part in self._parts}
         return {"formula": "rrf", "k": K, "list_depth": LIST_DEPTH, "parts": parts}
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+    def search(
+        self, queries: Sequence[Query], depth: int, progress: Progress = silent
+    ) -> Sequence[Sequence[Hit]]:
         """See `Retriever.search`."""
         return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,53 @@ class Hit(NamedTuple):
     passage: tuple[int, int] | None = None
 
 
+class Hits(Sequence[Hit]):
+    """One query's hits, best first, as arrays: a `Hit` is made when it is looked at.
+
+    Parameters
+    ----------
+    ids: of all documents of the corpus, in the order of rows.
+    rows, scores: of the hits.
+    passages: of those hits that have one, by row.
+    """
+
+    __slots__ = ("_ids", "_passages", "rows", "scores")
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        rows: NDArray[np.int32],
+        scores: NDArray[np.float64],
+        passages: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
+        self._ids, self.rows, self.scores, self._passages = ids, rows, scores, passages or {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Hits: ...
+
+    def __getitem__(self, place: int | slice) -> Hit | Hits:
+        if isinstance(place, slice):
+            return Hits(self._ids, self.rows[place], self.scores[place], self._passages)
+        row = int(self.rows[place])
+        return Hit(self._ids[row], float(self.scores[place]), self._passages.get(row))
+
+    def __iter__(self) -> Iterator[Hit]:
+        rows = self.rows.tolist()
+        found = map(self._passages.get, rows)
+        return map(Hit._make, zip(map(self._ids.__getitem__, rows), self.scores.tolist(), found, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Retriever(Protocol):
     """One system, ready to search one corpus.
 
@@ -41,7 +87,9 @@ class Retriever(Protocol):
     @property
     def settings(self) -> Mapping[str, Any]: ...
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+    def search(
+        self, queries: Sequence[Query], depth: int, progress: Progress = silent
+    ) -> Sequence[Sequence[Hit]]:
         """For each query at most `depth` hits, best first: scores above zero only, ties by document id.
 
         A shorter search is the beginning of a deeper one.
@@ -53,21 +101,20 @@ class Retriever(Protocol):
         ...
 
 
-def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> list[Hit]:
+def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
     """The `depth` documents with the highest scores above zero, best first.
 
     Documents are in the order of their ids, so that equal scores are too; there may be fewer scores.
     """
     rows = best_rows(scores, depth)
-    ids = map(document_ids.__getitem__, rows.tolist())
-    return list(map(Hit._make, zip(ids, scores[rows].tolist(), repeat(None))))
+    return Hits(document_ids, rows, scores[rows])
 
 
-def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int64]:
+def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
     """Where the `depth` highest scores above zero are, best first; equal ones in their order."""
     found = np.flatnonzero(scores > 0)
     values = scores[found]
     if len(found) > depth:
         lowest = np.partition(values, len(values) - depth)[len(values) - depth]
         found, values = found[values >= lowest], values[values >= lowest]
-    return found[np.argsort(-values, kind="stable")[:depth]]
+    return found[np.argsort(-values, kind="stable")[:depth]].astype(np.int32)

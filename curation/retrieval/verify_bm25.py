@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.retrieval.bm25 import K1, B, Bm25
+from curation.retrieval.bm25 import B, Bm25
+from curation.retrieval.postings import K1
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries

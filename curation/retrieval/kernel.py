@@ -1,0 +1,129 @@
+"""The compiled search of `postings`: importing this needs numba (extra `fast`).
+
+Scores are counted into buckets of equal width, so that only the documents of the highest buckets are sorted.
+
+numba keeps what it compiled next to this file or, where that cannot be written, in the user's cache
+(`NUMBA_CACHE_DIR` names another folder), so that only the first process waits for the compiler. The options
+that let it reorder sums are off: the doubles are those of numpy. Places are unsigned, since numba
+checks others for being negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_BUCKETS = 2048
+
+
+@njit(cache=True, nogil=True)
+def fill_best(
+    idf: Any,
+    field: Any,
+    starts: Any,
+    rows: Any,
+    counts: Any,
+    penalties: Any,
+    k1: float,
+    numbers: Any,
+    ends: Any,
+    depth: int,
+    best_rows: Any,
+    best_scores: Any,
+) -> Any:
+    """Fill in the best documents of each query, one query after the other, and return how many each has.
+
+    Parameters
+    ----------
+    idf, field, starts, rows, counts, penalties: the fields of `postings.Postings`.
+    numbers, ends: query `i` asks for the words `numbers[ends[i]:ends[i + 1]]`.
+    """
+    documents = penalties.shape[1]
+    totals, touched, scores = np.zeros(documents), np.empty(documents + 1, np.int32), np.empty(documents)
+    sorted_rows, sorted_scores = np.empty(documents, np.int32), np.empty(documents)
+    lengths, first = np.zeros(len(ends) - 1, np.int64), 0
+    for query in range(len(ends) - 1):
+        many = np.uint64(0)
+        for number in numbers[ends[query] : ends[query + 1]]:
+            weight, penalty = idf[number], penalties[field[number]]
+            for at in range(np.uint64(starts[number]), np.uint64(starts[number + 1])):
+                row, count = np.uint64(rows[at]), float(counts[at])
+                touched[many] = row
+                many += np.uint64(totals[row] == 0)
+                totals[row] += weight * (count * (k1 + 1) / (count + penalty[row]))
+        for at in range(many):
+            row = np.uint64(touched[at])
+            scores[at], totals[row] = totals[row], 0
+        kept: Any = min(np.int64(many), depth)
+        lengths[query], end = kept, first + kept
+        if end > first:
+            best = best_rows[first:end], best_scores[first:end]
+            _take_best(touched[:many], scores[:many], sorted_rows, sorted_scores, *best)
+        first = end
+    return lengths
+
+
+@njit(cache=True, nogil=True)
+def _take_best(
+    rows: Any, scores: Any, sorted_rows: Any, sorted_scores: Any, best_rows: Any, best_scores: Any
+) -> None:
+    """Put the documents of the highest buckets in the order of buckets, then each bucket in its own."""
+    size, scale = len(best_rows), (_BUCKETS - 1) / scores.max()
+    ends = np.zeros(_BUCKETS, np.int64)
+    for score in scores:
+        ends[np.uint64(score * scale)] += 1
+    lowest, above = _BUCKETS, 0
+    while above < size:
+        lowest -= 1
+        ends[lowest], above = above, above + ends[lowest]
+    for row, score in zip(rows, scores):  # noqa: B905  numba knows no strict
+        bucket = np.uint64(score * scale)
+        if bucket >= lowest:
+            place = ends[bucket]
+            sorted_rows[place], sorted_scores[place] = row, score
+            ends[bucket] = place + 1
+    first = 0
+    for end in ends[lowest:][::-1]:
+        if end > first:
+            held, wanted = slice(first, end), slice(first, min(end, size))
+            _sort_best(sorted_rows[held], sorted_scores[held], best_rows[wanted], best_scores[wanted])
+            first = end
+
+
+@njit(cache=True, nogil=True)
+def _sort_best(rows: Any, scores: Any, best_rows: Any, best_scores: Any) -> None:
+    """Sort the best documents into the places that there are, by a heap with the worst one at its top."""
+    size = len(best_rows)
+    best_rows[:], best_scores[:] = rows[:size], scores[:size]
+    for top in range(size // 2 - 1, -1, -1):
+        _sink(best_rows, best_scores, top, size, best_rows[top], best_scores[top])
+    for row, score in zip(rows[size:], scores[size:]):  # noqa: B905
+        if score > best_scores[0] or (score == best_scores[0] and row < best_rows[0]):
+            _sink(best_rows, best_scores, 0, size, row, score)
+    for last in range(size - 1, 0, -1):
+        row, score = best_rows[last], best_scores[last]
+        best_rows[last], best_scores[last] = best_rows[0], best_scores[0]
+        _sink(best_rows, best_scores, 0, last, row, score)
+
+
+@njit(cache=True, nogil=True)
+def _sink(rows: Any, scores: Any, top: int, size: int, row: int, score: float) -> None:
+    """Put a document at `top` of a heap and let it sink below all that are worse.
+
+    Worse is a lower score, and of equal scores the later row.
+    """
+    at = top
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        other = child + 1
+        if other < size and (
+            scores[other] < scores[child] or (scores[other] == scores[child] and rows[other] > rows[child])
+        ):
+            child = other
+        if scores[child] > score or (scores[child] == score and rows[child] < row):
+            break
+        rows[at], scores[at] = rows[child], scores[child]
+        at = child
+    rows[at], scores[at] = row, score
