@@ -15,15 +15,17 @@ from curation.labeling.judgments.imported import import_judgments
 from curation.relabeling.drift.causes import VoteCount
 from curation.relabeling.drift.figures import confusion_of, drift_row, wilson_share, wrong_labels
 from curation.relabeling.drift.past_evaluations import order_change
-from curation.relabeling.drift.regraded_pairs import NOT_WHOLE, RegradedPair
+from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, RegradedPair
 from curation.relabeling.drift.report import campaign_report, drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT
+from curation.settling.disputes import disputes
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support.command_line import invoke
+from tests.support.projects import decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 
 TODAY = date(2026, 11, 22)
@@ -93,6 +95,17 @@ def test_the_share_of_wrong_labels_weighs_each_pair_by_its_probability() -> None
     assert wrong_labels(likely[:9], 120).share is None
 
 
+def test_pairs_without_a_new_grade_bound_the_share_from_both_sides() -> None:
+    drawn = [regraded(f"q{n}", 1, 2 if n < 10 else 1, probability=0.2, number=n) for n in range(40)]
+    more = [regraded(f"r{n}", 1, 1, probability=0.2, number=n) for n in range(10)]
+    found = wrong_labels(drawn, 250, [*more, regraded("x", 1, 1)])
+    assert (found.share, found.pairs, found.open) == (pytest.approx(0.25), 40, 10)
+    assert (found.least, found.most) == (pytest.approx(10 / 50), pytest.approx(20 / 50))
+    assert (found.lowest, found.highest) == pytest.approx((wilson(10, 50)[0], wilson(20, 50)[1]))
+    whole = wrong_labels(drawn, 250)
+    assert (found.low, found.high) == (whole.low, whole.high) == (whole.lowest, whole.highest)
+
+
 def test_pairs_of_a_query_that_change_together_widen_the_interval() -> None:
     alone = [regraded(f"q{n}", 1, 2 if n % 4 == 0 else 1, probability=0.1, number=n) for n in range(80)]
     together = [p._replace(query_id=f"q{n % 4}") for n, p in enumerate(alone)]
@@ -136,7 +149,9 @@ def drifting(_who: str, _query: str, document: str) -> int:
 def test_the_report_says_what_changed_and_why(relabeled: Store) -> None:
     before = drift_report(relabeled)
     assert (before.pairs, before.left_out) == (0, {NOT_WHOLE: 16})
-    assert drift_findings(before) == ["No pair has both an old and a new grade yet."]
+    assert drift_findings(before) == [
+        "Of 16 pairs, 0 are judged again: 0 comparable, 0 disputed; 16 are not judged yet."
+    ]
     answer_round(relabeled, "2026-Q4", drifting)
     report = drift_report(relabeled, "2026-Q4")
     assert (report.pairs, report.left_out) == (16, {})
@@ -151,6 +166,26 @@ def test_the_report_says_what_changed_and_why(relabeled: Store) -> None:
     )
     assert report.wrong is not None
     assert (report.wrong.pairs, report.wrong.population) == (4, 80)
+
+
+def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Store) -> None:
+    def grader(who: str, query: str, document: str) -> int:
+        return (PEOPLE.index(who) % 2) + 1 if document.endswith("d0") else 3
+
+    answer_round(relabeled, "2026-Q4", grader)
+    waiting = [(one.query_id, one.document_id) for one in disputes(relabeled)]
+    report = drift_report(relabeled)
+    assert (report.planned, report.judged, report.open) == (16, 16, 0)
+    assert (report.pairs, report.disputed) == (16 - len(waiting), len(waiting))
+    assert report.left_out == {DISPUTED_NOW: len(waiting)}
+    assert drift_findings(report)[0] == (
+        f"Of 16 pairs, 16 are judged again: {report.pairs} comparable, {report.disputed} disputed, with the "
+        "old grade until a reviewer decides; 0 are not judged yet."
+    )
+    assert report.wrong is not None
+    assert report.wrong.pairs + report.wrong.open == 4
+    decide_pairs(relabeled, dict.fromkeys(waiting, 2))
+    assert (drift_report(relabeled).pairs, drift_report(relabeled).disputed) == (16, 0)
 
 
 def test_a_report_of_an_older_quarter_keeps_its_grades(relabeled: Store) -> None:

@@ -63,6 +63,8 @@ class WrongLabels(NamedTuple):
     Attributes
     ----------
     share: Hájek's ratio; low, high: Wilson's interval for `effective` pairs, None below 10 pairs.
+    open: more pairs of the random part, without a new grade. least, most: the share if none and if all of
+        them changed; lowest, highest: the ends of both intervals together.
     pairs, changed: of the random part. effective: (Σw)² / Σw² (Kish 1965), no more than the random part's
         pairs over its design effect between queries.
     population: pairs that could be drawn; wrong: the share of these, rounded.
@@ -76,6 +78,11 @@ class WrongLabels(NamedTuple):
     effective: float
     population: int
     wrong: int | None
+    open: int
+    least: float | None = None
+    most: float | None = None
+    lowest: float | None = None
+    highest: float | None = None
 
 
 def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
@@ -114,30 +121,51 @@ def confusion_of(pairs: Sequence[RegradedPair], scale: Sequence[int]) -> tuple[t
     )
 
 
-def wrong_labels(pairs: Sequence[RegradedPair], population: int) -> WrongLabels:
+def wrong_labels(
+    pairs: Sequence[RegradedPair], population: int, without: Sequence[RegradedPair] = ()
+) -> WrongLabels:
     """The share of the whole set, estimated from the pairs that were drawn at random.
 
     J. Hájek (1971), discussion of Basu, in Foundations of Statistical Inference. The interval is Wilson's
     with the
     effective number of pairs: Kish's for the weights, over the design effect of the queries where it is
         above 1.
+    Whether a pair gets its new grade may depend on that grade, so that the pairs `without` one are bounded by
+    the worst cases: none, and all of them changed. C. F. Manski (1989), Anatomy of the selection problem,
+    Journal of Human Resources 24. Both intervals together hold the share at least as often as each of them
+    holds its own end (G. W. Imbens and C. F. Manski 2004, Econometrica 72).
     """
-    drawn = [pair for pair in pairs if pair.probability]
-    weights = np.array([1 / (pair.probability or 1.0) for pair in drawn])
-    changed = np.array([pair.changed for pair in drawn], np.float64)
-    count = int(changed.sum())
+    drawn, more = ([pair for pair in given if pair.probability] for given in (pairs, without))
+    changed = [pair.changed for pair in drawn]
+    count = len(drawn), sum(changed)
     if len(drawn) < FEW:
-        return WrongLabels(None, None, None, len(drawn), count, float(len(drawn)), population, None)
+        return WrongLabels(None, None, None, *count, float(len(drawn)), population, None, len(more))
+    share, low, high, effective = _share_changed(drawn, changed)
+    none, every = (_share_changed([*drawn, *more], [*changed, *[one] * len(more)]) for one in (False, True))
+    return WrongLabels(
+        *(share, low, high, *count, effective, population, round(share * population)),
+        *(len(more), none.share, every.share, min(low, none.low), max(high, every.high)),
+    )
+
+
+class _ShareChanged(NamedTuple):
+    share: float
+    low: float
+    high: float
+    effective: float
+
+
+def _share_changed(drawn: Sequence[RegradedPair], changes: Sequence[bool]) -> _ShareChanged:
+    weights, changed = np.array([1 / (p.probability or 1.0) for p in drawn]), np.array(changes, np.float64)
     share = float(weights @ changed / weights.sum())
-    effective = float(weights.sum() ** 2 / (weights**2).sum()) / _design_effect(drawn, weights, share)
-    low, high = wilson_share(share, max(1, int(effective)))
-    return WrongLabels(share, low, high, len(drawn), count, effective, population, round(share * population))
+    effect = _design_effect(drawn, weights * (changed - share))
+    effective = float(weights.sum() ** 2 / (weights**2).sum()) / effect
+    return _ShareChanged(share, *wilson_share(share, max(1, int(effective))), effective)
 
 
-def _design_effect(drawn: Sequence[RegradedPair], weights: Floats, share: float) -> float:
+def _design_effect(drawn: Sequence[RegradedPair], off: Floats) -> float:
     """How much more the ratio varies because pairs of a query change together; at least 1."""
     queries, number = _queries(drawn)
-    off = weights * (np.array([pair.changed for pair in drawn], np.float64) - share)
     alone = float((off**2).sum())
     together = float((np.bincount(queries, off, number) ** 2).sum())
     return max(1.0, together / alone) if alone > 0 else 1.0

@@ -19,12 +19,12 @@ from curation.settling.consensus import settle
 from curation.store import Cursor
 
 NOT_WHOLE = "not judged by everybody who was asked"
-NO_GRADE_BEFORE, NO_GRADE_NOW = (
-    "no grade before: disputed or unjudgeable",
-    "no grade now: disputed or unjudgeable",
-)
+NO_GRADE_BEFORE, NO_GRADE_NOW = "no grade before: disputed or unjudgeable", "no grade now: nobody could tell"
+DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
 RETIRED = "its query was retired, or its document left the corpus, since"
+OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
+"""Why a pair has no new grade, though it is still one of the set."""
 
 
 TRAFFIC = "traffic moved"
@@ -69,9 +69,20 @@ class NewVote(NamedTuple):
 
 
 class Regraded(NamedTuple):
-    """The pairs of a re-labeling, by ids; `left_out`: reason → number; `votes`: of all up to this one."""
+    """The pairs of a re-labeling, by ids.
+
+    Attributes
+    ----------
+    open: pairs with an old grade that have no new one: not judged, disputed, or nobody could tell. Their
+        `after` is the old grade.
+    planned, judged: pairs that were to be judged again, and those that everybody who was asked has judged.
+    left_out: reason → number. votes: of all up to this one.
+    """
 
     pairs: tuple[RegradedPair, ...]
+    open: tuple[RegradedPair, ...]
+    planned: int
+    judged: int
     left_out: dict[str, int]
     votes: tuple[NewVote, ...]
 
@@ -80,9 +91,17 @@ class _Judged(NamedTuple):
     """What is true of a pair at a moment."""
 
     grade: int | None
+    how: str
     content_hash: str | None
     guide_hash: str | None
     annotators: frozenset[str]
+
+
+class _Asked(NamedTuple):
+    """The versions of a document that a round showed, and whether everybody who was asked has judged it."""
+
+    shown: list[str]
+    whole: bool
 
 
 def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
@@ -93,33 +112,30 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     NotFoundError: there is no such plan.
     """
     row = find_plan(cursor, plan)
-    shown = _shown(cursor, row.plan_id)
+    asked, planned = _asked(cursor, row.plan_id), plan_pairs(cursor, row.plan_id)
     judged, lines = read_pairs(cursor), guide_lines(cursor)
     now = _judged_later(cursor, row.plan_id, judged)
     kinds = {one.pair: (one.type, one.tags) for one in judged}
-    found, left_out = [], Counter[str]()
-    for pair in plan_pairs(cursor, row.plan_id):
+    found: dict[bool, list[RegradedPair]] = {True: [], False: []}
+    left_out: Counter[str] = Counter()
+    for pair in planned:
         key = (pair.query_id, pair.document_id)
-        if key not in shown:
-            left_out[NOT_WHOLE] += 1
-        elif key not in now:
-            left_out[RETIRED] += 1
-        elif now[key].content_hash not in (None, *shown[key]):
-            left_out[OTHER_TEXT] += 1
-        elif pair.grade is None:
-            left_out[NO_GRADE_BEFORE] += 1
-        elif (after := now[key].grade) is None:
-            left_out[NO_GRADE_NOW] += 1
-        else:
-            kind, tags = kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
-            causes = _causes(_before(pair), now[key], lines)
-            found.append(
-                RegradedPair(
-                    *(*key, kind, tags, pair.part, pair.inclusion_probability),
-                    *(pair.grade, after, causes),
-                )
-            )
-    return Regraded(tuple(found), dict(left_out), _plan_votes(cursor, row.quarter))
+        why = _why_left_out(pair, asked.get(key), now.get(key), bool(asked))
+        left_out[why] += 1
+        if pair.grade is not None and why in ("", *OPEN):
+            new, kind = now[key], kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
+            after = pair.grade if why or new.grade is None else new.grade
+            causes = _causes(_before(pair), new, lines)
+            drawn = (pair.part, pair.inclusion_probability)
+            found[why in OPEN].append(RegradedPair(*key, *kind, *drawn, pair.grade, after, causes))
+    return Regraded(
+        tuple(found[False]),
+        tuple(found[True]),
+        len(planned),
+        sum(one.whole for one in asked.values()),
+        {why: count for why, count in left_out.items() if why},
+        _plan_votes(cursor, row.quarter),
+    )
 
 
 def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
@@ -134,18 +150,35 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
     kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
     lines = guide_lines(cursor)
     found, left_out = [], Counter[str]()
-    for key in sorted(before.keys() & after.keys()):
+    both = sorted(before.keys() & after.keys())
+    for key in both:
         old, new = before[key], after[key]
         if old.grade is None:
             left_out[NO_GRADE_BEFORE] += 1
         elif new.grade is None:
-            left_out[NO_GRADE_NOW] += 1
+            left_out[DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW] += 1
         else:
             kind, tags = kinds.get(key, ("unknown", ()))
             found.append(
                 RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new, lines))
             )
-    return Regraded(tuple(found), dict(left_out), tuple(_new_votes(cursor, second, ids[1], before)))
+    votes = tuple(_new_votes(cursor, second, ids[1], before))
+    return Regraded(tuple(found), (), len(both), len(both), dict(left_out), votes)
+
+
+def _why_left_out(pair: PlanPair, asked: _Asked | None, now: _Judged | None, is_open: bool) -> str:
+    """Why a pair of a plan cannot be compared; '' where it can."""
+    if now is None or (asked is None and is_open):
+        return RETIRED
+    if asked is None or not asked.whole:
+        return NOT_WHOLE
+    if now.content_hash not in (None, *asked.shown):
+        return OTHER_TEXT
+    if pair.grade is None:
+        return NO_GRADE_BEFORE
+    if now.how == DISPUTED:
+        return DISPUTED_NOW
+    return NO_GRADE_NOW if now.grade is None else ""
 
 
 def _plan_votes(cursor: Cursor, quarter: str) -> tuple[NewVote, ...]:
@@ -191,19 +224,19 @@ def _causes(old: _Judged, new: _Judged, lines: Mapping[str, str]) -> tuple[str, 
 
 
 def _before(pair: PlanPair) -> _Judged:
-    return _Judged(pair.grade, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
+    return _Judged(pair.grade, pair.how, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
 
 
-def _shown(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
-    """The pairs that everybody who was asked has judged, with the versions of the document that they saw."""
-    sql = "SELECT query_id, document_id, shown FROM relabeling_progress WHERE plan_id = ? AND whole"
-    return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
+def _asked(cursor: Cursor, plan_id: str) -> dict[Pair, _Asked]:
+    """The pairs that people were asked about."""
+    sql = "SELECT query_id, document_id, shown, whole FROM relabeling_progress WHERE plan_id = ?"
+    return {(row[0], row[1]): _Asked(*row[2:]) for row in cursor.execute(sql, [plan_id]).fetchall()}
 
 
 def _judged_later(cursor: Cursor, plan_id: str, judged: Iterable[JudgedPair]) -> dict[Pair, _Judged]:
     """What was true of pairs after a plan: what the next opened plan found, else what is true now."""
     found = {
-        one.pair: _Judged(one.consensus.grade, one.read_hash, one.guide_hash, frozenset(one.annotators))
+        one.pair: _Judged(*one.consensus[2:4], one.read_hash, one.guide_hash, frozenset(one.annotators))
         for one in judged
     }
     opened = sorted((row.quarter, row.plan_id) for row in list_plans(cursor) if row.round_id is not None)
@@ -223,7 +256,7 @@ def _of_round(cursor: Cursor, round_id: str) -> dict[Pair, _Judged]:
         votes.setdefault(key, Counter()).update([grade] if grade is not None else [])
         rest.setdefault(key, (version, guide, set()))[2].add(who)
     return {
-        key: _Judged(settle(votes[key])[0], version, guide, frozenset(people))
+        key: _Judged(*settle(votes[key]), version, guide, frozenset(people))
         for key, (version, guide, people) in rest.items()
     }
 

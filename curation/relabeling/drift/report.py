@@ -16,7 +16,14 @@ from curation.relabeling.drift.figures import (
     wrong_labels,
 )
 from curation.relabeling.drift.past_evaluations import OrderChange, stored_orders
-from curation.relabeling.drift.regraded_pairs import Regraded, RegradedPair, read_campaigns, read_regraded
+from curation.relabeling.drift.regraded_pairs import (
+    DISPUTED_NOW,
+    NOT_WHOLE,
+    Regraded,
+    RegradedPair,
+    read_campaigns,
+    read_regraded,
+)
 from curation.relabeling.plan.stored import find_plan
 from curation.store import Store
 
@@ -28,7 +35,9 @@ class DriftReport:
     Attributes
     ----------
     name: the plan's quarter, or both rounds.
+    planned, judged: pairs that were to be judged again, and those that everybody who was asked has judged.
     pairs: with both grades; changed: with another one.
+    disputed: judged, but the new votes disagree. open: not judged yet.
     confusion: pairs by old (row) and new grade (column), in the order of the scale.
     by_type, by_tag, by_part: groups of the pairs; a pair has one type and part, and any tags.
     causes: causes and people, tested over all re-labelings up to this one.
@@ -42,6 +51,10 @@ class DriftReport:
     name: str
     plan_id: str | None
     scale: tuple[int, ...]
+    planned: int
+    judged: int
+    disputed: int
+    open: int
     pairs: int
     changed: int
     overall: DriftRow
@@ -113,6 +126,10 @@ def _report(
         name=name,
         plan_id=plan_id,
         scale=grades,
+        planned=found.planned,
+        judged=found.judged,
+        disputed=found.left_out.get(DISPUTED_NOW, 0),
+        open=found.left_out.get(NOT_WHOLE, 0),
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),
         overall=drift_row("all", pairs, grades),
@@ -121,7 +138,7 @@ def _report(
         by_tag=rows(sorted({one for own in tags for one in own}), tags),
         by_part=rows(("random", "due", "stale", "control"), parts),
         causes=drift_causes(found.votes if pairs else ()),
-        wrong=wrong_labels(pairs, frame) if drawn else None,
+        wrong=wrong_labels(pairs, frame, found.open) if drawn else None,
         orders=tuple(orders),
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),
         sealed=sum(pair.query_id in sealed for pair in pairs),

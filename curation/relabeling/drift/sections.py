@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from curation.relabeling.drift.causes import CauseRow, PersonRow, VoteCount, named
-from curation.relabeling.drift.figures import DriftFigure, DriftRow
+from curation.relabeling.drift.figures import DriftFigure, DriftRow, WrongLabels
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
 from curation.text import amount, decimal, p_cell, p_text, percent
@@ -25,11 +25,12 @@ def drift_page(report: DriftReport, limit: int = LIMIT) -> str:
 def drift_findings(report: DriftReport) -> list[str]:
     """What a reader wants to know first."""
     if not report.pairs:
-        return ["No pair has both an old and a new grade yet.", *_orders_told(report)]
+        return [_judged_told(report), *_orders_told(report)]
     sentences = [
+        _judged_told(report),
         f"{report.changed:,} of {amount(report.pairs, 'pair')} have another grade. The same grade: "
         f"{_figure_text(report.overall.same, share=True)}; kappa {_figure_text(report.overall.kappa)}, "
-        f"quadratic kappa {_figure_text(report.overall.quadratic)}."
+        f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
     ]
     if report.wrong is not None:
         sentences.append(_wrong_told(report))
@@ -41,6 +42,17 @@ def drift_findings(report: DriftReport) -> list[str]:
             "list of pairs does not name them."
         )
     return sentences
+
+
+def _judged_told(report: DriftReport) -> str:
+    """How many pairs were judged again, how many of them can be compared, and what is open."""
+    disputed = f"{report.disputed:,} disputed"
+    if report.disputed and report.plan_id:
+        disputed += ", with the old grade until a reviewer decides"
+    return (
+        f"Of {amount(report.planned, 'pair')}, {report.judged:,} are judged again: {report.pairs:,} "
+        f"comparable, {disputed}; {report.open:,} are not judged yet."
+    )
 
 
 def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
@@ -100,7 +112,18 @@ def _wrong_told(report: DriftReport) -> str:
         f"Of the whole set, {percent(wrong.share, 1)} would get another grade "
         f"({percent(wrong.low, 1)} to {percent(wrong.high, 1)}, "
         f"from {amount(wrong.pairs, 'pair')} drawn at random): about {wrong.wrong:,} of "
-        f"{amount(wrong.population, 'pair')}."
+        f"{amount(wrong.population, 'pair')}.{_bounds_told(wrong)}"
+    )
+
+
+def _bounds_told(wrong: WrongLabels) -> str:
+    """What the pairs without a new grade can make of the share."""
+    if not wrong.open:
+        return ""
+    return (
+        f" {amount(wrong.open, 'more drawn pair has', 'more drawn pairs have')} no new grade: with none of "
+        f"them changed it is {percent(wrong.least, 1)}, with all of them {percent(wrong.most, 1)}; both "
+        f"intervals together are {percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
     )
 
 
