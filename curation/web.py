@@ -1,19 +1,169 @@
-"""One request to another server, without following redirects and with a deadline for the whole answer.
+"""Requests to other servers: no redirect is followed, an answer has a deadline and a largest size.
 
 The client is urllib's: httpx2's timeouts are for each byte, so of a head sent byte by byte it waits 7 s under
 a timeout of 0.5 s.
+
+    timed out, not reached, HTTP 408, 425, 429, 5xx  sent again, `Patience.attempts` times in all; the wait
+                                                     doubles, or is what Retry-After says
+    HTTP 401, 403, 404, 405 or a redirect            no request can succeed: address or key are wrong
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ssl
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
-from http.client import HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from io import BufferedReader, RawIOBase
 from socket import socket
+from threading import Event
 from time import monotonic
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+
+T = TypeVar("T")
+TIMED_OUT = "no answer in time"
+NOT_REACHED = "the server was not reached"
+UNTRUSTED = "the certificate of its host is not trusted"
+_NEVER = frozenset({401, 403, 404, 405})
+_AGAIN = frozenset({408, 425, 429})
+_SAID = 10_000
+"""Bytes of an error's body."""
+
+
+class Patience(NamedTuple):
+    """How long an answer is waited for, and how often it is asked for.
+
+    Attributes
+    ----------
+    seconds: for one answer as a whole, from the request to the last byte.
+    attempts: of one call, the first included.
+    first_wait, longest_wait: seconds between two of them; a longer Retry-After ends the work.
+    """
+
+    seconds: float = 120.0
+    attempts: int = 4
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+
+
+class Fault(NamedTuple):
+    """Why a request got no answer.
+
+    Attributes
+    ----------
+    wait: seconds that the server asks for; None: it does not say.
+    ends_work: whether further requests would meet the same.
+    """
+
+    reason: str
+    wait: float | None = None
+    ends_work: bool = False
+
+
+class WebAnswer(NamedTuple):
+    """What a server answered; of a status other than success it is the beginning."""
+
+    status: int
+    body: bytes
+    wait: float | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether no other request can succeed."""
+        return self.status in _NEVER or 300 <= self.status < 400
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it may help to ask again."""
+        return self.status in _AGAIN or self.status >= 500
+
+
+def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
+    """One request: what the server answers, or why there is no answer."""
+    try:
+        return WebAnswer(200, _received(request, seconds, most))
+    except HTTPError as error:
+        with error:
+            return WebAnswer(error.code, _beginning(error), _retry_after(error.headers.get("Retry-After")))
+    except TimeoutError:
+        return Fault(TIMED_OUT)
+    except URLError as error:
+        if isinstance(error.reason, ssl.SSLCertVerificationError):
+            return Fault(UNTRUSTED, ends_work=True)
+        return Fault(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
+    except (OSError, HTTPException):
+        return Fault(NOT_REACHED)
+
+
+def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -> tuple[T | Fault, int]:
+    """Ask until there is no fault, the attempts are spent or `stop` is set; and how often it was asked."""
+    wait, fault = patience.first_wait, Fault("stopped before it was asked")
+    for attempt in range(1, patience.attempts + 1):
+        if stop.is_set():
+            return fault, attempt - 1
+        found = ask()
+        if not isinstance(found, Fault):
+            return found, attempt
+        fault, pause = found, wait if found.wait is None else found.wait
+        if pause > patience.longest_wait:
+            fault = fault._replace(ends_work=True)
+        if fault.ends_work:
+            return fault, attempt
+        if attempt < patience.attempts:
+            stop.wait(pause)
+            wait = min(2 * wait, patience.longest_wait)
+    return fault, patience.attempts
+
+
+def address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
+    """What is wrong with the address in a variable; it is not repeated, for it may hold a key."""
+    try:
+        parts = urlsplit(url)
+        found = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return [f"{name} is no address; expected one such as {example}."]
+    if not found or not url.isascii() or not url.isprintable() or " " in url:
+        return [f"{name} is no address of http or https; expected one such as {example}."]
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        return [
+            f"{name} has a name, a password or parameters in it; expected the address alone, the key in "
+            f"{key_name}."
+        ]
+    return []
+
+
+def key_problems(name: str, key: str) -> list[str]:
+    """What is wrong with the key in a variable; it is not repeated."""
+    if key.isascii() and key.isprintable() and " " not in key:
+        return []
+    return [f"{name} holds characters that no key has: spaces, line breaks or accents."]
+
+
+def _beginning(error: HTTPError) -> bytes:
+    try:
+        return error.read(_SAID)
+    except (OSError, HTTPException):
+        return b""
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds to wait, from a number or a date; None where there is neither."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if seconds == seconds else None
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int) -> bytes:
@@ -24,6 +174,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, most
     HTTPError, URLError, OSError, HTTPException: as urllib; a redirect is an HTTPError.
     """
     request = Request(url, body, dict(headers), method="POST")  # noqa: S310  http or https, checked before
+    return _received(request, seconds, most)
+
+
+def _received(request: Request, seconds: float, most: int) -> bytes:
     with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
         found: bytes = response.read(most + 1)
         return found

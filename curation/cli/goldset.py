@@ -53,7 +53,7 @@ By = Annotated[
 
 STEPS = {
     "Set up": ["init", "status", "guide", "demo"],
-    "Import": ["import"],
+    "Import": ["import", "engine"],
     "Sample queries": ["sample", "query", "tags", "coverage"],
     "Pool documents": ["pool", "contributions", "negatives"],
     "People and rounds": ["annotator", "round", "practice"],

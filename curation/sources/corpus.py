@@ -18,7 +18,7 @@ import pyarrow as pa
 from curation.errors import RefusedError
 from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
-from curation.files.records import Record, Records, beir_file
+from curation.files.records import Records, beir_file
 from curation.files.values import metadata_json, text_of
 from curation.progress import Progress, silent
 from curation.store import (
@@ -32,7 +32,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import count_versions, snapshot_versions, version_hashes
+from curation.store.documents import HELD, count_versions, is_held, snapshot_versions, version_hashes
 from curation.text import digest
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
@@ -69,12 +69,16 @@ class CorpusImport:
     shown: str = ""
 
 
-class _HeldVersions(NamedTuple):
-    """What the project holds: the snapshot in force with its versions by document id, and all versions."""
+class KnownVersions(NamedTuple):
+    """What the project has: the snapshot in force with its versions by document id, and all versions.
+
+    held: engines brought all documents of the snapshot.
+    """
 
     snapshot: str | None
     versions: dict[str, str]
     hashes: frozenset[str]
+    held: bool
 
 
 class _Said(NamedTuple):
@@ -117,7 +121,7 @@ class _Taken:
     def pack(self) -> None:
         """Make rows of the documents that are kept: they need less memory."""
         if self.new:
-            self.batches.append(_table(self.new))
+            self.batches.append(document_rows(self.new))
             self.new.clear()
 
 
@@ -157,7 +161,7 @@ def import_corpus_files(
     RefusedError: another process changed the corpus meanwhile.
     """
     with store.reading() as cursor:
-        held = _held(cursor)
+        held = known_versions(cursor)
     taken = _Taken([path for path, _ in files], held.hashes)
     for path, layout in files:
         _read(Records(path, layout, progress), fields or CorpusFields(), taken)
@@ -165,10 +169,10 @@ def import_corpus_files(
     versions = dict(held.versions) if add else {}
     versions.update({document_id: said.version for document_id, said in taken.versions.items()})
     result = _compare(held, versions, taken)
-    if result.is_new:
+    is_part = add and held.held
+    if result.is_new or held.held != is_part:
         with store.transaction(appends=True) as cursor:
-            _refuse_changed_meanwhile(cursor, held)
-            _write(cursor, result.snapshot, versions, taken.batches, taken.source)
+            write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
             detail = {"source": taken.source, "snapshot": result.snapshot, "added": result.added}
             detail |= {"changed": result.changed, "removed": result.removed, "left_out": result.left_out}
             record_event(cursor, "import corpus", detail, author)
@@ -199,9 +203,11 @@ def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
     return used
 
 
-def _held(cursor: Cursor) -> _HeldVersions:
+def known_versions(cursor: Cursor) -> KnownVersions:
+    """The versions that the project has."""
     snapshot = get_setting(cursor, "corpus")
-    return _HeldVersions(snapshot, snapshot_versions(cursor, snapshot), version_hashes(cursor))
+    versions = snapshot_versions(cursor, snapshot)
+    return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
 def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
@@ -211,7 +217,7 @@ def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
     taken.sources.append(records.source)
     taken.units.append(records.unit)
     for record in records:
-        document = _document(record, fields)
+        document = document_of(record.fields, fields)
         if not document.document_id:
             taken.left_out["no id"] += 1
         elif not document.text:
@@ -227,8 +233,8 @@ def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
     taken.fields.append(fields)
 
 
-def _document(record: Record, fields: CorpusFields) -> Document:
-    values = record.fields
+def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
+    """The document that a record's values are; what no field names is metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date, fields.group}
     document = Document(
         document_id=text_of(values.get(fields.id or "")).strip(),
@@ -266,12 +272,13 @@ def _is_first(document: Document, line: int, taken: _Taken, records: Records) ->
     return False
 
 
-def _table(documents: list[Document]) -> pa.Table:
+def document_rows(documents: Sequence[Document]) -> pa.Table:
+    """Documents as rows to write."""
     columns = map(list, zip(*documents, strict=True))
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def _compare(held: _HeldVersions, versions: Mapping[str, str], taken: _Taken) -> CorpusImport:
+def _compare(held: KnownVersions, versions: Mapping[str, str], taken: _Taken) -> CorpusImport:
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -291,7 +298,34 @@ def _compare(held: _HeldVersions, versions: Mapping[str, str], taken: _Taken) ->
     )
 
 
-def _refuse_changed_meanwhile(cursor: Cursor, held: _HeldVersions) -> None:
+def write_corpus(
+    cursor: Cursor,
+    before: KnownVersions,
+    versions: Mapping[str, str],
+    batches: Iterable[pa.Table],
+    source: str,
+    held: bool,
+) -> str:
+    """Put a snapshot in force, with the versions of `batches`, which are new; returns its id.
+
+    Parameters
+    ----------
+    before: what the project had when this was worked out.
+    held: engines brought all of it.
+
+    Raises
+    ------
+    RefusedError: another process changed the corpus meanwhile.
+    """
+    _refuse_changed_meanwhile(cursor, before)
+    snapshot = snapshot_id_of(versions)
+    _write(cursor, snapshot, versions, batches, source)
+    if held or before.held:
+        put_setting(cursor, HELD, snapshot if held else "")
+    return snapshot
+
+
+def _refuse_changed_meanwhile(cursor: Cursor, held: KnownVersions) -> None:
     if get_setting(cursor, "corpus") != held.snapshot or count_versions(cursor) != len(held.hashes):
         raise RefusedError(
             "Another import changed the corpus meanwhile; nothing was written. Run this one again."

@@ -36,7 +36,7 @@ from curation.store.documents import current_snapshot, snapshot_versions
 from curation.text import canonical_json, digest
 
 REPEATED = "a document again for the same query"
-_NAME = re.compile(r"[\w.+-]+")
+_NAME = re.compile(r"[\w.+@-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
 
 
@@ -99,11 +99,7 @@ def import_run(
     InputError: the name or the file cannot be used; all problems of the file together.
     RefusedError: there is no corpus, or another run has the name.
     """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot name a run: a pool calls it run:NAME in a list.",
-            way_out="Use letters, digits, dots, dashes and underscores, such as --name bm25-tuned.",
-        )
+    check_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
@@ -111,10 +107,9 @@ def import_run(
     known = with_topics(known, topics, progress)
     reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
     entries = reader.read()
-    run_id = digest("run", name, [entry[1:] for entry in entries])
-    rows = [entry._replace(run_id=run_id) for entry in entries]
+    run_id, rows = identified(name, entries)
     with store.transaction(appends=True) as cursor:
-        is_new = _keep(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out), author)
+        is_new = keep_run(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out), author)
     return RunImport(
         *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),
         *(file.format, file.fields, reader.unordered, reader.against_scores, reader.gaps),
@@ -122,10 +117,29 @@ def import_run(
     )
 
 
-def _keep(
+def check_name(name: str) -> None:
+    """Refuse what cannot name a run.
+
+    Raises
+    ------
+    InputError: it has other signs than those that a list of systems can have.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot name a run: a pool calls it run:NAME in a list.",
+            way_out="Use letters, digits, dots, dashes, underscores and @, such as --name bm25-tuned.",
+        )
+
+
+def keep_run(
     cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
 ) -> bool:
-    """Write a run; False where it is there already."""
+    """Write a run; False where it is there already.
+
+    Raises
+    ------
+    RefusedError: another run has its name.
+    """
     held = {known.name: known for known in stored_runs(cursor)}.get(run.name)
     if held is not None and held.run_id != run.run_id:
         raise RefusedError(
@@ -139,6 +153,12 @@ def _keep(
             cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out}, author
         )
     return held is None
+
+
+def identified(name: str, entries: Sequence[RunEntry]) -> tuple[str, list[RunEntry]]:
+    """The id of a run of that name, and its entries with it."""
+    run_id = digest("run", name, [entry[1:] for entry in entries])
+    return run_id, [entry._replace(run_id=run_id) for entry in entries]
 
 
 class _RunReader:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from curation.errors import RefusedError
 from curation.store.database import fetch
 from curation.store.files import Cursor
 from curation.store.rows import Document
@@ -28,6 +29,8 @@ _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 
 
+HELD = "held"
+"""The setting that names the snapshot in force where engines brought all of it."""
 FEW = 500
 """So many documents the engine finds by the table's key; of more it reads the whole table."""
 BEGINNING = 90
@@ -65,6 +68,25 @@ def current_snapshot(cursor: Cursor) -> str:
     """
     missing = "The project has no corpus yet. Import one first."
     return require_setting(cursor, "corpus", missing, "`goldset import corpus PATH` does.")
+
+
+def is_held(cursor: Cursor) -> bool:
+    """Whether the corpus in force has only the documents that engines brought."""
+    return get_setting(cursor, HELD) == (get_setting(cursor, "corpus") or "none")
+
+
+def refuse_held(cursor: Cursor, what: str) -> None:
+    """Refuse what needs the whole corpus, where the project has a part of it.
+
+    Raises
+    ------
+    RefusedError: the corpus in force has only the documents that engines brought.
+    """
+    if is_held(cursor):
+        raise RefusedError(
+            f"Not possible on documents that engines brought: {what} would take them for the whole corpus. "
+            "Ask the engine instead, as with --systems engine:NAME, or import the whole corpus."
+        )
 
 
 def current_corpus(cursor: Cursor) -> list[Document]:

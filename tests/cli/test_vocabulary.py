@@ -44,6 +44,7 @@ SHARED = {
     "--id-field": ("field with the", "str"),
     "--json": ("one json object", "bool"),
     "--judge": ("judge", "str"),
+    "--kind": ("kind of", "str"),
     "--license": ("licence of the data set", "str"),
     "--limit": ("rows to show; 0: all. --json has all.", "int"),
     "--model": ("model", "str"),
@@ -99,7 +100,7 @@ ALONE = set(
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
-    --information-need-field --keep --kind --known-rows --label-draws --ladder --largest-group --log-json
+    --information-need-field --keep --known-rows --label-draws --ladder --largest-group --log-json
     --lists
     --markup --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents
     --min-f1

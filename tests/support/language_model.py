@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from curation.coverage.language_model.answers import Asking
-from curation.coverage.language_model.chat import Patience, find_endpoint
+from curation.coverage.language_model.chat import find_endpoint
+from curation.web import Patience
 
 KEY = "sk-a-key-that-nobody-may-see"
 MODEL = "model-of-the-test"

@@ -23,10 +23,11 @@ from math import ceil
 from threading import Event, Semaphore
 from typing import Any, NamedTuple
 
-from curation.coverage.language_model.chat import ModelEndpoint, ModelReply, Patience, TokenPrices, chat
+from curation.coverage.language_model.chat import ModelEndpoint, ModelReply, TokenPrices, chat
 from curation.progress import Progress, silent
 from curation.store import Cursor, Store, append, fetch, utc_now
 from curation.text import canonical_json, digest
+from curation.web import Patience
 
 
 class MalformedAnswerError(ValueError):

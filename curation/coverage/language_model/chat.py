@@ -9,11 +9,10 @@ A project stores the model's name with what the model answered, and neither addr
 
 One chat with a language model: asked over HTTP, and again where that can help, within stated bounds.
 
-    timed out, not reached, HTTP 408, 425, 429, 5xx  asked again, `Patience.attempts` times in all; the wait
-                                                     doubles, or is what Retry-After says
-    HTTP 401, 403, 404, 405 or a redirect            no call can succeed: refused at once
-    any other status                                 this call is rejected: asking again cannot help
-    an answer that is none, or a refusal             returned as such: it may have been paid
+    no answer yet                         asked again, as `curation.web` says
+    no call can succeed                   refused at once
+    any other status                      this call is rejected: asking again cannot help
+    an answer that is none, or a refusal  returned as such: it may have been paid
 
 Nothing that the endpoint says is passed on before the key is taken out of it.
 """
@@ -22,20 +21,15 @@ from __future__ import annotations
 
 import json
 import os
-import ssl
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException
 from threading import Event, Semaphore
 from typing import Any, Literal, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.request import Request
 
 from pydantic import SecretStr
 
 from curation.errors import InputError, RefusedError, refuse_problems
-from curation.web import post
+from curation.web import UNTRUSTED, Fault, Patience, address_problems, keep_asking, key_problems, send
 
 URL, MODEL, KEY, PRICES = "GOLDSET_LLM_URL", "GOLDSET_LLM_MODEL", "GOLDSET_LLM_KEY", "GOLDSET_LLM_PRICES"
 ROUTE = "/chat/completions"
@@ -114,29 +108,11 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     url, key = _value(environment, URL), _value(environment, KEY)
     problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
     if url:
-        problems += _of_address(url)
-    if not key.isascii() or not key.isprintable() or " " in key:
-        problems.append(f"{KEY} holds characters that no key has: spaces, line breaks or accents.")
-    refuse_problems(problems, way_out=WAY_OUT)
+        problems += address_problems(URL, url, KEY, "https://host/v1")
+    refuse_problems([*problems, *key_problems(KEY, key)], way_out=WAY_OUT)
     route = url.rstrip("/")
     route = route if route.endswith(ROUTE) else route + ROUTE
     return ModelEndpoint(route, model_name(environment), SecretStr(key), prices_set(environment))
-
-
-def _of_address(url: str) -> list[str]:
-    """What is wrong with an address; it is not repeated where it may hold a key."""
-    try:
-        parts = urlsplit(url)
-        found = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return [f"{URL} is no address; expected one such as https://host/v1."]
-    if not found or not url.isascii() or not url.isprintable() or " " in url:
-        return [f"{URL} is no address of http or https; expected one such as https://host/v1."]
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        return [
-            f"{URL} has a name, a password or parameters in it; expected the address alone, the key in {KEY}."
-        ]
-    return []
 
 
 def _value(environment: Mapping[str, str] | None, name: str) -> str:
@@ -145,34 +121,13 @@ def _value(environment: Mapping[str, str] | None, name: str) -> str:
 
 LARGEST = 4_000_000
 """Bytes of an answer."""
-_NEVER = frozenset({401, 403, 404, 405})
-_AGAIN = frozenset({408, 425, 429})
 
-TIMED_OUT = "no answer in time"
-NOT_REACHED = "the endpoint was not reached"
 RATE_LIMIT = "the endpoint's rate limit"
 FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
-STOPPED = "stopped before it was asked"
 SPENT = "the limit of requests was reached"
 
 ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
-
-
-class Patience(NamedTuple):
-    """How long an answer is waited for, and how often it is asked for.
-
-    Attributes
-    ----------
-    seconds: for one answer as a whole, from the request to the last byte.
-    attempts: of one call, the first included.
-    first_wait, longest_wait: seconds between two of them; a longer Retry-After ends the work.
-    """
-
-    seconds: float = 120.0
-    attempts: int = 4
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
 
 
 class ModelReply(NamedTuple):
@@ -195,13 +150,6 @@ class ModelReply(NamedTuple):
     ends_work: bool = False
 
 
-class _Fault(NamedTuple):
-    """Why a request got no answer; `wait`: seconds that the endpoint asks for, None: it does not say."""
-
-    reason: str
-    wait: float | None = None
-
-
 def chat(
     endpoint: ModelEndpoint,
     messages: Sequence[Mapping[str, str]],
@@ -215,92 +163,52 @@ def chat(
     ------
     RefusedError: the endpoint takes no such call: key, address or model are wrong.
     """
-    fault, wait = _Fault(STOPPED), patience.first_wait
-    for attempt in range(1, patience.attempts + 1):
-        if stop.is_set():
-            return ModelReply("none", STOPPED, requests=attempt - 1)
+
+    def once() -> ModelReply | Fault:
         if allowed is not None and not allowed.acquire(blocking=False):
-            return ModelReply("none", SPENT, requests=attempt - 1, ends_work=True)
-        found = _ask(endpoint, messages, patience.seconds)
-        if isinstance(found, ModelReply):
-            return found._replace(requests=attempt)
-        fault = found
-        pause = wait if fault.wait is None else fault.wait
-        if pause > patience.longest_wait:
-            return ModelReply("none", fault.reason, requests=attempt, ends_work=True)
-        if attempt < patience.attempts:
-            stop.wait(pause)
-            wait = min(2 * wait, patience.longest_wait)
-    return ModelReply("none", fault.reason, requests=patience.attempts)
+            return ModelReply("none", SPENT, requests=0, ends_work=True)
+        return _ask(endpoint, messages, patience.seconds)
+
+    found, sent = keep_asking(once, patience, stop)
+    if isinstance(found, Fault):
+        return ModelReply("none", found.reason, requests=sent, ends_work=found.ends_work)
+    return found._replace(requests=sent - (found.requests == 0))
 
 
 def _ask(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
-) -> ModelReply | _Fault:
+) -> ModelReply | Fault:
     """One request: a reply, or why there was none."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldset"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
-    try:
-        found = post(endpoint.url, body, headers, seconds, LARGEST)
-        return _read_reply(endpoint, found if len(found) <= LARGEST else b"")
-    except HTTPError as error:
-        with error:
-            return _status(endpoint, error)
-    except TimeoutError:
-        return _Fault(TIMED_OUT)
-    except URLError as error:
-        if isinstance(error.reason, ssl.SSLCertVerificationError):
-            raise RefusedError(
-                f"The certificate of the language model's host is not trusted: {URL}."
-            ) from None
-        return _Fault(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
-    except (OSError, HTTPException):
-        return _Fault(NOT_REACHED)
-
-
-def _status(endpoint: ModelEndpoint, error: HTTPError) -> ModelReply | _Fault:
-    """What a status other than success means.
-
-    Raises
-    ------
-    RefusedError: no call can succeed.
-    """
-    if error.code in _NEVER or error.code < 400:
+    found = send(Request(endpoint.url, body, headers, method="POST"), seconds, LARGEST)  # noqa: S310  checked
+    if isinstance(found, Fault):
+        if found.reason == UNTRUSTED:
+            raise RefusedError(f"The certificate of the language model's host is not trusted: {URL}.")
+        return found
+    if found.status == 200:
+        return _read_reply(endpoint, found.body if len(found.body) <= LARGEST else b"")
+    if found.is_refused:
         raise RefusedError(
-            f"The language model's endpoint answered HTTP {error.code}{_said(endpoint, error)}. Check {URL}, "
-            f"the model's name and {KEY}."
+            f"The language model's endpoint answered HTTP {found.status}{_said(endpoint, found.body)}. "
+            f"Check {URL}, the model's name and {KEY}."
         )
-    if error.code in _AGAIN or error.code >= 500:
-        reason = RATE_LIMIT if error.code == 429 else FAILED.format(error.code)
-        return _Fault(reason, _retry_after(error.headers.get("Retry-After")))
-    return ModelReply("rejected", REJECTED.format(error.code))
+    if found.is_busy:
+        reason = RATE_LIMIT if found.status == 429 else FAILED.format(found.status)
+        return Fault(reason, found.wait)
+    return ModelReply("rejected", REJECTED.format(found.status))
 
 
-def _said(endpoint: ModelEndpoint, error: HTTPError) -> str:
+def _said(endpoint: ModelEndpoint, body: bytes) -> str:
     """The endpoint's own words, if it has any."""
     try:
-        said = json.loads(error.read(10_000))["error"]["message"]
-    except (OSError, HTTPException, ValueError, TypeError, LookupError):
+        said = json.loads(body)["error"]["message"]
+    except (ValueError, TypeError, LookupError):
         return ""
     words = " ".join(endpoint.without_key(str(said)).split())[:200].rstrip(".")
     return f" ({words})" if words else ""
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None where there is neither."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if seconds == seconds else None
 
 
 def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:

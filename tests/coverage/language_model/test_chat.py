@@ -31,11 +31,8 @@ from curation.coverage.language_model.answers import (
 from curation.coverage.language_model.chat import (
     FAILED,
     LARGEST,
-    NOT_REACHED,
     RATE_LIMIT,
     REJECTED,
-    TIMED_OUT,
-    Patience,
     TokenPrices,
     chat,
     find_endpoint,
@@ -43,6 +40,7 @@ from curation.coverage.language_model.chat import (
 )
 from curation.errors import InputError, RefusedError
 from curation.store import Store
+from curation.web import NOT_REACHED, TIMED_OUT, Patience
 from tests.support.language_model import KEY, MODEL, QUICK, Fault, ServedModel, completion, model
 from tests.support.projects import rows_of
 

@@ -1,0 +1,94 @@
+"""`goldset engine`: the search engines that a team runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, command_group, project_store
+from curation.cli.output import emit, say, table
+
+if TYPE_CHECKING:
+    from curation.engines.trial import EngineTrial
+
+engine = command_group("engine", "Add search engines that answer over HTTP, and try them.")
+
+EngineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")]
+
+
+@engine.command("add")
+def engine_add(
+    name: EngineName,
+    file: Annotated[Path, typer.Argument(help="A YAML file with what is other than the kind's template.")],
+    kind: Annotated[
+        str, typer.Option(help="Kind of engine: opensearch, solr, vespa, typesense, or http for any other.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Add an engine: how it is asked, and where its answers have ids, scores and fields. Nothing is sent.
+
+    Its address is the variable GOLDSET_ENGINE_NAME_URL, its key GOLDSET_ENGINE_NAME_KEY, with its name in
+    capitals. Neither is stored. Adding it again with another file replaces the template; runs keep theirs.
+
+    \b
+    Examples:
+      goldset engine add shop --kind opensearch shop.yaml
+      goldset engine add page --kind http search-page.yaml
+    """
+    from curation.engines.stored import add_engine
+
+    found = add_engine(project_store(), name, kind, file)
+    done = "is added" if found.is_new else "is as it was"
+    emit(
+        as_json,
+        found,
+        f"The engine {name} ({kind}) {done}. Set GOLDSET_ENGINE_{name.upper()}_URL, and _KEY where it needs "
+        f'one. Then: goldset engine try {name} "some query"',
+    )
+
+
+@engine.command("try")
+def engine_try(
+    name: EngineName,
+    query: Annotated[str, typer.Argument(help="Text to search for. It is sent redacted.")],
+    depth: Annotated[int, typer.Option(min=1, help="Documents to ask for.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Ask an engine once, and show the request, the hits and the first document. Nothing is stored.
+
+    \b
+    Examples:
+      goldset engine try shop "red shoes"
+      goldset engine try shop "red shoes" --depth 3 --json
+    """
+    from curation.engines.trial import try_engine
+
+    found = try_engine(project_store(), name, query, depth)
+    emit(as_json, found, lambda: _show(found))
+
+
+@engine.command("list")
+def engine_list(as_json: Json = False) -> None:
+    """List the engines of the project.
+
+    \b
+    Examples:
+      goldset engine list
+    """
+    from curation.engines.stored import stored_engines
+
+    with project_store().reading() as cursor:
+        found = stored_engines(cursor)
+    rows = [(one.name, one.kind, one.template.template_hash[:8]) for one in found]
+    shown = [(one.name, one.kind, one.template.model_dump(mode="json")) for one in found]
+    emit(as_json, {"engines": shown}, lambda: table("Engines", ["engine", "kind", "template"], rows))
+
+
+def _show(found: EngineTrial) -> None:
+    say(f"{found.request.method} {found.request.path}", *([found.request.body] if found.request.body else []))
+    rows = [(place, hit.document_id, hit.score, hit.title) for place, hit in enumerate(found.hits, 1)]
+    table(f"Hits of {found.host}, {found.seconds:.3f} s", ["place", "id", "score", "title"], rows)
+    say(*found.sentences)
+    table("The first document", ["field", "begins"], list(found.fields.items()))

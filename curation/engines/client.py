@@ -1,0 +1,285 @@
+"""One engine over HTTP: a list for a query, documents by id, and ids in a random order.
+
+    GOLDSET_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
+    GOLDSET_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
+
+NAME is the engine's name in capitals. Both are read when something is sent, and are in nothing that is stored
+or shown; an answer that repeats the key is read without it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Event
+from time import monotonic, perf_counter
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import Request
+
+from pydantic import SecretStr
+
+from curation.engines.template import (
+    MISSING,
+    EngineRequest,
+    EngineTemplate,
+    WebCall,
+    differing,
+    paths_in,
+    require_at,
+    value_at,
+)
+from curation.errors import InputError, RefusedError, refuse_problems
+from curation.files.values import text_of
+from curation.text import amount
+from curation.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
+
+LARGEST = 64_000_000
+"""Bytes of an answer."""
+PATIENCE = Patience(seconds=30.0)
+RATE = 10.0
+"""Requests a second, where nobody says another rate."""
+_SHORT = 8
+"""A key of fewer characters is left in answers: it would be in many words."""
+
+
+class Engine(NamedTuple):
+    """An engine as it is stored."""
+
+    name: str
+    kind: str
+    template: EngineTemplate
+
+
+class EngineList(NamedTuple):
+    """What an engine has for a query: ids and scores, best first.
+
+    Attributes
+    ----------
+    scores: none where the template says no path of them.
+    seconds: from the request to the last byte, of the attempt that was answered.
+    incomplete: why the answer is not whole, so that its list is none; '' where it is.
+    """
+
+    ids: list[str]
+    scores: list[float] | None
+    seconds: float
+    incomplete: str = ""
+
+
+class EngineDocument(NamedTuple):
+    """A document as an engine has it: its id and its fields."""
+
+    document_id: str
+    source: Mapping[str, Any]
+
+
+class RejectedQueryError(RefusedError):
+    """The engine rejected one request; others may succeed."""
+
+
+class Pace:
+    """Keeps requests to a rate, so many a second."""
+
+    def __init__(self, rate: float) -> None:
+        self._step, self._next = 1 / rate, monotonic()
+
+    def wait(self) -> None:
+        """Wait until the next request may be sent."""
+        Event().wait(max(0.0, self._next - monotonic()))
+        self._next = max(self._next, monotonic()) + self._step
+
+
+class EngineClient:
+    """An engine with its address and key, both from the environment.
+
+    Raises
+    ------
+    InputError: the address is missing, or one of the values cannot be used; neither is repeated.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        rate: float = RATE,
+        patience: Patience = PATIENCE,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        given = os.environ if environment is None else environment
+        self.url_name, key_name = (f"GOLDSET_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY"))
+        url, key = (given.get(name, "").strip() for name in (self.url_name, key_name))
+        example = "https://search.example.org"
+        problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
+        if url:
+            problems += address_problems(self.url_name, url, key_name, example)
+        refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
+        self.engine, self._patience, self._pace = engine, patience, Pace(rate)
+        self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
+
+    @property
+    def host(self) -> str:
+        """The host that is asked."""
+        return urlsplit(self._url).hostname or ""
+
+    def search(self, text: str, depth: int) -> EngineList:
+        """The list for a query, as long as the engine has it, `depth` places at most.
+
+        Raises
+        ------
+        RejectedQueryError: the engine rejected this request.
+        RefusedError: there is no answer.
+        InputError: the answer has not what the template says, or an id twice.
+        """
+        template = self.engine.template
+        call = template.call(template.search, query=text, depth=depth)
+        return self._list(call, template.search, depth, f"the query {text!r}")
+
+    def random_ids(self, seed: int, depth: int) -> list[str]:
+        """Ids of documents in the random order of a seed; see `search` for the errors.
+
+        Raises
+        ------
+        RefusedError: the template has no `random`, or the answer is not whole.
+        """
+        template = self.engine.template
+        if template.random is None:
+            raise RefusedError(
+                f"The engine {self.engine.name!r} has no template `random`, and documents cannot be drawn "
+                "without one. Add it, name a file with all its ids with --ids, or draw none with "
+                "--random-negatives 0."
+            )
+        call = template.call(template.random, seed=seed, depth=depth)
+        found = self._list(call, template.random, depth, "random documents")
+        if found.incomplete:
+            raise RefusedError(f"{self._named} gave no whole answer ({found.incomplete}).")
+        return found.ids
+
+    def documents(self, ids: Sequence[str]) -> Iterator[EngineDocument]:
+        """The documents of these ids that the engine has; see `search` for the errors."""
+        request = self.engine.template.documents
+        single = "{id}" in f"{request.path}{request.params}{request.body}"
+        size = 1 if single else request.batch
+        for start in range(0, len(ids), size):
+            asked = list(ids[start : start + size])
+            answer = self._answer(self.engine.template.call(request, ids=asked, id=asked[0]), single)
+            if single:
+                source = MISSING if answer is None else value_at(answer, request.source)
+                found = {asked[0]: source}
+            else:
+                hits = self._hits(answer, request)
+                found = {text_of(value_at(hit, request.id)): value_at(hit, request.source) for hit in hits}
+            wanted = set(asked)
+            for document_id, source in found.items():
+                if document_id in wanted and isinstance(source, dict):
+                    yield EngineDocument(document_id, source)
+
+    @property
+    def _named(self) -> str:
+        return f"The engine {self.engine.name!r}"
+
+    def _list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
+        """The list of an answer; one that is not whole is asked for again."""
+        incomplete = ""
+        for _ in range(self._patience.attempts):
+            began = perf_counter()
+            answer = self._answer(call)
+            seconds = round(perf_counter() - began, 6)
+            incomplete = differing(answer, request.whole)
+            if not incomplete:
+                break
+        else:
+            return EngineList([], None, seconds, incomplete)
+        hits = self._hits(answer, request)[:depth]
+        ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
+        self._refuse_ids(ids, about)
+        if request.score is None:
+            return EngineList(ids, None, seconds)
+        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], seconds)
+
+    def _hits(self, answer: Any, request: EngineRequest) -> list[Any]:
+        if request.empty and not differing(answer, request.empty):
+            return []
+        hits = require_at(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
+        if not isinstance(hits, list):
+            raise InputError(
+                f"{self._named} has no list at {request.hits!r}. It has {', '.join(paths_in(answer))}."
+            )
+        return hits
+
+    def _refuse_ids(self, ids: Sequence[str], about: str) -> None:
+        first: dict[str, int] = {}
+        for place, document_id in enumerate(ids, 1):
+            if not document_id:
+                raise InputError(f"{self._named} has no id at place {place} for {about}.")
+            if document_id in first:
+                raise InputError(
+                    f"{self._named} has {document_id!r} twice for {about}, at the places "
+                    f"{first[document_id]} and {place}. A document has one place in a list: ask the engine "
+                    "for documents, not for their parts."
+                )
+            first[document_id] = place
+
+    def _score(self, hit: Any, path: str, about: str) -> float:
+        score = require_at(hit, path, f"A hit for {about}")
+        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+            raise InputError(
+                f"{self._named} has the score {score!r:.60} at {path!r} for {about}; expected a "
+                "finite number. Without scores, put `score: null` into the template."
+            )
+        return float(score)
+
+    def _answer(self, call: WebCall, absent: bool = False) -> Any:
+        """The JSON of an answer; None where `absent` and there is no such document."""
+        found, sent = keep_asking(lambda: self._once(call), self._patience, Event())
+        if isinstance(found, Fault):
+            raise RefusedError(
+                f"{self._named} gave no answer: {found.reason} ({amount(sent, 'request')}). "
+                f"Check {self.url_name}."
+            )
+        if absent and found.status == 404:
+            return None
+        if found.is_refused:
+            raise RefusedError(
+                f"{self._named} answered HTTP {found.status}{self._said(found)} to {call.method} "
+                f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
+            )
+        if found.status != 200:
+            raise RejectedQueryError(
+                f"{self._named} rejected a request (HTTP {found.status}{self._said(found)})."
+            )
+        if len(found.body) > LARGEST:
+            raise RefusedError(f"{self._named} answered more than 64 MB. Ask for fewer fields or documents.")
+        try:
+            return json.loads(self._without_key(found.body))
+        except (ValueError, RecursionError):
+            raise RefusedError(f"{self._named} answered what is no JSON. Check {self.url_name}.") from None
+
+    def _once(self, call: WebCall) -> WebAnswer | Fault:
+        self._pace.wait()
+        template = self.engine.template
+        headers = {"Accept": "application/json", "User-Agent": "goldset", **template.headers}
+        if key := self._key.get_secret_value():
+            headers[template.key.header] = template.key.value.replace("{key}", key)
+        body = None
+        if call.body is not None:
+            headers.setdefault("Content-Type", "application/json")
+            body = call.body.encode()
+        request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
+        found = send(request, self._patience.seconds, LARGEST)
+        if isinstance(found, WebAnswer) and found.is_busy:
+            return Fault(f"it answered HTTP {found.status}{self._said(found)}", found.wait)
+        return found
+
+    def _said(self, answer: WebAnswer) -> str:
+        """The beginning of the engine's own words."""
+        text = self._without_key(answer.body).replace(self._url, "[address]")
+        words = " ".join(text.split())[:200].rstrip(".")
+        return f": {words}" if words else ""
+
+    def _without_key(self, body: bytes) -> str:
+        key, text = self._key.get_secret_value(), body.decode("utf-8", "replace")
+        for form in {key, json.dumps(key)[1:-1]} if len(key) >= _SHORT else ():
+            text = text.replace(form, "[key]")
+        return text

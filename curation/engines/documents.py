@@ -1,0 +1,154 @@
+"""Documents that an engine is asked for by id: brought into the corpus, and fetched again later.
+
+Which fields are title and text, the template says; else they are found by their usual names, in each document
+for itself, so that a document is the same version however many are fetched with it. A corpus of nothing but
+such documents is *held*: it has what engines ranked, and no step may take it for the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from curation.engines.client import RATE, EngineClient, EngineDocument
+from curation.engines.stored import find_engine
+from curation.engines.template import MISSING, value_at
+from curation.errors import InputError, RefusedError
+from curation.files.fields import CorpusFields, column_for, file_fields
+from curation.files.values import text_of
+from curation.people.annotators import require_author
+from curation.progress import Progress, silent
+from curation.sources.corpus import (
+    KnownVersions,
+    document_of,
+    document_rows,
+    known_versions,
+    write_corpus,
+)
+from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
+from curation.text import listed
+
+_ID = "_id"
+GONE = "documents that the engine no longer has"
+NO_TEXT = "documents without title and text"
+
+
+class Brought(NamedTuple):
+    """Documents of an engine by id; those it lacks, and those without text, are left out."""
+
+    documents: dict[str, Document]
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True)
+class CorpusRefreshed:
+    """What fetching an engine's documents again did; see `CorpusImport`.
+
+    Attributes
+    ----------
+    gone: documents that are in the corpus no more, because the engine lacks them.
+    """
+
+    engine: str
+    snapshot: str
+    documents: int
+    changed: int
+    gone: int
+    unchanged: int
+
+
+def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent) -> Brought:
+    """The documents of these ids.
+
+    Raises
+    ------
+    RefusedError: there is no answer.
+    InputError: the answers have not what the template says, or no document has title or text.
+    """
+    fields, found, bare = client.engine.template.fields, dict[str, Document](), list[EngineDocument]()
+    for number, one in enumerate(client.documents(ids), 1):
+        document = _document(one, fields)
+        if document.text:
+            found[document.document_id] = document
+        else:
+            bare.append(one)
+        progress("documents", number, len(ids))
+    if bare and not found:
+        raise InputError(
+            f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
+            f"{listed(sorted(bare[0].source), 20) or 'none'}: name them under `fields` in the template."
+        )
+    left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
+    return Brought(found, {reason: count for reason, count in left_out.items() if count})
+
+
+def add_brought(cursor: Cursor, engine: str, before: KnownVersions, brought: Sequence[Document]) -> None:
+    """Put a corpus in force that has the brought documents, too; one of nothing else is held."""
+    versions = before.versions | {one.document_id: one.content_hash for one in brought}
+    _write(cursor, engine, before, versions, brought, before.held or before.snapshot is None)
+    known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
+    ids = [one.document_id for one in brought if one.document_id not in known]
+    append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
+
+
+def refresh(
+    store: Store, name: str, rate: float = RATE, progress: Progress = silent, author: str = COMMAND_LINE
+) -> CorpusRefreshed:
+    """Fetch the documents again that an engine brought: a changed one is a new version, one gone is removed.
+
+    Raises
+    ------
+    NotFoundError: there is no such engine.
+    RefusedError: it brought no document of the corpus, or there is no answer; the author is no lead.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        engine, before = find_engine(cursor, name), known_versions(cursor)
+        ids = [row[0] for row in cursor.execute(_BROUGHT, [name]).fetchall() if row[0] in before.versions]
+    if not ids:
+        raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
+    brought = bring(EngineClient(engine, rate), ids, progress).documents
+    versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
+    versions |= {document.document_id: document.content_hash for document in brought.values()}
+    changed = [one for one in brought.values() if before.versions[one.document_id] != one.content_hash]
+    gone, snapshot = len(ids) - len(brought), before.snapshot or ""
+    if gone or changed:
+        with store.transaction(appends=True) as cursor:
+            snapshot = _write(cursor, name, before, versions, changed, before.held)
+            detail = {"engine": name, "snapshot": snapshot, "changed": len(changed), "gone": gone}
+            record_event(cursor, "refresh corpus", detail, author)
+    return CorpusRefreshed(name, snapshot, len(versions), len(changed), gone, len(ids) - gone - len(changed))
+
+
+def _write(
+    cursor: Cursor,
+    engine: str,
+    before: KnownVersions,
+    versions: dict[str, str],
+    brought: Sequence[Document],
+    held: bool,
+) -> str:
+    new = sorted((one for one in brought if one.content_hash not in before.hashes), key=lambda one: one[:2])
+    return write_corpus(cursor, before, versions, [document_rows(new)], f"engine {engine}", held)
+
+
+def _document(found: EngineDocument, chosen: Any) -> Document:
+    """A document of the project; the field of its id is not kept a second time, as metadata."""
+    own = {name for name in found.source if text_of(found.source[name]) == found.document_id}
+    ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
+    unkept = own.intersection(ids) | set(chosen.leave_out)
+    values = {name: value for name, value in found.source.items() if name not in unkept}
+    columns: dict[str, Any] = {"id": _ID}
+    for field in file_fields(CorpusFields):
+        if field.name == "id":
+            continue
+        given = getattr(chosen, field.name)
+        usual = None if given else column_for(field, list(values))
+        names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
+        columns[field.name] = names if field.several else next(iter(names), None)
+        values |= {name: at for name in names if (at := value_at(found.source, name)) is not MISSING}
+    return document_of({**values, _ID: found.document_id}, CorpusFields(**columns))
+
+
+_BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
