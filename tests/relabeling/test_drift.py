@@ -198,7 +198,14 @@ def test_a_report_of_an_older_quarter_keeps_its_grades(relabeled: Store) -> None
     assert [(p.document_id, p.before, p.after) for p in again.regraded] == [
         (p.document_id, p.before, p.after) for p in first.regraded
     ]
-    assert drift_report(relabeled).name == "2027-Q1"
+    last = drift_report(relabeled)
+    assert (last.name, last.pooled_quarters) == ("2027-Q1", 2)
+    assert again.wrong is not None
+    assert last.wrong is not None
+    assert last.pooled is not None
+    assert last.pooled.pairs == again.wrong.pairs + last.wrong.pairs == 8
+    assert last.pooled.changed == again.wrong.changed + last.wrong.changed
+    assert (again.pooled, again.pooled_quarters) == (None, 1), "a later quarter is none of its year"
 
 
 def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, tmp_path: Path) -> None:

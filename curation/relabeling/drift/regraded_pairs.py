@@ -7,13 +7,13 @@ it is the one that the next plan with the pair found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from curation.guides.guide import guide_lines
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
-from curation.relabeling.staleness.calendar import JudgedPair, Pair, read_pairs
+from curation.relabeling.staleness.calendar import JudgedPair, Pair, Quarter, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
 from curation.settling.consensus import settle
 from curation.store import Cursor
@@ -77,6 +77,7 @@ class Regraded(NamedTuple):
         `after` is the old grade.
     planned, judged: pairs that were to be judged again, and those that everybody who was asked has judged.
     left_out: reason → number. votes: of all up to this one.
+    year: the re-labelings of the last four quarters that have pairs, without votes; this one is the last.
     """
 
     pairs: tuple[RegradedPair, ...]
@@ -85,6 +86,7 @@ class Regraded(NamedTuple):
     judged: int
     left_out: dict[str, int]
     votes: tuple[NewVote, ...]
+    year: tuple[Regraded, ...] = ()
 
 
 class _Judged(NamedTuple):
@@ -112,9 +114,19 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     NotFoundError: there is no such plan.
     """
     row = find_plan(cursor, plan)
-    asked, planned = _asked(cursor, row.plan_id), plan_pairs(cursor, row.plan_id)
-    judged, lines = read_pairs(cursor), guide_lines(cursor)
-    now = _judged_later(cursor, row.plan_id, judged)
+    judged, lines, first = read_pairs(cursor), guide_lines(cursor), Quarter.named(row.quarter).before(3).name
+    plans = [one for one in list_plans(cursor) if one.round_id and first <= one.quarter < row.quarter]
+    *year, found = (_of_plan(cursor, one.plan_id, judged, lines) for one in (*plans, row))
+    counted = tuple(one for one in (*year, found) if one.pairs)
+    return found._replace(votes=_plan_votes(cursor, row.quarter), year=counted)
+
+
+def _of_plan(
+    cursor: Cursor, plan_id: str, judged: Sequence[JudgedPair], lines: Mapping[str, str]
+) -> Regraded:
+    """The pairs of a plan, without votes."""
+    asked, planned = _asked(cursor, plan_id), plan_pairs(cursor, plan_id)
+    now = _judged_later(cursor, plan_id, judged)
     kinds = {one.pair: (one.type, one.tags) for one in judged}
     found: dict[bool, list[RegradedPair]] = {True: [], False: []}
     left_out: Counter[str] = Counter()
@@ -134,7 +146,7 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
         len(planned),
         sum(one.whole for one in asked.values()),
         {why: count for why, count in left_out.items() if why},
-        _plan_votes(cursor, row.quarter),
+        (),
     )
 
 

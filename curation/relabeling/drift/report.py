@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from curation.door import sealed_queries
 from curation.guides.guide import current_guide
@@ -42,6 +43,8 @@ class DriftReport:
     by_type, by_tag, by_part: groups of the pairs; a pair has one type and part, and any tags.
     causes: causes and people, tested over all re-labelings up to this one.
     wrong: the estimate for the whole set; None where no pair was drawn at random.
+    pooled: the same over the random parts of `pooled_quarters` within a year: the mean of what was wrong in
+        each, weighted by the size of the set; None with fewer than two.
     orders: what the new release does to comparisons of the same runs.
     regraded: single pairs with both grades, without those of queries that a release seals.
     sealed: pairs that figures and tables count, but that are not named.
@@ -64,6 +67,8 @@ class DriftReport:
     by_part: tuple[DriftRow, ...]
     causes: DriftCauses
     wrong: WrongLabels | None
+    pooled: WrongLabels | None
+    pooled_quarters: int
     orders: tuple[OrderChange, ...]
     regraded: tuple[RegradedPair, ...]
     sealed: int
@@ -139,8 +144,15 @@ def _report(
         by_part=rows(("random", "due", "stale", "control"), parts),
         causes=drift_causes(found.votes if pairs else ()),
         wrong=wrong_labels(pairs, frame, found.open) if drawn else None,
+        pooled=_pooled(found.year, frame),
+        pooled_quarters=len(found.year),
         orders=tuple(orders),
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),
         sealed=sum(pair.query_id in sealed for pair in pairs),
         left_out=found.left_out,
     )
+
+
+def _pooled(year: Sequence[Regraded], frame: int) -> WrongLabels | None:
+    pairs, without = ([*chain(*given)] for given in ([one.pairs for one in year], [one.open for one in year]))
+    return wrong_labels(pairs, frame, without) if len(year) > 1 else None

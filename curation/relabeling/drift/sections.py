@@ -33,7 +33,7 @@ def drift_findings(report: DriftReport) -> list[str]:
         f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
     ]
     if report.wrong is not None:
-        sentences.append(_wrong_told(report))
+        sentences += [_wrong_told(report), *_pooled_told(report)]
     sentences += _causes_told(report)
     sentences += _orders_told(report)
     if report.sealed:
@@ -125,6 +125,17 @@ def _bounds_told(wrong: WrongLabels) -> str:
         f"them changed it is {percent(wrong.least, 1)}, with all of them {percent(wrong.most, 1)}; both "
         f"intervals together are {percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
     )
+
+
+def _pooled_told(report: DriftReport) -> list[str]:
+    pooled = report.pooled
+    if pooled is None or pooled.share is None:
+        return []
+    return [
+        f"Over {report.pooled_quarters} re-labelings of a year it was {percent(pooled.share, 1)} on average "
+        f"({percent(pooled.low, 1)} to {percent(pooled.high, 1)}, from {amount(pooled.pairs, 'pair')} drawn "
+        f"at random).{_bounds_told(pooled)}"
+    ]
 
 
 def _cells(report: DriftReport) -> list[list[HeatCell]]:
