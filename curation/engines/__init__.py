@@ -7,3 +7,6 @@ environment, and are in nothing that is stored or shown.
 What an engine answered is kept as it comes, so that a run that broke off is asked for what is missing. A pool
 rests on the stored run: engines do not repeat.
 """
+
+RATE = 10.0
+"""Requests a second, where nobody says another rate."""

@@ -17,7 +17,8 @@ from datetime import datetime
 from time import monotonic
 from typing import NamedTuple
 
-from curation.engines.client import RATE, Engine, EngineClient, EngineList, RejectedQueryError
+from curation.engines import RATE
+from curation.engines.client import Engine, EngineClient, EngineList, RejectedQueryError
 from curation.engines.documents import add_brought, bring
 from curation.engines.stored import find_engine
 from curation.errors import CurationError, RefusedError, refuse_problems
@@ -103,6 +104,22 @@ class EngineRunImport:
     changed: float | None
     other_tops: int
     left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it did."""
+        places = f"{amount(self.entries, 'place')} for {amount(self.queries, 'query', 'queries')}"
+        found = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
+        if self.is_new:
+            brought = amount(self.brought, "document was", "documents were")
+            found = [f"Stored the run {self.name!r}: {places}. A pool names it as run:{self.name}."]
+            found.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
+        if self.changed is not None:
+            found.append(
+                f"Asked again: of the first {TOP} documents {self.changed:.2g} changed on average; "
+                f"some did in {amount(self.other_tops, 'list')}."
+            )
+        return found + [f"Left out: {count:,} × {why}." for why, count in self.left_out.items()]
 
 
 class _Question(NamedTuple):

@@ -21,6 +21,7 @@ from urllib.request import Request
 
 from pydantic import SecretStr
 
+from curation.engines import RATE
 from curation.engines.template import (
     MISSING,
     EngineRequest,
@@ -39,8 +40,6 @@ from curation.web import Fault, Patience, WebAnswer, address_problems, keep_aski
 LARGEST = 64_000_000
 """Bytes of an answer."""
 PATIENCE = Patience(seconds=30.0)
-RATE = 10.0
-"""Requests a second, where nobody says another rate."""
 _SHORT = 8
 """A key of fewer characters is left in answers: it would be in many words."""
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.engines.client import RATE, EngineClient, EngineDocument
+from curation.engines import RATE
+from curation.engines.client import EngineClient, EngineDocument
 from curation.engines.stored import find_engine
 from curation.engines.template import MISSING, value_at
 from curation.errors import InputError, RefusedError
@@ -27,7 +28,7 @@ from curation.sources.corpus import (
     write_corpus,
 )
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
-from curation.text import listed
+from curation.text import amount, listed
 
 _ID = "_id"
 GONE = "documents that the engine no longer has"
@@ -56,6 +57,15 @@ class CorpusRefreshed:
     changed: int
     gone: int
     unchanged: int
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it did."""
+        return [
+            f"{amount(self.changed + self.gone + self.unchanged, 'document')} of the engine {self.engine!r} "
+            f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
+            f"The corpus has {amount(self.documents, 'document')}; its stored version is {self.snapshot}.",
+        ]
 
 
 def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent) -> Brought:

@@ -65,6 +65,7 @@ SHARED = {
     "--query-field": ("field with", "str"),
     "--query-threshold": ("ties two query texts", "float"),
     "--rank-field": ("field with the rank", "str"),
+    "--rate": ("requests a second", "float"),
     "--reason": ("why", "str"),
     "--reference-field": ("field with reference answers", "str"),
     "--release": ("release", "str"),
@@ -96,7 +97,7 @@ ALONE = set(
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --exclude-judged
+    --dev --difference --documents --duration-field --duration-unit --email --end --engine --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
@@ -110,8 +111,8 @@ ALONE = set(
     --pair-field --pairs
     --parallel --pass-mark --password-stdin --per-query --personal-data --pick --pilot --pool
     --pool-sample --query
-    --query-text-field --question --quota --random-negatives --reason-field --region
-    --rehearse --repair --repeat-minutes --replace --resolution --rule --same-annotators
+    --query-text-field --question --quota --random-negatives --reason-field --refresh --region
+    --rehearse --repair --repeat --repeat-minutes --replace --resolution --rule --same-annotators
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
     --share-grades --show
     --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics

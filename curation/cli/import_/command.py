@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from curation.cli.goldset import Json
+from curation.cli.import_.engines import FromEngine
 from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
 from curation.cli.output import emit, progress_bar, say, table
 from curation.files.fields import FileField
@@ -27,15 +28,20 @@ SHOWN = 3
 
 
 def import_command(
-    kind: str, reads: str, formats: Iterable[str] = FORMATS
+    kind: str, reads: str, formats: Iterable[str] = FORMATS, engine: FromEngine | None = None
 ) -> Callable[[Callable[..., Options]], Callable[..., None]]:
-    """A decorator that makes the command; `reads` says which files it takes."""
+    """A decorator that makes the command. `reads` says which files it takes, `engine` what else."""
     fields = FILE_KINDS[kind].fields
 
     def decorate(options_of: Callable[..., Options]) -> Callable[..., None]:
         own = inspect.signature(options_of, eval_str=True).parameters
 
         def command(**given: Any) -> None:
+            context = given.pop("context", None)
+            if engine is not None and engine.is_asked(context, given):
+                asked = engine.work(given)
+                emit(given["as_json"], asked, lambda: say(*asked.sentences))
+                return
             from curation.imports.importing import import_file
             from curation.imports.request import ImportRequest
             from curation.steps import STEPS
@@ -50,7 +56,14 @@ def import_command(
             emit(given["as_json"], found.record, lambda: _show(found.outcome))
 
         command.__name__, command.__doc__ = options_of.__name__, options_of.__doc__
-        parameters = [_path(reads), *map(_option, fields), *own.values(), *_reading(formats)]
+        context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters = [
+            *([context] if engine else ()),
+            _path(reads, engine),
+            *map(_option, fields),
+            *own.values(),
+            *_reading(formats),
+        ]
         required = [one for one in parameters if one.default is inspect.Parameter.empty]
         others = [one for one in parameters if one.default is not inspect.Parameter.empty]
         command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -66,9 +79,12 @@ def _parameter(field: FileField) -> str:
     return f"{field.name}_field"
 
 
-def _path(reads: str) -> inspect.Parameter:
-    annotation = Annotated[Path, typer.Argument(help=reads)]
-    return inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+def _path(reads: str, engine: FromEngine | None) -> inspect.Parameter:
+    if engine is None:
+        annotation = Annotated[Path, typer.Argument(help=reads)]
+        return inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+    reads = f"{reads} None with --{engine.option}."
+    return _optional("path", Annotated[Path | None, typer.Argument(help=reads, show_default=False)], None)
 
 
 def _option(field: FileField) -> inspect.Parameter:

@@ -7,10 +7,15 @@ from typing import Annotated
 import typer
 
 from curation.cli.import_.command import Options, import_command
+from curation.cli.import_.engines import FromEngine, ask_for_run, fetch_again
 from curation.cli.import_.options import DateOrder
+from curation.engines import RATE
 from curation.files.run_files import FORMATS as RUN_FORMATS
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
+ASKED = FromEngine("engine", frozenset({"depth", "rate", "repeat"}), ask_for_run)
+FETCHED = FromEngine("refresh", frozenset({"rate"}), fetch_again)
+Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
 SkipUnknown = Annotated[
     bool,
     typer.Option(
@@ -20,7 +25,7 @@ SkipUnknown = Annotated[
 ]
 
 
-@import_command("corpus", f"{RECORDS}, or a BEIR folder.")
+@import_command("corpus", f"{RECORDS}, or a BEIR folder.", engine=FETCHED)
 def import_corpus_command(
     add: Annotated[
         bool,
@@ -39,11 +44,17 @@ def import_corpus_command(
             show_default="found from the first rows, unless the guide says it",
         ),
     ] = None,
+    refresh: Annotated[
+        str | None,
+        typer.Option(help="Engine whose documents are fetched again, by id. No file is read then."),
+    ] = None,
+    rate: Rate = RATE,
 ) -> Options:
     """Import the documents. All other fields are kept as metadata.
 
     Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
-    old one is kept.
+    old one is kept. With --refresh what an engine brought is fetched again: a changed document is a new
+    version, and one that is gone leaves the corpus.
 
     \b
     Examples:
@@ -53,6 +64,7 @@ def import_corpus_command(
       goldset import corpus more-pages.csv --add
       goldset import corpus abstracts.csv --markup html
       goldset import corpus products.jsonl.gz --dry-run
+      goldset import corpus --refresh shop
     """
     return {"add": add, "titles_only": titles_only, "markup": markup}
 
@@ -141,7 +153,7 @@ def import_answers_command(skip_unknown: SkipUnknown = False) -> Options:
     return {"skip_unknown": skip_unknown}
 
 
-@import_command("runs", "A TREC run, a table (TSV, CSV, JSON lines) or ranx's own file.", RUN_FORMATS)
+@import_command("runs", "A TREC run, a table (TSV, CSV, JSON lines) or ranx's file.", RUN_FORMATS, ASKED)
 def import_run_command(
     name: Annotated[str, typer.Option(help="Name of the run. A pool refers to it as run:NAME.")],
     skip_unknown: SkipUnknown = False,
@@ -149,6 +161,14 @@ def import_run_command(
         bool,
         typer.Option("--skip-repeated", help="Keep the best rank of a document that a query repeats."),
     ] = False,
+    engine: Annotated[
+        str | None, typer.Option(help="Engine that is asked for all queries in force. No file is read then.")
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Documents to ask the engine for, for each query.")] = 100,
+    rate: Rate = RATE,
+    repeat: Annotated[
+        int, typer.Option(help="How often the engine is asked. 2 says how many of the first ten changed.")
+    ] = 1,
 ) -> Options:
     """Import a run: a system's ranked list for each query. Importing it again changes nothing.
 
@@ -157,12 +177,16 @@ def import_run_command(
     Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
     export prefixed (q-1) or encoded (two%20words) are mapped back.
 
+    With --engine the lists are an engine's (`goldset engine add`). Documents that the project lacks are
+    brought by id. Where it breaks off no run is stored, and the same command asks for what is missing.
+
     \b
     Examples:
       goldset import run bm25-tuned.trec.gz --name bm25-tuned
       goldset import run run_vector.tsv --name vector --query-field query --score-field engine_score
       goldset import run splade.json --name splade --format ranx-json --skip-unknown
       goldset import run top10.tsv --name shop --no-header --columns query,rank,document
+      goldset import run --engine shop --name shop@november --depth 100 --rate 5 --repeat 2
     """
     return {"name": name, "skip_unknown": skip_unknown, "skip_repeated": skip_repeated}
 
