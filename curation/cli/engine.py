@@ -21,13 +21,18 @@ EngineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the eng
 @engine.command("add")
 def engine_add(
     name: EngineName,
-    file: Annotated[Path, typer.Argument(help="A YAML file with what is other than the kind's template.")],
+    file: Annotated[Path, typer.Argument(help="YAML file with what differs from the kind's template.")],
     kind: Annotated[
-        str, typer.Option(help="Kind of engine: opensearch, solr, vespa, typesense, or http for any other.")
+        str,
+        typer.Option(
+            help="Kind of engine. One of opensearch, solr, vespa, typesense, and http for any other."
+        ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Add an engine: how it is asked, and where its answers have ids, scores and fields. Nothing is sent.
+    """Add an engine, or give it another template.
+
+    It says how the engine is asked, and where its answers have ids, scores and fields. Nothing is sent.
 
     Its address is the variable GOLDSET_ENGINE_NAME_URL, its key GOLDSET_ENGINE_NAME_KEY, with its name in
     capitals. Neither is stored. Adding it again with another file replaces the template; runs keep theirs.
@@ -56,7 +61,9 @@ def engine_try(
     depth: Annotated[int, typer.Option(min=1, help="Documents to ask for.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Ask an engine once, and show the request, the hits and the first document. Nothing is stored.
+    """Ask an engine once, and show what comes.
+
+    That is the request, the hits and the first document. Nothing is stored.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ def import_corpus_command(
     ] = None,
     refresh: Annotated[
         str | None,
-        typer.Option(help="Engine whose documents are fetched again, by id. No file is read then."),
+        typer.Option(help="Engine whose documents are fetched again."),
     ] = None,
     rate: Rate = RATE,
 ) -> Options:
@@ -162,12 +162,12 @@ def import_run_command(
         typer.Option("--skip-repeated", help="Keep the best rank of a document that a query repeats."),
     ] = False,
     engine: Annotated[
-        str | None, typer.Option(help="Engine that is asked for all queries in force. No file is read then.")
+        str | None, typer.Option(help="Engine to ask for all queries in force, and no file.")
     ] = None,
-    depth: Annotated[int, typer.Option(help="Documents to ask the engine for, for each query.")] = 100,
+    depth: Annotated[int, typer.Option(help="Documents to ask an engine for, for each query.")] = 100,
     rate: Rate = RATE,
     repeat: Annotated[
-        int, typer.Option(help="How often the engine is asked. 2 says how many of the first ten changed.")
+        int, typer.Option(help="How often to ask. 2 says how many of the first ten changed.")
     ] = 1,
 ) -> Options:
     """Import a run: a system's ranked list for each query. Importing it again changes nothing.
