@@ -123,6 +123,7 @@ def relabel_open(
 
     \b
     Examples:
+      goldset relabel open --annotators ada,grace,joan --systems bm25,dense --dry-run
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
       goldset relabel open 2026-Q4 --annotators ada,grace --round autumn --same-annotators 0.3
     """
@@ -237,11 +238,9 @@ def _show_plan(plan: RelabelingPlan) -> None:
     from curation.reports.page import Section
     from curation.reports.terminal import show_sections
 
-    hours = "" if plan.hours is None else f" in about {plan.hours:.1f} hours"
     say(
         f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')} "
-        f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged), "
-        f"{amount(plan.judgments, 'judgment')}{hours}."
+        f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged)."
     )
     report = plain(plan)
     show_sections([Section("", "\n".join(plan_sentences(report)), (), tuple(plan_tables(report)))])
@@ -250,10 +249,11 @@ def _show_plan(plan: RelabelingPlan) -> None:
 
 
 def _show_stored(found: ShownPlan, limit: int) -> None:
-    from curation.relabeling.plan.sections import pair_table, query_table
+    from curation.relabeling.plan.sections import pair_table, plan_sentences, query_table
 
     state = f"opened as {found.round}" if found.round else "not opened"
     say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {amount(len(found.pairs), 'pair')}.")
+    say(*plan_sentences(found.report))
     show_tables(pair_table(found, limit))
     _show_sealed(found.sealed)
     show_tables(query_table(found, limit))

@@ -31,9 +31,17 @@ from curation.labeling.rounds.rounds import (
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
-from curation.relabeling.plan.plan import ADD, ASKED_AGAIN, RETIRE, QueryChange, still_open
+from curation.relabeling.plan.plan import (
+    ADD,
+    ASKED_AGAIN,
+    RETIRE,
+    ExpectedWork,
+    MeasuredPace,
+    QueryChange,
+    still_open,
+)
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
-from curation.relabeling.request import SAME_SHARE, QuarterRequest
+from curation.relabeling.request import DUPLICATES, SAME_SHARE, QuarterRequest
 from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
 from curation.relabeling.staleness.staleness import retire_query, return_query
 from curation.retrieval import DEFAULT_MODEL
@@ -43,6 +51,7 @@ from curation.sampling.sample import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store
+from curation.store.staging import beside_or_temporary
 from curation.text import amount, seeded
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
@@ -68,6 +77,7 @@ class QuarterOpened:
     pairs: of the plan, that are judged again. new_pairs: pairs that nobody has judged, of new documents and
         queries. same_people: queries that go to people who judged them before.
     added, retired: queries that joined and left the set.
+    work: what people are asked, at the `pace` that the plan measured.
     left_out: reason → number.
     """
 
@@ -80,6 +90,8 @@ class QuarterOpened:
     retired: int
     pool: PoolReport | None
     round: RoundOpened
+    work: ExpectedWork
+    pace: MeasuredPace
     left_out: dict[str, int]
 
 
@@ -98,7 +110,7 @@ def open_plan(
     name: str | None = None,
     *,
     pool: PoolSettings | None = None,
-    duplicates: float = 0.08,
+    duplicates: float = DUPLICATES,
     same: float = SAME_SHARE,
     per_day: int | None = None,
     author: str = COMMAND_LINE,
@@ -135,6 +147,7 @@ def open_plan(
         )
 
     opened = open_over(store, layout, chooser.read, chooser.choose, author, write)
+    measured = MeasuredPace(**read.row.report["pace"])
     return QuarterOpened(
         plan_id=read.row.plan_id,
         quarter=read.row.quarter,
@@ -145,8 +158,21 @@ def open_plan(
         retired=sum(change.kind == RETIRE for change in read.queries),
         pool=built,
         round=opened,
+        work=measured.work(opened.candidates, layout.overlap, sum(opened.duplicates.values())),
+        pace=measured,
         left_out=opened.left_out,
     )
+
+
+def preview_opening(store: Store, *given: Any, **more: Any) -> QuarterOpened:
+    """What `open_plan` would open: it does so in a copy of the project, which is then removed."""
+    with beside_or_temporary(store.path) as folder:
+        store.copy_to(folder / store.path.name)
+        copy = Store(folder / store.path.name)
+        try:
+            return open_plan(copy, *given, **more)
+        finally:
+            copy.close()
 
 
 def opening_problem(store: Store, plan: str | None = None) -> str | None:

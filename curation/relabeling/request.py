@@ -12,6 +12,8 @@ LEAST, MOST = 0.1, 0.2
 """The share of the pairs that a quarter judges again."""
 SAME_SHARE = 0.5
 """The share of queries that go to people who judged them before."""
+DUPLICATES = 0.08
+"""Blind duplicates as a share of an annotator's items."""
 _NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
 
 
@@ -67,7 +69,7 @@ class QuarterRequest:
             least=0,
             most=0.5,
         ),
-    ] = 0.08
+    ] = DUPLICATES
     same: Annotated[
         float,
         Option(
@@ -84,6 +86,9 @@ class QuarterRequest:
         int | None,
         Option("Answers a day", "Number of answers expected of an annotator per day.", least=1),
     ] = None
+    dry_run: Annotated[
+        bool, Option("Preview only", "Say what the round would hold and how long it takes. Open nothing.")
+    ] = False
 
 
 @dataclass(frozen=True)

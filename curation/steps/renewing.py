@@ -7,8 +7,9 @@ from shutil import rmtree
 
 from curation.progress import Progress
 from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
-from curation.relabeling.opening import PoolSettings, QuarterOpened, open_plan
+from curation.relabeling.opening import PoolSettings, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
+from curation.relabeling.plan.sections import work_told
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
 from curation.reports.page import Table
@@ -32,7 +33,7 @@ def _planned(_request: PlanRequest, plan: RelabelingPlan) -> StepOutcome:
 
 def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
     systems = request.systems
-    return open_plan(
+    return (preview_opening if request.dry_run else open_plan)(
         *(store, request.annotators, request.plan, request.name),
         pool=PoolSettings(systems, request.depth, request.budget) if systems else None,
         duplicates=request.duplicates,
@@ -43,17 +44,19 @@ def _open(store: Store, request: QuarterRequest, progress: Progress, author: str
     )
 
 
-def _opened(_request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
+def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
+    done = "A preview, nothing was opened:" if request.dry_run else "Opened"
     return StepOutcome(
-        f"Opened {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
+        f"{done} {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
         f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
         (Table("Items by annotator", ("annotator", "items"), tuple(opened.round.per_annotator.items())),),
         remarks=(
+            work_told(opened.work, opened.pace),
             f"{amount(opened.same_people, 'query goes', 'queries go')} to people who judged before; "
             f"{amount(opened.added, 'query', 'queries')} joined, {opened.retired:,} left.",
             *(f"Left out: {number:,} {why}." for why, number in opened.left_out.items()),
         ),
-        more=("Next: goldset app, then goldset relabel report",),
+        more=() if request.dry_run else ("Next: goldset app, then goldset relabel report",),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.session.showings import next_showings
-from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan
+from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.staleness.score import doubt_of
@@ -309,10 +310,28 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     assert set(rows_of(store, CURRENT_SAMPLE)) == expected
 
 
+def test_what_a_preview_promises_is_what_people_are_asked(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path, queries=20, documents=8)
+    fresh = {f"fresh-{n}": f"topic {n} and nothing else" for n in range(20)}
+    write_corpus(store, tmp_path, texts_of(20, 8) | fresh)
+    plan = make_plan(store, 0.2, 7, AUTUMN)
+    asked = (PEOPLE[:2], plan.plan_id)
+    pool = PoolSettings(["bm25"], 2)
+    preview = preview_opening(store, *asked, pool=pool)
+    assert rows_of(store, "SELECT (SELECT count(*) FROM relabeling_rounds), count(*) FROM pools") == [(0, 0)]
+    done = open_plan(store, *asked, pool=pool)
+    assert preview == replace(done, pool=preview.pool)
+    assert (done.pairs, done.new_pairs > 0, done.work.duplicates > 0) == (plan.pairs, True, True)
+    assert done.work.judgments == 2 * (done.pairs + done.new_pairs)
+    assert len(rows_of(store, SHOWN_IN_Q4)) == done.work.judgments + done.work.duplicates
+
+
 def test_the_commands_open_and_say_so(project: Store) -> None:
     command = ["--project", str(project.path), "relabel"]
     assert invoke([*command, "open", "--annotators", "ada,cyd"]).exit_code == 1, "nothing is planned"
     invoke([*command, "plan", "--today", "2026-11-22"])
+    preview = invoke([*command, "open", "--annotators", "ada,cyd", "--dry-run"])
+    assert "nothing was opened" in preview.stdout
     done = invoke([*command, "open", "--annotators", "ada,cyd", "--json"])
     assert json.loads(done.stdout)["round"]["round"] == "2026-Q4"
     answer_round(project, "2026-Q4", first_grade)

@@ -54,7 +54,8 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     form = context.acts.form(OPENING)
     blocked = problem is not None or context.blocked(OPENING) is not None
     key = f"open quarter {form.key} {context.after}"
-    if st.button(f"Open {plan.quarter}", type="primary", key=key, disabled=blocked):
+    label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
+    if st.button(label, type="primary", key=key, disabled=blocked):
         context.acts.do(form, lambda: context.begin(OPENING, request))
 
 

@@ -26,18 +26,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.errors import RefusedError, refuse_problems
-from curation.labeling.rounds.forecast import FASTEST, FEWEST, annotators_work, pace
+from curation.labeling.rounds.assignment import duplicates_wanted
+from curation.labeling.rounds.forecast import FASTEST, FEWEST, AnnotatorWork, annotators_work, pace
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import GuideWork, PairChoice, ScoredPair, choose_pairs
-from curation.relabeling.request import PlanRequest
+from curation.relabeling.request import DUPLICATES, PlanRequest
 from curation.relabeling.staleness.calendar import (
     LEFT,
     NOT_PLANNED,
     OPEN,
     PLANNED,
     UNFINISHED,
+    JudgedPair,
     NewQuery,
     Quarter,
     QuarterWork,
@@ -47,6 +49,7 @@ from curation.relabeling.staleness.calendar import (
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
 from curation.sampling.frame.frame import BANDS, band_of
+from curation.settling.consensus import settle
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import amount, canonical_json, digest, seeded
@@ -111,10 +114,30 @@ NEWEST = 3
 NOT_MEASURED = f"nobody has {FEWEST} timed answers in a round yet"
 
 
+class ExpectedWork(NamedTuple):
+    """What people will be asked.
+
+    Attributes
+    ----------
+    judgments: first showings. duplicates: blind ones, on top.
+    decisions: of a reviewer, where new votes disagree as often as votes do now.
+    hours: people-hours of all at the measured pace; None where that of judgments is unknown.
+    """
+
+    judgments: int
+    duplicates: int
+    decisions: int
+    hours: float | None
+
+
 class MeasuredPace(NamedTuple):
     """Judgments an hour of work: the median over annotators in the newest rounds; None where not measured.
 
+    Attributes
+    ----------
     rounds: names, the newest first; slowest, fastest: of the annotators.
+    decided: decisions an hour, the median over reviewers.
+    disputes: the share of the pairs with several votes in which no grade has more than half of them.
     """
 
     hourly: float | None
@@ -122,31 +145,54 @@ class MeasuredPace(NamedTuple):
     rounds: tuple[str, ...]
     slowest: float | None
     fastest: float | None
+    decided: float | None = None
+    disputes: float | None = None
 
-    def hours(self, judgments: int) -> float | None:
-        """People-hours of so many judgments; None where the pace is unknown."""
-        return judgments / self.hourly if self.hourly else None
+    def work(self, pairs: int, overlap: int, duplicates: int) -> ExpectedWork:
+        """What it takes to judge so many pairs, each by `overlap` people."""
+        judgments, decisions = pairs * overlap, round(pairs * (self.disputes or 0)) if overlap > 1 else 0
+        deciding = decisions / self.decided if self.decided else 0.0
+        hours = (judgments + duplicates) / self.hourly + deciding if self.hourly else None
+        return ExpectedWork(judgments, duplicates, decisions, hours)
 
 
-def measured_pace(store: Store) -> MeasuredPace:
-    """The pace of the newest rounds."""
+def measured_pace(store: Store, pairs: Sequence[JudgedPair]) -> MeasuredPace:
+    """The pace of the newest rounds and of all decisions, and how often the votes of these pairs disagree."""
     with store.reading() as cursor:
         names = [one.name for one in reversed(list_rounds(cursor)) if one.kind == "labeling"]
+        decided = [AnnotatorWork("", 0, times, ()) for (times,) in cursor.execute(_DECIDED).fetchall()]
+    votes = [one.consensus.votes for one in pairs if sum(one.consensus.votes.values()) > 1]
+    apart = sum(settle(one)[0] is None for one in votes) / len(votes) if len(votes) >= FEWEST else None
+    deciding = _rates(decided)
     rates: list[float] = []
     used: list[str] = []
     for name in names:
         if len(used) == NEWEST:
             break
-        found = [pace(work).hourly for work in annotators_work(store, name)]
-        known = [rate for rate in found if rate is not None and rate <= FASTEST]
+        known = _rates(annotators_work(store, name))
         if known:
             rates += known
             used.append(name)
-    if not rates:
-        return MeasuredPace(None, 0, (), None, None)
-    return MeasuredPace(statistics.median(rates), len(rates), tuple(used), min(rates), max(rates))
+    return MeasuredPace(
+        statistics.median(rates) if rates else None,
+        len(rates),
+        tuple(used),
+        min(rates, default=None),
+        max(rates, default=None),
+        statistics.median(deciding) if deciding else None,
+        apart,
+    )
 
 
+def _rates(work: Sequence[AnnotatorWork]) -> list[float]:
+    """The known paces, without those faster than a person reads."""
+    found = [pace(one).hourly for one in work]
+    return [rate for rate in found if rate is not None and rate <= FASTEST]
+
+
+_DECIDED = """
+SELECT list(DISTINCT decided_at ORDER BY decided_at) FROM adjudications GROUP BY reviewer ORDER BY reviewer
+"""
 OVERLAP = 2
 
 
@@ -162,8 +208,8 @@ class RelabelingPlan:
     short: pairs that will be older than two years for want of room; `needed` is the fraction that has it.
     new_queries, retired: queries that join and leave.
     new_pairs: judged pairs that the joining queries will bring, by what queries have on average.
-    judgments: of all pairs by `overlap` people each.
-    hours: people-hours at the measured pace; None where nothing was measured, and `pace_unknown` says why.
+    judgments, duplicates, decisions, hours: see `ExpectedWork`; without what systems add at opening.
+    pace_unknown: why there are no hours.
     left_out: reason → number.
     moved: queries whose share of the searches is another one than at sampling.
     guide: what a change of the guide made stale.
@@ -187,6 +233,8 @@ class RelabelingPlan:
     retired: int
     new_pairs: int
     judgments: int
+    duplicates: int
+    decisions: int
     hours: float | None
     pace: MeasuredPace
     pace_unknown: str | None
@@ -237,7 +285,7 @@ def make_plan(
             command="`goldset round open NAME` opens a round.",
         )
     progress("Measuring the pace", 2, 3)
-    plan = _described(chosen, fraction, seed, overlap, measured_pace(store))
+    plan = _described(chosen, fraction, seed, overlap, measured_pace(store, state.pairs))
     _keep(store, plan, chosen, author)
     progress("Planned", 3, 3)
     return plan
@@ -327,7 +375,7 @@ def _described(
     joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in chosen.changes)
     queries = sorted({pair.query_id for pair in state.pairs})
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
-    judgments = (len(choice.pairs) + new_pairs) * overlap
+    asked = len(choice.pairs) + new_pairs
     drawn = [one.probability for one in choice.pairs if one.probability is not None]
     when = Counter(one.scored.judged.judged for one in choice.pairs)
     return RelabelingPlan(
@@ -351,8 +399,7 @@ def _described(
         new_queries=kinds[ADD],
         retired=kinds["retire"],
         new_pairs=new_pairs,
-        judgments=judgments,
-        hours=pace.hours(judgments),
+        **pace.work(asked, overlap, duplicates_wanted(DUPLICATES, asked * overlap))._asdict(),
         pace=pace,
         pace_unknown=None if pace.hourly else NOT_MEASURED,
         left_out=choice.left_out,

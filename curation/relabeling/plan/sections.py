@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from curation.relabeling.plan.plan import NOT_MEASURED, ExpectedWork, MeasuredPace
 from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.staleness.tables import first
 from curation.reports.page import QueryName, Table
@@ -18,17 +19,28 @@ WHY = {
 }
 
 
+def work_told(work: ExpectedWork, pace: MeasuredPace) -> str:
+    """What people are asked, and how long it takes."""
+    asked = (
+        f"{amount(work.judgments, 'judgment')}, {amount(work.duplicates, 'blind duplicate')} and about "
+        f"{amount(work.decisions, 'decision')} of a reviewer"
+    )
+    if work.hours is None or not pace.hourly or not pace.slowest or not pace.fastest:
+        return f"{asked}. The hours are unknown, because {NOT_MEASURED}."
+    deciding = f"{pace.decided:.0f} decisions an hour" if pace.decided else "without the decisions' hours"
+    return (
+        f"{asked} take about {work.hours:.1f} hours, at {pace.hourly:.0f} judgments an hour, the median of "
+        f"{pace.annotators} annotators ({pace.slowest:.0f} to {pace.fastest:.0f}), {deciding}."
+    )
+
+
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     """What a plan costs, which queries change, and what it leaves out; of a plan as JSON knows it."""
-    lines = []
-    if report["hours"] is None:
-        lines.append(f"The hours are unknown, because {report['pace_unknown']}.")
-    else:
-        pace = report["pace"]
-        lines.append(
-            f"The hours are at {pace['hourly']:.0f} judgments an hour, the median of {pace['annotators']} "
-            f"annotators ({pace['slowest']:.0f} to {pace['fastest']:.0f})."
-        )
+    pace = MeasuredPace(**report["pace"])
+    lines = [
+        work_told(ExpectedWork(*(report.get(name, 0) for name in ExpectedWork._fields)), pace),
+        "Pairs that systems add when the round is opened come on top: its preview counts them.",
+    ]
     if report["retired"] or report["new_queries"]:
         lines.append(
             f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "

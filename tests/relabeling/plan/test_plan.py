@@ -24,7 +24,7 @@ from curation.relabeling.plan.choice import (
     choose_pairs,
 )
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.plan.sections import plan_sentences
+from curation.relabeling.plan.sections import plan_sentences, work_told
 from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
 from curation.sampling.sample import draw_sample
@@ -248,6 +248,30 @@ def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabili
     joined = [q for q in queries if q.kind == "add"]
     assert all(q.probability and q.stratum and q.stratum.endswith("2026-Q4") for q in joined)
     assert {row.text for row in show_plan(store, plan.plan_id).pairs} <= {"topic 0", "topic 1"}
+
+
+def test_hours_count_blind_duplicates_and_the_decisions_that_disputes_will_need(
+    store: Store, tmp_path: Path
+) -> None:
+    judged_project(store, tmp_path, grader=lambda who, _query, name: int(who == "ben" and name[-1] == "0"))
+    with store.transaction() as cursor:
+        cursor.execute(DECIDED_EVERY_HALF_MINUTE)
+    plan = make_plan(store, 0.2, 1, TODAY)
+    assert (plan.judgments, plan.duplicates, plan.decisions) == (12, 1, 1)
+    assert (plan.pace.disputes, plan.pace.decided, plan.hours) == (0.2, pytest.approx(120), None)
+    timed = plan.pace._replace(hourly=60.0, slowest=60.0, fastest=60.0)
+    work = timed.work(100, 2, 16)
+    assert work == (200, 16, 20, pytest.approx(216 / 60 + 20 / 120))
+    assert "20 decisions of a reviewer take about 3.8 hours" in work_told(work, timed)
+    assert timed.work(100, 1, 0).decisions == 0
+
+
+DECIDED_EVERY_HALF_MINUTE = """
+INSERT INTO adjudications
+SELECT query_id, document_id, 0, 1, 'so', 'rita', TIMESTAMP '2026-02-01 10:00:00'
+    + INTERVAL 30 SECOND * row_number() OVER (ORDER BY query_id, document_id), NULL, NULL
+FROM candidates ORDER BY query_id, document_id LIMIT 12
+"""
 
 
 def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path) -> None:
