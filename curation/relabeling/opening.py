@@ -44,7 +44,6 @@ from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_p
 from curation.relabeling.request import DUPLICATES, SAME_SHARE, QuarterRequest
 from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
 from curation.relabeling.staleness.staleness import retire_query, return_query
-from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.sample import limits_of
@@ -65,7 +64,6 @@ class PoolSettings(NamedTuple):
     systems: Sequence[str]
     depth: int = 10
     budget: int | None = None
-    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,9 +132,12 @@ def open_plan(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         read = _read(cursor, plan)
-        layout = _checked_layout(cursor, read.row, annotators, name, duplicates, per_day, author)
+        layout = checked_layout(cursor, read.row, annotators, name, duplicates, per_day)
     _change_queries(store, read, author)
-    built = _build_pool(store, read.row, pool, author, progress) if pool else None
+    seed = read.row.parameters["seed"]
+    built = pool and build_pool(
+        *(store, pool.systems, pool.depth, 0, seed), progress=progress, budget=pool.budget, author=author
+    )
     chooser = _Chooser(read, layout, same, built.pool_id if built else None)
 
     def write(cursor: Cursor, opened: RoundOpened) -> None:
@@ -185,51 +186,22 @@ def opening_problem(store: Store, plan: str | None = None) -> str | None:
     return None
 
 
-def annotators_problem(
-    store: Store,
-    annotators: Sequence[str],
-    plan: str | None = None,
-    name: str | None = None,
-    author: str = COMMAND_LINE,
-) -> str | None:
-    """Why `open_plan` would refuse these people, the round's name or the author, in words for a page; None
-    where it would not.
-    """
-    try:
-        with store.reading() as cursor:
-            row = find_plan(cursor, plan)
-            if not annotators:
-                return f"Nobody is chosen to judge, and each pair needs {row.parameters['overlap']} people."
-            _checked_layout(cursor, row, annotators, name, 0.0, None, author)
-    except CurationError as error:
-        return error.found
-    return None
-
-
-def _checked_layout(
+def checked_layout(
     cursor: Cursor,
     row: PlanRow,
     annotators: Sequence[str],
-    name: str | None,
-    duplicates: float,
-    per_day: int | None,
-    author: str,
+    name: str | None = None,
+    duplicates: float = DUPLICATES,
+    per_day: int | None = None,
 ) -> RoundLayout:
-    """The layout of a plan's round, if these people can judge it and this author may open it."""
-    require_author(cursor, author, "lead")
-    layout = _layout(row, annotators, name, duplicates, per_day)
+    """The layout of a plan's round; raises why these people cannot judge it, or the name cannot be taken."""
+    overlap, seed = row.parameters["overlap"], row.parameters["seed"]
+    layout = RoundLayout(
+        name or row.quarter, "labeling", annotators, overlap, duplicates, seed, per_day=per_day
+    ).checked()
     refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
     refuse_taken(cursor, layout.name)
     return layout
-
-
-def _layout(
-    row: PlanRow, annotators: Sequence[str], name: str | None, duplicates: float, per_day: int | None
-) -> RoundLayout:
-    overlap, seed = row.parameters["overlap"], row.parameters["seed"]
-    return RoundLayout(
-        name or row.quarter, "labeling", annotators, overlap, duplicates, seed, per_day=per_day
-    ).checked()
 
 
 def _read(cursor: Cursor, name: str | None) -> _Plan:
@@ -313,22 +285,6 @@ def _extend_sample(store: Store, plan: _Plan, author: str) -> None:
         "relabeling": plan.row.quarter,
     }
     store_sample(store, parameters, [*kept, *strata], [*held, *new], limits, state, author)
-
-
-def _build_pool(
-    store: Store, row: PlanRow, settings: PoolSettings, author: str, progress: Progress
-) -> PoolReport:
-    return build_pool(
-        store,
-        settings.systems,
-        settings.depth,
-        0,
-        row.parameters["seed"],
-        settings.model or DEFAULT_MODEL,
-        progress,
-        settings.budget,
-        author,
-    )
 
 
 class _Found(NamedTuple):

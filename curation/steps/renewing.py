@@ -7,9 +7,16 @@ from shutil import rmtree
 
 from curation.progress import Progress
 from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
-from curation.relabeling.opening import PoolSettings, QuarterOpened, open_plan, preview_opening
+from curation.relabeling.opening import (
+    PoolSettings,
+    QuarterOpened,
+    checked_layout,
+    open_plan,
+    preview_opening,
+)
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
 from curation.relabeling.plan.sections import work_told
+from curation.relabeling.plan.stored import find_plan
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
 from curation.reports.page import Table
@@ -42,6 +49,11 @@ def _open(store: Store, request: QuarterRequest, progress: Progress, author: str
         author=author,
         progress=progress,
     )
+
+
+def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
+    if request is not None:
+        checked_layout(cursor, find_plan(cursor, request.plan), request.annotators, request.name)
 
 
 def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
@@ -95,6 +107,7 @@ STEPS = {
         _opened,
         doing="a re-labeling is being opened",
         kept="No round was opened: open the plan again, what was done of it is kept.",
+        check=_check_opening,
         on_path="re-label",
     ),
     "past evaluations": Step(

@@ -12,15 +12,15 @@ from app.components.forms import Form
 from app.page import PageContext
 from app.views.relabel.kept import kept_problem
 from curation.errors import NotFoundError
+from curation.jobs import problem as job_problem
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
-from curation.relabeling.opening import annotators_problem
-from curation.relabeling.plan.plan import planning_problem
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
+from curation.step import written
 from curation.store import Store
 
 OPENING = "relabel"
@@ -46,8 +46,8 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     with st.expander("More options"):
         asks.rest()
     request = asks.request()
-    problem = kept_problem(context.store, plan.plan_id) or annotators_problem(
-        context.store, request.annotators, plan.plan_id, request.name or "", context.annotator.name
+    problem = kept_problem(context.store, plan.plan_id) or job_problem(
+        context.store, OPENING, written(request)
     )
     if problem is not None:
         ui.quiet(f"It cannot be opened now. {problem}")
@@ -66,7 +66,7 @@ KIND = "plan re-labeling"
 
 
 def show(context: PageContext) -> None:
-    problem = planning_problem(context.store)
+    problem = job_problem(context.store, KIND)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _form(context, problem)

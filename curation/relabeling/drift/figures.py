@@ -144,23 +144,19 @@ def wrong_labels(
     none, every = (_share_changed([*drawn, *more], [*changed, *[one] * len(more)]) for one in (False, True))
     return WrongLabels(
         *(share, low, high, *count, effective, population, round(share * population)),
-        *(len(more), none.share, every.share, min(low, none.low), max(high, every.high)),
+        *(len(more), none[0], every[0], min(low, none[1]), max(high, every[2])),
     )
 
 
-class _ShareChanged(NamedTuple):
-    share: float
-    low: float
-    high: float
-    effective: float
-
-
-def _share_changed(drawn: Sequence[RegradedPair], changes: Sequence[bool]) -> _ShareChanged:
+def _share_changed(
+    drawn: Sequence[RegradedPair], changes: Sequence[bool]
+) -> tuple[float, float, float, float]:
+    """The share of the whole set, its interval, and the effective number of pairs."""
     weights, changed = np.array([1 / (p.probability or 1.0) for p in drawn]), np.array(changes, np.float64)
     share = float(weights @ changed / weights.sum())
     effect = _design_effect(drawn, weights * (changed - share))
     effective = float(weights.sum() ** 2 / (weights**2).sum()) / effect
-    return _ShareChanged(share, *wilson_share(share, max(1, int(effective))), effective)
+    return share, *wilson_share(share, max(1, int(effective))), effective
 
 
 def _design_effect(drawn: Sequence[RegradedPair], off: Floats) -> float:

@@ -99,13 +99,6 @@ class _Judged(NamedTuple):
     annotators: frozenset[str]
 
 
-class _Asked(NamedTuple):
-    """The versions of a document that a round showed, and whether everybody who was asked has judged it."""
-
-    shown: list[str]
-    whole: bool
-
-
 def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     """The pairs of a plan, by default of the newest one.
 
@@ -144,7 +137,7 @@ def _of_plan(
         tuple(found[False]),
         tuple(found[True]),
         len(planned),
-        sum(one.whole for one in asked.values()),
+        sum(map(bool, asked.values())),
         {why: count for why, count in left_out.items() if why},
         (),
     )
@@ -178,13 +171,13 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
     return Regraded(tuple(found), (), len(both), len(both), dict(left_out), votes)
 
 
-def _why_left_out(pair: PlanPair, asked: _Asked | None, now: _Judged | None, is_open: bool) -> str:
+def _why_left_out(pair: PlanPair, shown: list[str] | None, now: _Judged | None, is_open: bool) -> str:
     """Why a pair of a plan cannot be compared; '' where it can."""
-    if now is None or (asked is None and is_open):
+    if now is None or (shown is None and is_open):
         return RETIRED
-    if asked is None or not asked.whole:
+    if not shown:
         return NOT_WHOLE
-    if now.content_hash not in (None, *asked.shown):
+    if now.content_hash not in (None, *shown):
         return OTHER_TEXT
     if pair.grade is None:
         return NO_GRADE_BEFORE
@@ -239,10 +232,12 @@ def _before(pair: PlanPair) -> _Judged:
     return _Judged(pair.grade, pair.how, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
 
 
-def _asked(cursor: Cursor, plan_id: str) -> dict[Pair, _Asked]:
-    """The pairs that people were asked about."""
-    sql = "SELECT query_id, document_id, shown, whole FROM relabeling_progress WHERE plan_id = ?"
-    return {(row[0], row[1]): _Asked(*row[2:]) for row in cursor.execute(sql, [plan_id]).fetchall()}
+def _asked(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
+    """The pairs that people were asked about, with the versions of the document that they saw; none where
+    somebody has still to judge.
+    """
+    sql = "SELECT query_id, document_id, if(whole, shown, []) FROM relabeling_progress WHERE plan_id = ?"
+    return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
 
 
 def _judged_later(cursor: Cursor, plan_id: str, judged: Iterable[JudgedPair]) -> dict[Pair, _Judged]:

@@ -43,8 +43,6 @@ from curation.relabeling.staleness.calendar import (
     NewQuery,
     Quarter,
     QuarterWork,
-    present_quarter,
-    read_work,
 )
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
@@ -291,17 +289,6 @@ def make_plan(
     return plan
 
 
-def planning_problem(store: Store, today: date | None = None) -> str | None:
-    """Why the quarter of `today` cannot be planned, in words for a page; None where it can."""
-    with store.reading() as cursor:
-        work, quarter = read_work(cursor), present_quarter(cursor, today)
-    try:
-        refuse_open_work(work, quarter)
-    except RefusedError as error:
-        return error.found
-    return None
-
-
 def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """Refuse to begin a quarter twice, or while another one is open.
 
@@ -458,13 +445,6 @@ def _append_pairs(cursor: Cursor, plan_id: str, choice: PairChoice) -> None:
 
 
 def _append_queries(cursor: Cursor, plan_id: str, changes: Sequence[QueryChange]) -> None:
-    columns: dict[str, Sequence[Any]] = {
-        "plan_id": [plan_id] * len(changes),
-        "normalised": [change.normalised for change in changes],
-        "kind": [change.kind for change in changes],
-        "reason": [change.reason for change in changes],
-        "stratum": [change.stratum for change in changes],
-        "traffic": [change.traffic for change in changes],
-        "inclusion_probability": [change.probability for change in changes],
-    }
-    append(cursor, "relabeling_queries", columns)
+    names = (*QueryChange._fields[:-1], "inclusion_probability")
+    columns = {name: [change[place] for change in changes] for place, name in enumerate(names)}
+    append(cursor, "relabeling_queries", {"plan_id": [plan_id] * len(changes), **columns})
