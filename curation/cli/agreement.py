@@ -64,14 +64,16 @@ def agreement(
 
     Between annotators: Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the share
     of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of
-    identical grades on blind duplicates. Then how many pairs are settled or disputed. Blind duplicates,
-    control items and pilots never count between annotators. What was said of pairs that a release seals is in
-    the figures, and listed pair by pair with --reason only.
+    identical grades on blind duplicates. Then how many pairs are settled or disputed. With --round also what
+    changed since the same pairs were judged before. Blind duplicates, control items and pilots never count
+    between annotators. What was said of pairs that a release seals is in the figures, and listed pair by pair
+    with --reason only.
 
     \b
     Examples:
       goldset agreement
       goldset agreement --round first --seed 7 --breakdown annotator
+      goldset agreement --round second-pass
       goldset agreement --html agreement.html
       goldset agreement --breakdown week --json
       goldset agreement --annotators ada,grace --boundary 2
@@ -118,13 +120,13 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
 def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import agreement_findings
-    from curation.agreement.report.sections import overview, parts
+    from curation.agreement.report.sections import overview, parts, pass_sections
     from curation.reports.terminal import show_sections
 
     say(*_restricted(report))
     overall, within, consensus = overview(report)
     part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
-    show_sections(filter(None, [overall, part, within, consensus]))
+    show_sections(filter(None, [overall, part, *pass_sections(report.passes), within, consensus]))
     say("", *agreement_findings(report))
     if report.between.cannot_tell:
         say(cannot_tell(report.between))

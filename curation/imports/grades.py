@@ -90,8 +90,8 @@ def judgments(
     judge = options.get("judge")
     if judge is not None:
         return import_judge(store, request.file, str(judge), fields, request.layout, **common)
-    about = options.get("about")
-    return import_judgments(store, request.file, fields, request.layout, about=about, **common)
+    common |= {"about": options.get("about"), "round_name": options.get("round")}
+    return import_judgments(store, request.file, fields, request.layout, **common)
 
 
 def judgments_outcome(found: JudgmentImport | JudgeImport) -> ImportOutcome:

@@ -14,6 +14,7 @@ LABELS = {
     "--annotator-columns": "Columns with grades",
     "--annotator": "Who gave all grades",
     "--about": "Text that the file is about",
+    "--round": "Name of a further pass by the same people",
     "--judge": "Name of the judge",
     "--name": "Name of the run",
     "--date-order": "Order of day and month",

@@ -363,15 +363,25 @@ def _matrix(found: Estimate, place: int) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(map(_six, row)) for row in found.confusion[place])
 
 
-class RuleEffect(NamedTuple):
-    """What a rule makes of all pairs.
+class GradeChanges(NamedTuple):
+    """Pairs that get a grade and had none, lose theirs, or get another one."""
 
-    Attributes
-    ----------
-    settled: pairs that get a grade and have none by the rule in force.
-    opened: pairs that have a grade by the rule in force and get none.
-    regraded: pairs that get another grade.
-    """
+    settled: int
+    opened: int
+    regraded: int
+
+
+def grade_changes(now: Ints, then: Ints) -> GradeChanges:
+    """How the grades of pairs differ, as places in one scale; -1 is none."""
+    return GradeChanges(
+        settled=int(np.sum((now < 0) & (then >= 0))),
+        opened=int(np.sum((now >= 0) & (then < 0))),
+        regraded=int(np.sum((now >= 0) & (then >= 0) & (now != then))),
+    )
+
+
+class RuleEffect(NamedTuple):
+    """What a rule makes of all pairs, against the rule in force."""
 
     counts: ConsensusCounts
     settled: int
@@ -389,12 +399,7 @@ def rule_effect(votes: Votes, rule: ConsensusRule) -> RuleEffect:
     check_consensus_rule(rule)
     pairs = votes_by_pair(votes.rows)
     now, then = (settle_pairs(pairs, one).value for one in (votes.rule, rule))
-    return RuleEffect(
-        counted(votes._replace(rule=rule)),
-        settled=int(np.sum((now < 0) & (then >= 0))),
-        opened=int(np.sum((now >= 0) & (then < 0))),
-        regraded=int(np.sum((now >= 0) & (then >= 0) & (now != then))),
-    )
+    return RuleEffect(counted(votes._replace(rule=rule)), *grade_changes(now, then))
 
 
 class VotesOnScale(NamedTuple):

@@ -137,7 +137,7 @@ def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key:
         )
     elif how == JUDGE:
         options["judge"] = st.text_input(LABELS["--judge"], max_chars=63, key=f"judge {key}").strip()
-    with st.expander("Other scales, unknown names, changed documents"):
+    with st.expander("Other scales, unknown names, changed documents, a further pass"):
         options["grade_map"] = st.text_input(
             LABELS["--grade-map"], placeholder="100=3, 10=2, 1=1, 0=0, x=cannot-tell", key=f"map {key}"
         )
@@ -145,6 +145,8 @@ def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key:
         if how != JUDGE:
             about = st.selectbox(LABELS["--about"], [UNSAID, *TEXTS], key=f"about {key}")
             options["about"] = None if about == UNSAID else about
+            name = st.text_input(LABELS["--round"], max_chars=80, key=f"round {key}")
+            options["round"] = name.strip() or None
         if fields.get("time"):
             options["date_order"] = _order(key)
     return asked._replace(fields=fields, options=options)

@@ -161,10 +161,9 @@ def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
     if round_id is None:
         return "eligible_judgments", {}
     return (
-        """(SELECT j.*, true AS in_force, 0 AS round_sequence FROM current_judgments j
-            WHERE j.duplicate_of IS NULL AND j.round_id = $round AND NOT EXISTS (
-                SELECT 1 FROM known_answers k WHERE k.round_id = j.round_id
-                AND k.query_id = j.query_id AND k.document_id = j.document_id))""",
+        """(SELECT j.*, true AS in_force, 0 AS round_sequence
+            FROM current_judgments j ANTI JOIN known_answers USING (round_id, query_id, document_id)
+            WHERE j.duplicate_of IS NULL AND j.round_id = $round)""",
         {"round": round_id},
     )
 

@@ -14,6 +14,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
+from curation.agreement.between.passes import PassComparison
 from curation.agreement.report.report import not_shown
 from curation.door import withheld
 from curation.text import amount, decimal, ends, percent
@@ -49,6 +50,19 @@ def levels(result: InterAgreement) -> str:
         f"{percent(raw.share, 1)} of {amount(raw.pairs, 'pair')} of grades are equal ({span(raw)}). "
         "Alpha corrects for the agreement that chance would give; Gwet's AC2 corrects less where one grade "
         f"is very common ({decimal(ac2.value)})."
+    )
+
+
+def passes(found: PassComparison) -> str:
+    """What a further pass did to votes and grades."""
+    ways = ("same", "higher", "lower")
+    same, up, down = (sum(getattr(one, way) for one in found.people) for way in ways)
+    share = f" ({percent((up + down) / (same + up + down))})" if same + up + down else ""
+    return (
+        f"{amount(found.pairs, 'pair was', 'pairs were')} judged before, about the same text. Of "
+        f"{amount(same + up + down, 'grade')} that the same people gave again, {up + down:,} changed{share}: "
+        f"{up:,} up, {down:,} down. By the votes of each pass alone, {amount(found.changes.settled, 'pair')} "
+        f"got a grade, {found.changes.opened:,} lost theirs and {found.changes.regraded:,} have another."
     )
 
 

@@ -58,6 +58,7 @@ from curation.agreement.between.inter_annotator import (
     basis_of,
     inter_agreement,
 )
+from curation.agreement.between.passes import PassComparison, compare_passes, read_passes
 from curation.door import Door, door_or_shut
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
@@ -219,6 +220,7 @@ class AgreementReport:
     them; with a `boundary` these are its two sides, 0 and 1. `annotators` are those asked for; None is all.
     `details` are None where they were not asked for. `uninformative` are the annotators who agree with
     nobody, or give one grade only, so that their consistency says nothing. `pace` is everybody's, by name.
+    `passes`: a round against what was judged of its pairs before, grade by grade whatever the `boundary`.
     """
 
     round_name: str | None
@@ -234,6 +236,7 @@ class AgreementReport:
     annotators: list[str] | None = None
     boundary: int | None = None
     pace: tuple[AnswerPace, ...] = ()
+    passes: PassComparison | None = None
 
 
 def agreement_report(
@@ -268,6 +271,7 @@ def agreement_report(
         votes = read_votes(cursor, round_id)
         pace = tuple(row for row in read_paces(cursor, round_id) if names is None or row.annotator in names)
         asides = (read_types(cursor), read_words(cursor)) if details else None
+        again = read_passes(cursor, round_id, among=names)
     uninformative = tuple(sorted(reference_of(grades).uninformative))
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
     if boundary is not None:
@@ -287,6 +291,7 @@ def agreement_report(
         annotators=names,
         boundary=boundary,
         pace=pace,
+        passes=compare_passes(again, guide.values, seed, door.closed),
     )
 
 

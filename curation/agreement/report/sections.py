@@ -23,6 +23,7 @@ from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.between.inter_annotator import READING, RELIABLE, TENTATIVE, Alpha, AnyFigure
+from curation.agreement.between.passes import PassComparison
 from curation.agreement.report import findings
 from curation.agreement.report.report import (
     AgreementReport,
@@ -30,6 +31,7 @@ from curation.agreement.report.report import (
     agreement_findings,
     not_shown,
 )
+from curation.door import withheld
 from curation.reports.page import (
     HeatCell,
     Mark,
@@ -41,7 +43,7 @@ from curation.reports.page import (
     intervals,
     weeks,
 )
-from curation.text import amount, ends, isolated, percent
+from curation.text import amount, decimal, ends, isolated, percent
 
 PAIRS = 30
 """Annotator pairs that are shown one by one: those that agree least."""
@@ -77,16 +79,17 @@ def sections(report: AgreementReport) -> list[Section]:
 def layers(report: AgreementReport) -> Layers:
     """The sections of a report; where no pair was judged twice, there is nothing to take apart."""
     overall, within, consensus = overview(report)
-    details = report.details
+    details, passes = report.details, pass_sections(report.passes)
     if details is None:
-        return Layers([], [overall, consensus])
+        return Layers(passes, [overall, consensus])
     rest = [within, consensus]
     if report.between.judgeable.cannot_tell:
         rest = [_cannot_tell(report, details), *rest]
     if not report.between.units:
-        return Layers([], [overall, *rest])
+        return Layers(passes, [overall, *rest])
     by, sources = parts(report, details), details.sources
     origins = [
+        *passes,
         by["boundary"],
         by["type"],
         Section(QUERIES, findings.queries(sources), (), _queries(sources)),
@@ -100,6 +103,24 @@ def layers(report: AgreementReport) -> Layers:
 def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
     """What needs no details: all coefficients, consistency, and how pairs got their grades."""
     return _overall(report), _within(report.within), _consensus(report)
+
+
+def pass_sections(found: PassComparison | None) -> list[Section]:
+    """A pass against the one before it; nothing where no pair was judged twice."""
+    if found is None:
+        return []
+    passes = tuple(
+        (", ".join(one.rounds), one.annotators, one.judgments, one.settled, *map(_text, one.figures.values()))
+        for one in found.passes
+    )
+    columns = ("Pass", "Annotators", "Grades", "Pairs with a grade", "Ordinal alpha", "Fleiss' kappa")
+    again = ("Annotator", "Same grade", "Higher now", "Lower now", "Cannot tell once")
+    tables = Table("Passes", columns, passes), Table("Judged again by the same people", again, found.people)
+    return [Section("Earlier and this pass", findings.passes(found), (), tables, withheld(found.sealed))]
+
+
+def _text(figure: AnyFigure) -> str:
+    return not_shown(figure) or f"{decimal(figure.value)} ({ends(figure.low, figure.high)})"
 
 
 def parts(report: AgreementReport, details: Details) -> dict[str, Section]:

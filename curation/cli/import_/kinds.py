@@ -227,6 +227,12 @@ def import_judgments_command(
             show_default="refused",
         ),
     ] = None,
+    round_name: Annotated[
+        str | None,
+        typer.Option(
+            "--round", help="Name of a round for a further pass by the same people. It corrects no other."
+        ),
+    ] = None,
 ) -> Options:
     """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
 
@@ -234,6 +240,9 @@ def import_judgments_command(
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
     judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
     --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
+
+    With --round the file is a pass of its own. Of each person the newest pass counts, and
+    `goldset agreement --round` compares it with what was judged before.
 
     \b
     Examples:
@@ -243,11 +252,12 @@ def import_judgments_command(
       goldset import judgments test.qrels --format qrels --annotator nist
       goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
       goldset import judgments llm.jsonl --judge gpt-5
+      goldset import judgments again.csv --annotator-field rater --round second-pass
     """
     from curation.sources.judgments import parse_annotator_columns
 
-    if judge is not None and about is not None:
-        raise typer.BadParameter("--about is for people: what a judge says is about the text of the corpus")
+    if judge is not None and (about is not None or round_name is not None):
+        raise typer.BadParameter("--about and --round are for people; a judge read the text of the corpus")
     return {
         "annotator_columns": parse_annotator_columns(annotator_columns or ""),
         "annotator": annotator,
@@ -257,4 +267,5 @@ def import_judgments_command(
         "grade_map": grade_map,
         "skip_unknown": skip_unknown,
         "about": about,
+        "round": round_name,
     }

@@ -54,6 +54,7 @@ class _Target(NamedTuple):
     guide_hash: str
     closed: bool
     content_hash: str
+    same_pass: bool
 
 
 @dataclass
@@ -101,17 +102,22 @@ def plan_import(
     shown: dict[JudgmentKey, list[_Target]] = {key: [] for key in judgments}
     for row in inputs.presentations:
         shown.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
-    found = {key: _target(showings, hashes[key.document_id], about) for key, showings in shown.items()}
-    targets = {key: target for key, target in found.items() if target is not None}
+    targets: dict[JudgmentKey, _Target] = {}
+    for key, showings in shown.items():
+        own = [one for one in showings if one.same_pass]
+        if (target := _target(own, hashes[key.document_id], about)) is not None:
+            targets[key] = target
     _refuse_moved(judgments, targets, inputs.moved)
     taken = {one.presentation_id for showings in shown.values() for one in showings}
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     for key in judgments:
         if key not in targets:
-            presentation = _presentation(round_id, key, hashes[key.document_id], positions, taken)
+            read = _target(shown[key], hashes[key.document_id], about)
+            text = hashes[key.document_id] if read is None else read.content_hash
+            presentation = _presentation(round_id, key, text, positions, taken)
             plan.presentations.append(presentation)
             opened = (presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash, False)
-            targets[key] = _Target(*opened, presentation.content_hash)
+            targets[key] = _Target(*opened, text, same_pass=True)
     changed = {
         key
         for key, showings in shown.items()

@@ -5,6 +5,10 @@ in a round of kind 'imported', named after the source. Either way they pass `jud
 app. Importing the same again changes nothing, and never overrides what the annotator has said on screen
 since. Of several files the one imported last counts, also where it repeats an earlier one.
 
+A pass is a round that the file is given by name: what the same people said when they judged the same pairs
+again. It corrects only what is in that round, and no file without the name writes to it. Of each person the
+judgment of the newest round counts, as everywhere.
+
 A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
 the corpus, unless the project knows that this annotator was shown another one: then the import names it, or
 is refused. What is stored already with the same grade stays as it is.
@@ -24,7 +28,7 @@ from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judgments.judging import append_events
-from curation.labeling.rounds.rounds import write_round
+from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments
@@ -84,6 +88,7 @@ def import_judgments(
     grade_map: Mapping[str, int | None] | None = None,
     skip_unknown: bool = False,
     about: str | None = None,
+    round_name: str | None = None,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> JudgmentImport:
@@ -96,17 +101,18 @@ def import_judgments(
         ids that the project does not have, where they would be refused.
     about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
         text of the document than the corpus has now. Without it they are refused.
+    round_name: the file is a pass of its own, of this name: judgments of the same people on the same pairs in
+        other rounds stay as they are, and open presentations stay open.
 
     Raises
     ------
     InputError: the file cannot be read, or judgments cannot be taken; all of them together.
-    RefusedError: there is no corpus yet.
+    RefusedError: there is no corpus yet, or a round of that name was not imported.
     """
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
-        added = add_judgments(
-            store, file.judgments, file.source, file.new_queries, file.left_out, file.known_as, about, author
-        )
+        found = (file.judgments, file.source, file.new_queries, file.left_out, file.known_as)
+        added = add_judgments(store, *found, about, author, round_name)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     return replace(added, unknown=file.unknown, unread=file.unread, fields=file.fields)
@@ -121,6 +127,7 @@ def add_judgments(
     known_as: Mapping[str, str] = MappingProxyType({}),
     about: str | None = None,
     author: str = COMMAND_LINE,
+    round_name: str | None = None,
 ) -> JudgmentImport:
     """Write judgments made elsewhere, in one transaction.
 
@@ -130,20 +137,23 @@ def add_judgments(
     new_queries: queries that the judgments are about and the project may not hold yet.
     left_out: what the reader has left out already; returned with what this step adds.
     known_as: the source's id → the project's, of queries that the project knew by their text.
-    about: as for `import_judgments`.
+    about, round_name: as for `import_judgments`.
 
     Raises
     ------
-    InputError: an unknown `about`, judgments of which nobody says which text they are about, grades outside
-        the scale, two grades of one annotator for one pair, unknown documents, pairs that were moved from the
-        annotator to somebody else.
-    RefusedError: there is no corpus, or the same annotators kept judging meanwhile.
+    InputError: an unknown `about`, an empty name, judgments of which nobody says which text they are about,
+        grades outside the scale, two grades of one annotator for one pair, unknown documents, pairs that were
+        moved from the annotator to somebody else.
+    RefusedError: there is no corpus, a round of that name was not imported, or the same annotators kept
+        judging meanwhile.
     """
     if about not in (None, *TEXTS):
         raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")
+    if round_name is not None and not round_name.strip():
+        raise InputError("--round: found an empty name; expected one for this pass, such as second-pass")
     left_out = dict(left_out or {})
     by_key = one_judgment_a_pair(judgments, left_out)
-    name = f"imported: {source}"
+    name = f"imported: {source}" if round_name is None else round_name.strip()
     round_id = digest("round", name)
 
     def write(cursor: Cursor, plan: ImportPlan) -> None:
@@ -160,7 +170,7 @@ def add_judgments(
     plan = write_if_unchanged(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, by_key),
-        read=lambda cursor: _read(cursor, by_key, round_id),
+        read=lambda cursor: _read(cursor, by_key, round_id, None if round_name is None else name),
         plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries, about),
         write=write,
         busy=BUSY,
@@ -184,11 +194,16 @@ def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tup
     return (current_snapshot(cursor), current_guide(cursor).guide_hash, *counts[0])
 
 
-def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str) -> ImportInputs:
+def _read(
+    cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str, pass_name: str | None
+) -> ImportInputs:
     names = sorted({key.annotator for key in judgments})
     documents = sorted({key.document_id for key in judgments})
     guide = current_guide(cursor)
     rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
+    round_exists = any(row[0] == round_id for row in rounds)
+    if pass_name and not round_exists:
+        refuse_taken(cursor, pass_name)
     return ImportInputs(
         guides={
             used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
@@ -198,12 +213,14 @@ def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str
         annotators=[annotator.name for annotator in list_annotators(cursor)],
         queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
         pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
-        presentations=cursor.execute(_PRESENTATIONS, [names]).fetchall(),
-        moved=cursor.execute(_MOVED, [names]).fetchall(),
+        presentations=cursor.execute(
+            _PRESENTATIONS, {"names": names, "round": round_id, "pass": pass_name is not None}
+        ).fetchall(),
+        moved=[] if pass_name else cursor.execute(_MOVED, [names]).fetchall(),
         keys=cursor.execute(_KEYS, [names]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         sealed=shut_door(cursor).closed,
-        round_exists=any(row[0] == round_id for row in rounds),
+        round_exists=round_exists,
     )
 
 
@@ -246,26 +263,25 @@ WHERE snapshot_id = ? AND document_id IN (SELECT unnest(?::TEXT[]))
 """
 
 # The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
-# (pilots, practice, control items) is left to be answered on screen.
+# (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
 _PRESENTATIONS = """
 SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
        coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
-       r.guide_hash, r.closed, p.content_hash
+       r.guide_hash, r.closed, p.content_hash,
+       CASE WHEN $pass THEN r.round_id = $round ELSE r.kind <> 'imported' OR r.name[:10] = 'imported: ' END
 FROM live_presentations p JOIN round_states r USING (round_id)
 LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXISTS (
-    FROM known_answers k
-    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
-  AND p.annotator IN (SELECT unnest(?::TEXT[]))
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
+  AND p.annotator IN (SELECT unnest($names::TEXT[]))
 ORDER BY answered, r.sequence, p.presentation_id
 """
 
 _MOVED = """
 SELECT DISTINCT p.annotator, p.query_id, p.document_id, r.name
 FROM presentations p JOIN withdrawals w USING (presentation_id) JOIN rounds r USING (round_id)
-WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
-    FROM known_answers k
-    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit')
   AND p.annotator IN (SELECT unnest(?::TEXT[]))
 ORDER BY ALL
 """

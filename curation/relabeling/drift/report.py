@@ -6,8 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from curation.agreement.between.passes import PassComparison, compare_passes, read_passes
 from curation.door import sealed_queries
 from curation.guides.guide import current_guide
+from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.drift.causes import DriftCauses, drift_causes
 from curation.relabeling.drift.figures import (
     DriftRow,
@@ -26,6 +28,7 @@ from curation.relabeling.drift.regraded_pairs import (
     read_regraded,
 )
 from curation.relabeling.plan.stored import find_plan
+from curation.settling.votes import Votes
 from curation.store import Store
 
 
@@ -49,6 +52,7 @@ class DriftReport:
     regraded: single pairs with both grades, without those of queries that a release seals.
     sealed: pairs that figures and tables count, but that are not named.
     left_out: reason → number of pairs.
+    passes: the votes and the agreement of the round against what was judged before, about the same text.
     """
 
     name: str
@@ -73,6 +77,7 @@ class DriftReport:
     regraded: tuple[RegradedPair, ...]
     sealed: int
     left_out: dict[str, int]
+    passes: PassComparison | None
 
 
 def drift_report(store: Store, plan: str | None = None) -> DriftReport:
@@ -88,8 +93,9 @@ def drift_report(store: Store, plan: str | None = None) -> DriftReport:
         found = read_regraded(cursor, row.plan_id)
         scale = current_guide(cursor).values
         orders = stored_orders(cursor, row.plan_id)
+        again = read_passes(cursor, row.round_id)
     frame = round(row.report["pairs"] / row.report["fraction_of_pairs"])
-    return _report(row.quarter, row.plan_id, found, scale, frame, orders, sealed)
+    return _report(row.quarter, row.plan_id, found, scale, frame, orders, sealed, again)
 
 
 def campaign_report(store: Store, first: str, second: str, orders: Sequence[OrderChange] = ()) -> DriftReport:
@@ -103,7 +109,8 @@ def campaign_report(store: Store, first: str, second: str, orders: Sequence[Orde
         sealed = sealed_queries(cursor)
         found = read_campaigns(cursor, first, second)
         scale = current_guide(cursor).values
-    return _report(f"{first} → {second}", None, found, scale, 0, orders, sealed)
+        again = read_passes(cursor, *(find_round(cursor, name).round_id for name in (second, first)))
+    return _report(f"{first} → {second}", None, found, scale, 0, orders, sealed, again)
 
 
 def _report(
@@ -114,6 +121,7 @@ def _report(
     frame: int,
     orders: Sequence[OrderChange],
     sealed: Collection[str],
+    again: Votes,
 ) -> DriftReport:
     pairs = found.pairs
     grades = tuple(sorted({*scale, *(g for pair in pairs for g in (pair.before, pair.after))}))
@@ -150,6 +158,7 @@ def _report(
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),
         sealed=sum(pair.query_id in sealed for pair in pairs),
         left_out=found.left_out,
+        passes=compare_passes(again, scale, 0, sealed),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from curation.agreement.report.sections import pass_sections
 from curation.relabeling.drift.causes import CauseRow, PersonRow, VoteCount, named
 from curation.relabeling.drift.figures import DriftFigure, DriftRow, WrongLabels
 from curation.relabeling.drift.report import DriftReport
@@ -68,6 +69,7 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
             (_confusion(report, names),) if report.pairs else (),
         ),
         Section("Agreement", "Of old and new grades.", (), (_rows("All pairs", [report.overall]),)),
+        *pass_sections(report.passes),
         Section("By type", "", (), (_rows("Type", report.by_type), _rows("Tag", report.by_tag))),
         Section("By part of the plan", "", (), (_rows("Part", report.by_part),)),
         Section(

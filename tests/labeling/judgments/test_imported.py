@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -282,3 +282,55 @@ def test_who_never_had_another_text_judges_that_of_the_corpus(changed: Store) ->
 def test_another_word_than_current_or_earlier_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="--about 'now': expected current or earlier"):
         add_judgments(store, judged((A, "ada", 3)), "new.csv", about="now")
+
+
+def test_a_second_pass_leaves_the_first_as_it_was_and_its_votes_count(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    first, again = judged((A, "ada", 3), (B, "ada", 0), (A, "ben", 3)), judged((A, "ada", 1), (B, "ada", 0))
+    add_judgments(store, first, "first.csv")
+    made = add_judgments(store, again, "again.csv", round_name="second")
+    assert (made.round, made.judgments, made.changed) == ("second", 2, 0)
+    assert counted(store) == [("ada", *A, 1), ("ada", *B, 0), ("ben", *A, 3)], (
+        "of each person the newest pass"
+    )
+    for rows, source, name in ((again, "again.csv", "second"), (first, "first.csv", None)):
+        repeated = add_judgments(store, rows, source, round_name=name)
+        assert (repeated.judgments, repeated.changed) == (0, 0), "no pass is written to by another's file"
+    assert repeated.unchanged == 3
+    corrected = add_judgments(store, judged((A, "ada", 2)), "again.csv", round_name="second")
+    assert (corrected.judgments, corrected.changed) == (0, 1), "within the pass another grade is a correction"
+    assert counted(store)[0] == ("ada", *A, 2)
+    with store.reading() as cursor:
+        kept = cursor.execute(
+            "SELECT r.name, j.grade FROM current_judgments j JOIN rounds r USING (round_id) "
+            "WHERE annotator = 'ada' AND document_id = 'document 0.0' ORDER BY sequence"
+        ).fetchall()
+    assert kept == [("imported: first.csv", 3), ("second", 2)]
+
+
+def test_a_pass_answers_nothing_that_is_open_and_takes_no_name_of_a_round_in_the_app(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    with pytest.raises(RefusedError, match="A round 'first' exists already"):
+        add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name="first")
+    with pytest.raises(InputError, match="--round: found an empty name"):
+        add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name=" ")
+    assert add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name="again").filled == 0
+    assert round_status(store, "first").annotators[0].answered == 0
+
+
+@pytest.mark.parametrize(("about", "text"), [("current", "new"), ("earlier", "old")])
+def test_a_pass_says_which_text_it_is_about_where_the_first_pass_read_another(
+    store: Store, about: str, text: str
+) -> None:
+    add_pairs(store, grid(1, 1))
+    rows = judged((A, "ada", 3))
+    add_judgments(store, rows, "old.csv")
+    change_text(store, A[1])
+    with pytest.raises(InputError, match="had another text"):
+        add_judgments(store, rows, "again.csv", round_name="second")
+    add_judgments(store, rows, "again.csv", round_name="second", about=about)
+    with store.reading() as cursor:
+        texts = cursor.execute("SELECT count(DISTINCT content_hash) FROM current_judgments").fetchone()
+    assert texts == ({"new": 2, "old": 1}[text],)
