@@ -63,6 +63,9 @@ def test_the_second_icecat_campaign_as_a_relabeling_of_the_first(
     assert report.overall.kappa.low < 0.385 < (report.overall.kappa.high or 0)
     assert sum(map(sum, report.confusion)) == 484
     assert [(row.cause, row.p) for row in report.causes.rows] == [(ANNOTATORS, None)], "all pairs have it"
+    assert report.passes is not None
+    assert (report.passes.changes.regraded, report.passes.people) == (report.changed, ()), "by other people"
+    assert [one.settled for one in report.passes.passes] == [report.passes.pairs, 484]
 
 
 def test_kappas_are_those_of_the_textbook() -> None:
@@ -166,6 +169,8 @@ def test_the_report_says_what_changed_and_why(relabeled: Store) -> None:
     )
     assert report.wrong is not None
     assert (report.wrong.pairs, report.wrong.population) == (4, 80)
+    assert report.passes is not None
+    assert (report.passes.pairs, report.passes.changes) == (16 - rewritten, (0, 0, 0)), "about the same text"
 
 
 def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Store) -> None:
