@@ -207,19 +207,29 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
     return found[0], list(found[1:])
 
 
-def version_places(cursor: Cursor, hashes: pa.Table) -> list[tuple[int, str]]:
-    """Row id and content hash of versions, in the order of the table; `hashes` is a column content_hash."""
+def version_places(cursor: Cursor, hashes: pa.Table) -> pa.Table:
+    """The columns place and content_hash of versions, in the order of the table `documents`.
+
+    Parameters
+    ----------
+    hashes: a column content_hash.
+    """
     cursor.register("wanted_versions", hashes)
-    sql = f"SELECT DISTINCT d.rowid, content_hash FROM wanted_versions JOIN {VERSION} ORDER BY d.rowid"  # noqa: S608
-    places = cursor.execute(sql).fetchall()
+    sql = f"SELECT DISTINCT d.rowid AS place, content_hash FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
+    places = cursor.sql(sql).to_arrow_table()
     cursor.unregister("wanted_versions")
     return places
 
 
-def texts_at(cursor: Cursor, places: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
-    """Content hash and text (title, line break, body) of neighbouring places, from one part of the table."""
-    return cursor.execute(
-        "SELECT content_hash, title || chr(10) || body FROM documents d "
-        "WHERE d.rowid BETWEEN ? AND ? AND content_hash IN (SELECT unnest(?::TEXT[]))",
-        [places[0][0], places[-1][0], [content_hash for _, content_hash in places]],
-    ).fetchall()
+def texts_at(cursor: Cursor, places: pa.Table) -> pa.Table:
+    """The columns content_hash and text (title and body, each with a line break) of neighbouring places."""
+    cursor.register("wanted_places", places)
+    ends = [places["place"][place].as_py() for place in (0, -1)]
+    texts = cursor.sql(
+        "SELECT d.content_hash, title || chr(10) || body || chr(10) AS text "
+        "FROM documents d JOIN wanted_places p ON p.place = d.rowid WHERE d.rowid BETWEEN ? AND ? "
+        "ORDER BY d.rowid",
+        params=ends,
+    ).to_arrow_table()
+    cursor.unregister("wanted_places")
+    return texts

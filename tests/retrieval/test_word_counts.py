@@ -6,26 +6,28 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import RefusedError
-from curation.retrieval import Bm25
-from curation.retrieval import bm25 as word_counts
-from curation.retrieval.bm25 import (
+from curation.retrieval import Bm25, word_counts
+from curation.retrieval.terms import indexed_terms
+from curation.retrieval.word_counts import (
     WordCounts,
     count_words,
+    counter,
     stored_word_counts,
     vocabulary,
 )
-from curation.retrieval.terms import content_words
 from curation.sources.corpus import import_corpus
 from curation.store import Store
-from curation.store.documents import current_corpus
+from curation.store.documents import current_corpus, texts_at, version_places
 from curation.store.rows import Document, Query
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}
@@ -33,7 +35,7 @@ SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "c
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.retrieval import bm25 as word_counts
+from curation.retrieval import word_counts
 from curation.store import open_store
 
 word_counts.CHUNK = 2
@@ -155,10 +157,26 @@ def test_bm25_finds_the_same_from_kept_counts_as_from_texts(store: Store, tmp_pa
     assert Bm25(documents, store).search(asked, 50) == Bm25(documents).search(asked, 50)
 
 
-@given(st.lists(st.text(alphabet="abc the.\n", max_size=30), max_size=12))
-def test_counts_are_those_of_the_content_words(texts: list[str]) -> None:
-    found = by_row(count_words(texts))
-    assert [sorted(found[row].items()) for row in range(len(texts))] == [
-        sorted({word: content_words(text).count(word) for word in content_words(text)}.items())
-        for text in texts
-    ]
+@given(
+    st.lists(st.text(alphabet="abAé茶กا_9 the.\n\0", max_size=30), max_size=12),
+    st.sampled_from([None, "german"]),
+)
+def test_counts_are_those_of_the_terms_of_each_text(texts: list[str], stemmer: str | None) -> None:
+    found = by_row(count_words(texts, stemmer=stemmer))
+    assert found == {row: dict(Counter(indexed_terms(text, stemmer))) for row, text in enumerate(texts)}
+
+
+def test_words_that_another_process_has_numbered_meanwhile_keep_its_numbers(
+    store: Store, tmp_path: Path
+) -> None:
+    documents = put_corpus(store, tmp_path, SHOP)
+    with store.transaction() as cursor:
+        cursor.execute("INSERT INTO counted_words VALUES (?, 0, 'hat'), (?, 1, 'red')", [counter()] * 2)
+    with store.reading() as cursor:
+        places = version_places(cursor, pa.table({"content_hash": hashes(documents)}))
+        texts = texts_at(cursor, places)
+    assert not word_counts._store(store, counter(), texts, {}, None)
+    assert kept(store) == []
+    found = stored_word_counts(store, hashes(documents))
+    assert [found.word_number[word] for word in ("hat", "red")] == [0, 1]
+    assert by_row(found) == by_row(count_words(document.text for document in documents))
