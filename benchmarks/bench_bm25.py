@@ -6,7 +6,8 @@ before; ours cuts the queries itself. Written: queries per second of processor t
 without, of bm25s with numba, and of rank-bm25; and the share of queries whose top 100 scores agree with
 rank-bm25's. One thread each.
 
-Usage: python -m benchmarks.bench_bm25 [documents, default 60000] [queries for rank-bm25, default 20] [numba|numpy]
+Usage: python -m benchmarks.bench_bm25 [documents, default 60000] [queries for rank-bm25, default 20] [numpy]
+    numpy leaves numba out.
 Smallest: python -m benchmarks.bench_bm25 200 2 numpy
 Needs: ../shared/data
 """
