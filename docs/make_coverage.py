@@ -24,7 +24,7 @@ from benchmarks.coverage_trial import ORDERS, SIZES, trial
 from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
 from curation.coverage.measures import third_name
-from curation.coverage.report import CoverageReport, Span, find_coverage, match_asked
+from curation.coverage.report import CoverageReport, find_coverage, match_asked
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.evaluation.coverage_effects import (
     MEASURES,
@@ -122,10 +122,10 @@ def _curve(report: CoverageReport) -> Iterator[str]:
     yield "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     for step in report.curve:
         chosen = "**" if step.resolution == report.resolution else ""
-        cells = [f"{chosen}{step.resolution:g}{chosen}", _span(step.regions, 0)]
+        cells = [f"{chosen}{step.resolution:g}{chosen}", step.regions.text(",.0f")]
         cells += [_figure(step.recovered), _figure(step.rand_index)]
-        cells += [_span(step.msc), _span(step.scc), _span(step.zqc, 0)]
-        cells += [_span(step.all_msc), _span(step.all_scc), _span(step.all_zqc, 0)]
+        cells += [step.msc.text(), step.scc.text(), step.zqc.text(",.0f")]
+        cells += [step.all_msc.text(), step.all_scc.text(), step.all_zqc.text(",.0f")]
         yield f"| {' | '.join(cells)} |\n"
 
 
@@ -154,7 +154,7 @@ def _resolutions(found: CoverageEffects) -> Iterator[str]:
     yield "| system | γ | r² of Δ | r² of J | σ | σ in cells | explained | σ in clusters | explained |\n"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     for step in found.curve:
-        yield f"| {step.system} | {step.resolution:g} | {' | '.join(_span(value) for value in step[2:])} |\n"
+        yield f"| {step.system} | {step.resolution:g} | {' | '.join(span.text() for span in step[2:])} |\n"
 
 
 def _grid(found: CoverageEffects) -> Iterator[str]:
@@ -209,11 +209,6 @@ def _trial(found: CoverageCollection) -> str:
     ]
     assert {row.order for row in rows} == {*ORDERS, "difference"}
     return head + "".join(body)
-
-
-def _span(span: Span, digits: int = 2) -> str:
-    low, high = (_figure(value, digits) for value in span)
-    return low if low == high else f"{low} to {high}"
 
 
 def _figure(value: float | None, digits: int = 2) -> str:

@@ -27,7 +27,7 @@ from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
-    from curation.coverage.report import CoverageGap, CoverageReport, Span
+    from curation.coverage.report import CoverageGap, CoverageReport
     from curation.coverage.writing.tasks import BatchProgress, CoverageQuery, OpenedTasks
     from curation.evaluation.coverage_report import EvaluatedValues
     from curation.progress import Progress
@@ -298,6 +298,8 @@ def _show_written(
 
 
 def _show(report: CoverageReport, limit: int) -> None:
+    from curation.coverage.report import reach_section
+
     say(
         f"{amount(report.documents, 'document')}, {report.entities:,} entities "
         f"({report.isolated:,} isolated), {amount(report.queries, 'query', 'queries')}, "
@@ -314,19 +316,22 @@ def _show(report: CoverageReport, limit: int) -> None:
             _measure_row("all clusters", report.all_clusters),
         ],
     )
+    reach = reach_section(report.rule, report.rules, report.outside)
+    say(*reach.sentence.splitlines())
+    show_tables(*reach.tables)
     table(
         "Regions by resolution: lowest and highest of the seeds",
         ["γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"],
         [
             (
                 f"{step.resolution:g}",
-                _between(step.clusters, ",.0f"),
-                _between(step.regions, ",.0f"),
+                step.clusters.text(",.0f"),
+                step.regions.text(",.0f"),
                 step.rand_index,
                 step.recovered,
-                _between(step.msc, ".2f"),
-                _between(step.scc, ".2f"),
-                _between(step.zqc, ",.0f"),
+                step.msc.text(),
+                step.scc.text(),
+                step.zqc.text(",.0f"),
             )
             for step in report.curve
         ],
@@ -343,13 +348,6 @@ def _show(report: CoverageReport, limit: int) -> None:
 def _measure_row(name: str, found: CoverageMeasures) -> tuple[object, ...]:
     shares = (found.msc, found.msc_by_mass, found.msc_by_traffic, found.scc)
     return name, found.clusters, *shares, found.zqc
-
-
-def _between(span: Span, form: str) -> str:
-    if span.low is None or span.high is None:
-        return "–"
-    low, high = format(span.low, form), format(span.high, form)
-    return low if low == high else f"{low} to {high}"
 
 
 def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:

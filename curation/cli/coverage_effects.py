@@ -12,7 +12,6 @@ from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount, p_cell
 
 if TYPE_CHECKING:
-    from curation.coverage.report import Span
     from curation.evaluation.coverage_effects import CoverageEffects, SystemEffects
 
 
@@ -72,7 +71,7 @@ def _show(found: CoverageEffects) -> None:
     table(
         "nDCG@10 by resolution, over regions: lowest and highest of the seeds",
         ["system", "γ", "r² of Δ", "r² of J", "σ", "σ in cells", "explained", "σ in clusters", "explained"],
-        [(step.system, f"{step.resolution:g}", *map(_between, step[2:])) for step in found.curve],
+        [(step.system, f"{step.resolution:g}", *(span.text() for span in step[2:])) for step in found.curve],
     )
     left_out(found.left_out)
 
@@ -119,10 +118,3 @@ def _show_cells(found: CoverageEffects) -> None:
             for cell in found.cells
         ],
     )
-
-
-def _between(span: Span) -> str:
-    if span.low is None or span.high is None:
-        return "–"
-    low, high = f"{span.low:.2f}", f"{span.high:.2f}"
-    return low if low == high else f"{low} to {high}"

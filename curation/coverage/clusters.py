@@ -44,7 +44,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations, repeat
+from itertools import chain, combinations, repeat
 from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -140,10 +140,10 @@ def find_partitions(
 
 def documents_of(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> Ints:
     """The number of documents of each cluster, shape (clusters,)."""
-    counts = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
-    for held in of_documents.values():
-        counts[np.unique(labels[list(held)])] += 1
-    return counts
+    clusters = int(labels.max(initial=-1)) + 1
+    documents = np.repeat(np.arange(len(of_documents)), [len(held) for held in of_documents.values()])
+    of_entities = labels[np.fromiter(chain.from_iterable(of_documents.values()), np.int64)]
+    return np.bincount(np.unique(documents * clusters + of_entities) % max(1, clusters), minlength=clusters)
 
 
 def mean_rand_index(partitions: Sequence[Ints]) -> float | None:

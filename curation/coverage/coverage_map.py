@@ -264,12 +264,12 @@ def map_in_force(cursor: Cursor) -> str:
     return map_id
 
 
-def read_map(cursor: Cursor, map_id: str, with_partitions: bool = True) -> CoverageMap:
+def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> CoverageMap:
     """The map, as `make_map` gave it, with the names in force.
 
     Parameters
     ----------
-    with_partitions: without those of other resolutions and seeds the map is read faster.
+    all_partitions: without those of other resolutions the map is read faster.
     """
     [(snapshot_id, parameters, left_out)] = cursor.execute(
         "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
@@ -286,7 +286,7 @@ def read_map(cursor: Cursor, map_id: str, with_partitions: bool = True) -> Cover
         neighbours=[neighbours for *_, neighbours in entities],
         of_documents=of_documents,
         clusters=_read_clusters(cursor, map_id, of_documents, settings["least_documents"]),
-        partitions=_read_partitions(cursor, map_id, settings) if with_partitions else [],
+        partitions=_read_partitions(cursor, map_id, settings, all_partitions),
         left_out=json.loads(left_out),
     )
 
@@ -452,9 +452,15 @@ def _read_clusters(
     return found
 
 
-def _read_partitions(cursor: Cursor, map_id: str, settings: Mapping[str, Any]) -> list[Partitions]:
+def _read_partitions(
+    cursor: Cursor, map_id: str, settings: Mapping[str, Any], of_all: bool
+) -> list[Partitions]:
     recovered: dict[float, list[float]] = dict(settings.get("recovered", []))  # maps of before have none
-    rows = _rows(cursor, "resolution, rand_index, labels", "coverage_partitions", "resolution, seed", map_id)
+    sql = """
+        SELECT resolution, rand_index, labels FROM coverage_partitions
+        WHERE map_id = ? AND (? OR resolution = ?) ORDER BY resolution, seed
+    """
+    rows = cursor.execute(sql, [map_id, of_all, settings["resolution"]]).fetchall()
     found = []
     for (tried, rand_index), group in groupby(rows, key=lambda row: row[:2]):
         labels = [np.array(row[2], np.int64) for row in group]

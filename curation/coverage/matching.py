@@ -41,7 +41,7 @@ class MatchingRule(NamedTuple):
         return enough or frozenset(cluster_of[place] for place in match.by_phrase)
 
 
-TWO = MatchingRule("two matched entities in a cluster, else the named ones", MOST_BY_MEANING, 2)
+TWO = MatchingRule("two matched entities or more, else of the named ones", MOST_BY_MEANING, 2)
 EVERY = MatchingRule(f"named entities and the {MOST_BY_MEANING} nearest", MOST_BY_MEANING)
 ALTERNATIVES = (
     MatchingRule("named entities", 0),

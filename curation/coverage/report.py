@@ -32,8 +32,9 @@ from curation.coverage.coverage_map import (
     write_map,
     write_texts,
 )
-from curation.coverage.matching import MatchingRule, rule_of
+from curation.coverage.matching import ALTERNATIVES, MatchingRule, rule_of
 from curation.coverage.measures import (
+    ENOUGH,
     AskedText,
     Clusters,
     CoverageMeasures,
@@ -43,13 +44,16 @@ from curation.coverage.measures import (
 )
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.reports.page import Section, Table
 from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Ints
 from curation.store import Cursor, Query, Store
 from curation.store.documents import current_corpus, current_snapshot
+from curation.text import amount, isolated, percent
 
 MOST_ASKED = 5_000
+IDS_OUTSIDE = 10
 
 
 class AskedOfCorpus(NamedTuple):
@@ -187,6 +191,30 @@ class Span(NamedTuple):
     low: float | None
     high: float | None
 
+    def text(self, form: str = ".2f") -> str:
+        """Both as people read them, or the one that both are; a dash where they are unknown."""
+        if self.low is None or self.high is None:
+            return "–"
+        low, high = format(self.low, form), format(self.high, form)
+        return low if low == high else f"{low} to {high}"
+
+
+class RuleFigures(NamedTuple):
+    """MSC, SCC and ZQC of regions by one rule for C(q), each over the seeds."""
+
+    rule: str
+    msc: Span
+    scc: Span
+    zqc: Span
+
+
+class DocumentsOutside(NamedTuple):
+    """Documents in no region: how many, their share of all, and the first ids."""
+
+    documents: int
+    share: float | None
+    ids: tuple[str, ...]
+
 
 class CurveStep(NamedTuple):
     """Regions at one resolution, each figure over the seeds tried.
@@ -219,7 +247,10 @@ class CoverageReport:
     ----------
     seed, resolution, chosen, least_documents: see `MapSettings`; `chosen`: 'by rule' or 'given'.
     documents, entities, isolated, queries: how many there are.
+    rule: which clusters of its entities a query is about; see `coverage.matching`.
     msc, scc, zqc: over regions, as in `regions`.
+    rules: the same by each of the rules, that of the map with them.
+    outside: documents in no region.
     regions, all_clusters: all measures over regions, and over every cluster.
     synthetic: queries that a language model wrote.
     without_synthetic: over regions, without those; None where there are none.
@@ -239,9 +270,12 @@ class CoverageReport:
     entities: int
     isolated: int
     queries: int
+    rule: str
     msc: float | None
     scc: float | None
     zqc: int
+    rules: list[RuleFigures]
+    outside: DocumentsOutside
     regions: CoverageMeasures
     all_clusters: CoverageMeasures
     synthetic: int
@@ -337,6 +371,9 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         entities=len(found.entities),
         isolated=sum(not neighbours for neighbours in found.neighbours),
         queries=len(asked.queries),
+        rule=rule_of(found.parameters).name,
+        rules=figures_by_rule(found, asked),
+        outside=documents_outside(found),
         msc=regions.msc,
         scc=regions.scc,
         zqc=regions.zqc,
@@ -348,6 +385,57 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         clusters=of_clusters(found, asked),
         curve=[_curve_step(found, asked, tried) for tried in found.partitions],
         left_out={reason: number for reason, number in reasons.items() if number},
+    )
+
+
+def figures_by_rule(found: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
+    """The figures of regions at the resolution of the map, by each rule and over its seeds."""
+    rules = dict.fromkeys([*ALTERNATIVES, rule_of(found.parameters)])
+    by_rule: dict[str, list[CoverageMeasures]] = {rule.name: [] for rule in rules}
+    [tried] = [tried for tried in found.partitions if tried.resolution == found.parameters["resolution"]]
+    for labels in tried.labels:
+        regions, held, cluster_of = _regions_of(found, labels, int(found.parameters["least_documents"]))
+        for rule in rules:
+            by_rule[rule.name].append(measure_coverage(regions, held, asked.of_queries(rule, cluster_of)))
+    return [
+        RuleFigures(
+            name, *(span([getattr(one, figure) for one in seeds]) for figure in ("msc", "scc", "zqc"))
+        )
+        for name, seeds in by_rule.items()
+    ]
+
+
+def documents_outside(found: CoverageMap) -> DocumentsOutside:
+    """The documents of the corpus that are in no region."""
+    regions = frozenset(found.regions)
+    ids = [
+        name for name, places in found.of_documents.items() if regions.isdisjoint(found.clusters_of(places))
+    ]
+    whole = len(found.of_documents)
+    return DocumentsOutside(len(ids), len(ids) / whole if whole else None, tuple(ids[:IDS_OUTSIDE]))
+
+
+def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
+    """How far MSC, SCC and ZQC depend on the rule for C(q) and on the seed, and what no region has."""
+    every = [span([end for one in rules for end in getattr(one, figure)]) for figure in ("msc", "scc", "zqc")]
+    rows = [(one.rule, one.msc.text(), one.scc.text(), one.zqc.text(",.0f")) for one in rules]
+    total = ("lowest and highest of all", every[0].text(), every[1].text(), every[2].text(",.0f"))
+    first = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > IDS_OUTSIDE else "")
+    nowhere = amount(outside.documents, "document is", "documents are")
+    return Section(
+        "How far these figures hold",
+        f"A query is about the clusters of {rule}. By other rules and seeds MSC, the share of regions with a "
+        f"query, is {every[0].text()}, SCC, the share of documents in regions with {ENOUGH} queries, "
+        f"{every[1].text()}, and ZQC, regions without a query, {every[2].text(',.0f')}.\n"
+        f"{nowhere} ({percent(outside.share)}) in no region{': ' if first else ''}{first}.",
+        tables=(
+            Table(
+                "Regions by the rule that says what a query is about: lowest and highest of the seeds",
+                ("clusters of", "MSC", "SCC", "ZQC"),
+                (*rows, total),
+                words=True,
+            ),
+        ),
     )
 
 
@@ -398,10 +486,15 @@ def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> 
 
 
 def _of_partition(found: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int) -> CoverageMeasures:
-    cluster_of = labels.tolist()
-    held = [clusters_at(places, cluster_of) for places in found.of_documents.values()]
-    regions = np.flatnonzero(documents_of(labels, found.of_documents) >= least).tolist()
+    regions, held, cluster_of = _regions_of(found, labels, least)
     return measure_coverage(regions, held, asked.of_queries(rule_of(found.parameters), cluster_of))
+
+
+def _regions_of(found: CoverageMap, labels: Ints, least: int) -> tuple[list[int], list[Clusters], list[int]]:
+    """The regions of a partition, the clusters of each document, and the cluster of each entity."""
+    cluster_of: list[int] = labels.tolist()
+    held = [clusters_at(places, cluster_of) for places in found.of_documents.values()]
+    return np.flatnonzero(documents_of(labels, found.of_documents) >= least).tolist(), held, cluster_of
 
 
 def span(values: Sequence[float | None]) -> Span:

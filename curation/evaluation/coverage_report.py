@@ -220,6 +220,7 @@ def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
     sections = map_sections(state, graph, found, system, lambda number: f"#{anchors[number]}")
     if found:
         sections += comparison_sections(state, found)
+    sections.append(state.reach)
     sections += region_sections(state, titles, found, anchors)
     return html_page("Coverage of the corpus", _findings(state, found), sections, _about(state))
 

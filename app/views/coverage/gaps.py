@@ -97,6 +97,7 @@ def _figures(state: CoverageState) -> None:
         f"{amount(found.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} about "
         "nothing that the corpus has."
     )
+    ui.folded([state.reach])
 
 
 def _gaps(context: PageContext, state: CoverageState) -> None:

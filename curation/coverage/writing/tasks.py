@@ -27,19 +27,23 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
+from curation.coverage.matching import rule_of
 from curation.coverage.measures import CoverageMeasures
 from curation.coverage.report import (
     ClusterCoverage,
     CoverageGap,
+    documents_outside,
+    figures_by_rule,
     gaps_of,
     measured,
     of_clusters,
+    reach_section,
     read_asked,
 )
 from curation.coverage.writing.checks import STYLES, draw_styles
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
-from curation.reports.page import Table
+from curation.reports.page import Section, Table
 from curation.sources.query_import import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
@@ -60,6 +64,7 @@ class CoverageState:
     regions: the measures over regions.
     nowhere: queries that are about no entity.
     unmatched: queries that were not matched yet.
+    reach: how far the figures depend on the rule for C(q) and on the seed, and what is in no region.
     """
 
     map: CoverageMap
@@ -69,6 +74,7 @@ class CoverageState:
     regions: CoverageMeasures
     nowhere: list[Query]
     unmatched: list[Query]
+    reach: Section
 
 
 def read_state(cursor: Cursor) -> CoverageState:
@@ -78,7 +84,7 @@ def read_state(cursor: Cursor) -> CoverageState:
     ------
     RefusedError: there is no map of the corpus in force.
     """
-    found = read_map(cursor, map_in_force(cursor), with_partitions=False)
+    found = read_map(cursor, map_in_force(cursor), all_partitions=False)
     everything = read_asked(cursor, found.map_id)
     asked = everything.matched()
     queries: dict[int, list[Query]] = {}
@@ -98,6 +104,9 @@ def read_state(cursor: Cursor) -> CoverageState:
         regions=measured(found, asked, found.regions),
         nowhere=nowhere,
         unmatched=everything.unmatched,
+        reach=reach_section(
+            rule_of(found.parameters).name, figures_by_rule(found, asked), documents_outside(found)
+        ),
     )
 
 

@@ -60,7 +60,7 @@ def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
     if get_setting(cursor, IN_FORCE) is None:
         return None
     try:
-        return read_map(cursor, map_in_force(cursor), with_partitions=False)
+        return read_map(cursor, map_in_force(cursor), all_partitions=False)
     except RefusedError as error:
         return str(error)
 

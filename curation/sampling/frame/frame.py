@@ -141,7 +141,7 @@ def cluster_strata(
     RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
     """
     with store.reading() as cursor:
-        found = read_map(cursor, map_id or map_in_force(cursor), with_partitions=False)
+        found = read_map(cursor, map_id or map_in_force(cursor), all_partitions=False)
     of_map = found.parameters["model"]
     known = model if find_model(model).name == of_map else of_map
     matches = matches_of(store, found, texts, known, progress)
