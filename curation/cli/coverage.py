@@ -14,9 +14,13 @@ from curation.cli.coverage_effects import coverage_effects_command
 from curation.cli.coverage_model import (
     ExtractorName,
     ExtractorOption,
+    MatchingName,
+    MatchingOption,
     MostCalls,
     Parallel,
     Send,
+    Sending,
+    filter_queries,
     model_extractor,
 )
 from curation.cli.goldset import Json, Limit, Seed, app, project_store
@@ -56,6 +60,7 @@ def coverage_command(
     context: typer.Context,
     limit: Limit = 20,
     extractor: ExtractorOption = ExtractorName.phrases,
+    matching: MatchingOption = MatchingName.rule,
     send: Send = False,
     calls: MostCalls = None,
     parallel: Parallel = 4,
@@ -69,9 +74,9 @@ def coverage_command(
     query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without
     any. The map of a corpus is made once and stored; it embeds every entity.
 
-    With --extractor llm a language model names the entities. Address, name and key are in the environment:
-    GOLDSET_LLM_URL, GOLDSET_LLM_MODEL and GOLDSET_LLM_KEY. Without --send the command only says what it would
-    send.
+    With --extractor llm a language model names the entities. With --matching llm it says which of them each
+    query is about. Address, name and key are in the environment: GOLDSET_LLM_URL, GOLDSET_LLM_MODEL and
+    GOLDSET_LLM_KEY. Without --send the command only says what it would send.
 
     \b
     Examples:
@@ -79,27 +84,40 @@ def coverage_command(
       goldset coverage --resolution 25 --min-documents 10
       goldset coverage --seed 7 --json
       goldset coverage --extractor llm --send --calls 200
+      goldset coverage --matching llm --send
     """
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.coverage.coverage_map import MapSettings
+    from curation.coverage.language_model.answers import add_spending
+    from curation.coverage.language_model.chat import model_name
     from curation.coverage.report import find_coverage
     from curation.steps import STEPS
 
     store, settings, spent = project_store(), MapSettings(**vars(request)), None
+    sending = Sending(send, calls, parallel, as_json)
+    if (extractor, matching) == (ExtractorName.phrases, MatchingName.rule):
+        reason = "no language model takes part; add --extractor llm or --matching llm"
+        refuse_unused(context, reason, "send", "calls", "parallel")
     if extractor is ExtractorName.llm:
-        found = model_extractor(store, send, calls, parallel, as_json)
+        found = model_extractor(store, sending)
         if found is None:
             return
         settings, spent = replace(settings, extractor=found[0]), found[1]
-    else:
-        refuse_unused(
-            context, "no language model takes part; add --extractor llm", "send", "calls", "parallel"
-        )
+    if matching is MatchingName.llm:
+        settings = replace(settings, filter_model=model_name())
+        filtered = filter_queries(store, settings, sending.after(spent))
+        if filtered is None:
+            return
+        spent = add_spending(spent, filtered) if spent else filtered
     with progress_bar(STEPS["coverage"]) as progress:
         report = find_coverage(store, settings, progress)
-    emit(as_json, plain(report) | ({"sent": spent} if spent else {}), lambda: _show(report, limit))
+    emit(
+        as_json,
+        plain(report) | ({"sent": spent} if spent and spent.calls else {}),
+        lambda: _show(report, limit),
+    )
 
 
 @coverage.command("gaps")

@@ -69,6 +69,11 @@ def _show(found: CoverageEffects) -> None:
         _show_within(title, effects)
     _show_cells(found)
     table(
+        "Cells of the grid that the queries of a region fill",
+        ["region", "name", "queries", "cells filled", "of"],
+        found.strata,
+    )
+    table(
         "nDCG@10 by resolution, over regions: lowest and highest of the seeds",
         ["system", "γ", "r² of Δ", "r² of J", "σ", "σ in cells", "explained", "σ in clusters", "explained"],
         [(step.system, f"{step.resolution:g}", *(span.text() for span in step[2:])) for step in found.curve],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -11,7 +12,8 @@ from curation.cli.output import emit, progress_bar
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.coverage.language_model.answers import ModelSpending, ModelWork
+    from curation.coverage.coverage_map import MapSettings
+    from curation.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
     from curation.coverage.phrases import Extractor
     from curation.store import Store
 
@@ -23,6 +25,17 @@ class ExtractorName(StrEnum):
     llm = "llm"
 
 
+class MatchingName(StrEnum):
+    """What says which clusters a query is about."""
+
+    rule = "rule"
+    llm = "llm"
+
+
+MatchingOption = Annotated[
+    MatchingName,
+    typer.Option(help="What says what a query is about: a rule or a language model."),
+]
 ExtractorOption = Annotated[
     ExtractorName, typer.Option(help="What finds entities: phrases, offline, or a language model.")
 ]
@@ -39,40 +52,69 @@ MostCalls = Annotated[
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
 
 
-def model_extractor(
-    store: Store, send: bool, most_calls: int | None, parallel: int, as_json: bool
-) -> tuple[Extractor, ModelSpending | None] | None:
-    """The extractor that reads the model's answers, and what was sent for it now.
+class Sending(NamedTuple):
+    """What may be sent in this run, and how."""
 
-    None: answers are lacking and nothing may be sent; what would be sent is printed.
-    """
-    from curation.coverage.language_model.answers import Asking
-    from curation.coverage.language_model.candidates import (
-        LONGEST_TEXT,
-        ModelExtractor,
-        ask_about_documents,
-        plan_documents,
-    )
-    from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
+    send: bool
+    most_calls: int | None
+    parallel: int
+    as_json: bool
 
-    name = model_name()
-    work, cut = plan_documents(store, name, prices_set())
-    sentence = f"{name}: {work_sentence(work)}"
-    if cut:
-        sentence += (
-            f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, without {cut:,} others."
-        )
-    if work.calls and not send:
-        emit(as_json, {"model": name, "would_send": work, "cut": cut}, f"{sentence} {NOT_SENT}")
-        return None
-    spent = None
-    if work.calls:
-        asking = Asking(find_endpoint(), most_calls, parallel)
+    def after(self, spent: ModelSpending | None) -> Sending:
+        """What may be sent besides what was."""
+        if self.most_calls is None or spent is None:
+            return self
+        return self._replace(most_calls=max(0, self.most_calls - spent.requests))
+
+    def ask(
+        self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0
+    ) -> ModelSpending | None:
+        """What was sent of the calls; None: nothing may be, and what would be is printed."""
+        from curation.coverage.language_model.answers import Asking, ModelSpending, ask, plan_calls
+        from curation.coverage.language_model.candidates import LONGEST_TEXT
+        from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
+
+        work = plan_calls(store, calls, prices_set())
+        sentence = f"{model_name()}: {work_sentence(work)}"
+        if cut:
+            sentence += f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, "
+            sentence += f"without {cut:,} others."
+        if not work.calls:
+            return ModelSpending()
+        if not self.send:
+            result = {"model": model_name(), "would_send": work, "cut": cut}
+            emit(self.as_json, result, f"{sentence} {NOT_SENT}")
+            return None
         note(sentence)
+        asking = Asking(find_endpoint(), self.most_calls, self.parallel)
         with progress_bar() as progress:
-            spent = ask_about_documents(store, asking, progress)
+            spent = ask(store, calls, check, asking, progress)
         note(*spending_sentences(spent))
-    return ModelExtractor(store, name), spent
+        return spent
+
+
+def model_extractor(store: Store, sending: Sending) -> tuple[Extractor, ModelSpending] | None:
+    """The extractor that reads the model's answers, and what was sent for it now; None: see `Sending`."""
+    from curation.coverage.language_model.candidates import ModelExtractor, document_calls, read_mentions
+    from curation.coverage.language_model.chat import model_name
+
+    calls, cut = document_calls(store, model_name())
+    spent = sending.ask(store, calls, read_mentions, cut)
+    return None if spent is None else (ModelExtractor(store, model_name()), spent)
+
+
+def filter_queries(store: Store, settings: MapSettings, sending: Sending) -> ModelSpending | None:
+    """What was sent now to say what the queries are about; None: see `Sending`."""
+    from curation.coverage.language_model.chat import model_name
+    from curation.coverage.language_model.filtering import filter_calls, read_kept
+    from curation.coverage.report import find_map, match_asked
+
+    with progress_bar() as progress:
+        found = find_map(store, settings, progress, in_force=False)
+        asked = match_asked(store, found, settings.model, progress)
+    texts = [query.normalised for query in asked.queries]
+    calls = filter_calls(texts, asked.matches, found.entities, model_name())
+    return sending.ask(store, [*calls.values()], read_kept)
 
 
 NOT_SENT = "Nothing was sent: give --send to send it."

@@ -444,10 +444,12 @@ class EntityMatch(NamedTuple):
     ----------
     by_phrase: ascending.
     by_meaning: the nearest first; ascending where a map of before matched them.
+    kept: those that a language model kept, ascending; None: none was asked, or has answered.
     """
 
     by_phrase: tuple[int, ...]
     by_meaning: tuple[int, ...]
+    kept: tuple[int, ...] | None = None
 
     @property
     def entities(self) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from curation.coverage import CoverageRequest, clusters
 from curation.coverage.clusters import (
+    MOST_BY_MEANING,
     Cluster,
     EntityMatch,
     Partitions,
@@ -32,6 +33,8 @@ from curation.coverage.clusters import (
     make_clusters,
     match_queries,
 )
+from curation.coverage.language_model import filtering
+from curation.coverage.language_model.answers import load_prompt
 from curation.coverage.matching import LEAST_IN_CLUSTER, TWO, rule_of
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
@@ -109,9 +112,15 @@ class CoverageMap:
 
 @dataclass(frozen=True)
 class MapSettings(CoverageRequest):
-    """What decides a map besides the corpus: what is asked for, and what finds the entities."""
+    """What decides a map besides the corpus: what is asked for, what finds the entities, and C(q).
+
+    Attributes
+    ----------
+    filter_model: the language model that says what queries are about; None: the offline rule does.
+    """
 
     extractor: Extractor = field(default_factory=PhraseExtractor)
+    filter_model: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """All that decides the map, as JSON.
@@ -122,11 +131,14 @@ class MapSettings(CoverageRequest):
         NotFoundError: the model is written as a path, and there is no such folder.
         """
         refuse_problems(out_of_bounds(CoverageRequest, vars(self)))
+        matching: dict[str, Any] = {"most_by_meaning": MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least}
+        if self.filter_model is not None:
+            matching |= {"model": self.filter_model, "prompt": load_prompt(filtering.PROMPT).prompt_hash}
         return {
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
             "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},
             "least_documents": self.least_documents,
-            "matching": {"most_by_meaning": clusters.MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least},
+            "matching": matching,
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,
@@ -204,8 +216,6 @@ def match_texts(
 IN_FORCE = "coverage"
 """The setting that has the id of the map in force."""
 
-Columns = dict[str, Sequence[Any]]
-
 LONGEST_NAME = 80
 """Characters of a name that a lead gives."""
 
@@ -220,8 +230,8 @@ class ClusterName(NamedTuple):
     named_at: datetime
 
 
-def write_map(cursor: Cursor, found: CoverageMap) -> None:
-    """Store a map, unless the project has it, and put it in force.
+def write_map(cursor: Cursor, found: CoverageMap, in_force: bool = True) -> None:
+    """Store a map, unless the project has it, and put it in force where that is asked for.
 
     Raises
     ------
@@ -229,7 +239,7 @@ def write_map(cursor: Cursor, found: CoverageMap) -> None:
     """
     if current_snapshot(cursor) != found.snapshot_id:
         raise RefusedError("The corpus changed while its map was made. Make the map again.")
-    if get_setting(cursor, IN_FORCE) != found.map_id:
+    if in_force and get_setting(cursor, IN_FORCE) != found.map_id:
         put_setting(cursor, IN_FORCE, found.map_id)
         clusters = {"clusters": len(found.clusters), "regions": len(found.regions)}
         record_event(cursor, "coverage map", {"map_id": found.map_id, **clusters, **plain(found.parameters)})
@@ -368,6 +378,12 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
         raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
 
 
+def read_matches(cursor: Cursor, found: CoverageMap) -> dict[str, EntityMatch]:
+    """Normalised text → the entities that it may be about, with what the model of the map kept of them."""
+    matches, model = read_texts(cursor, found.map_id), found.parameters["matching"].get("model")
+    return matches if model is None else filtering.with_kept(cursor, matches, found.entities, model)
+
+
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
     """Normalised text → the entities that it is about, of the texts matched so far."""
     rows = _rows(cursor, "normalised, by_phrase, by_meaning", "coverage_texts", "normalised", map_id)
@@ -377,14 +393,12 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
     """Store matches of texts that nobody else has stored meanwhile."""
     known = read_texts(cursor, map_id)
-    new = {text: match for text, match in matches.items() if text not in known}
-    columns: Columns = {
-        "map_id": [map_id] * len(new),
-        "normalised": list(new),
-        "by_phrase": [list(match.by_phrase) for match in new.values()],
-        "by_meaning": [list(match.by_meaning) for match in new.values()],
-    }
-    append(cursor, "coverage_texts", columns)
+    new = [
+        (text, list(match.by_phrase), list(match.by_meaning))
+        for text, match in matches.items()
+        if text not in known
+    ]
+    _append(cursor, map_id, "coverage_texts", ("normalised", "by_phrase", "by_meaning"), new)
 
 
 def _append_map(cursor: Cursor, found: CoverageMap) -> None:
@@ -393,45 +407,29 @@ def _append_map(cursor: Cursor, found: CoverageMap) -> None:
         "INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)",
         [key, found.snapshot_id, canonical_json(found.parameters), canonical_json(found.left_out), utc_now()],
     )
-    entities: Columns = {
-        "map_id": [key] * len(found.entities),
-        "place": list(range(len(found.entities))),
-        "name": [entity.name for entity in found.entities],
-        "description": [entity.description for entity in found.entities],
-        "neighbours": found.neighbours,
-    }
-    if found.entities:
-        append(cursor, "coverage_entities", entities)
-    documents: Columns = {
-        "map_id": [key] * len(found.of_documents),
-        "document_id": list(found.of_documents),
-        "entities": [list(places) for places in found.of_documents.values()],
-    }
-    append(cursor, "coverage_documents", documents)
-    _append_clusters(cursor, found)
-    _append_partitions(cursor, found)
-
-
-def _append_clusters(cursor: Cursor, found: CoverageMap) -> None:
-    columns: Columns = {
-        "map_id": [found.map_id] * len(found.clusters),
-        "number": [cluster.number for cluster in found.clusters],
-        "name": [cluster.name for cluster in found.clusters],
-        "entities": [list(cluster.entities) for cluster in found.clusters],
-    }
-    append(cursor, "coverage_clusters", columns)
-
-
-def _append_partitions(cursor: Cursor, found: CoverageMap) -> None:
+    entities = zip(range(len(found.entities)), found.entities, found.neighbours, strict=True)
+    rows = [(place, entity.name, entity.description, joined) for place, entity, joined in entities]
+    _append(cursor, key, "coverage_entities", ("place", "name", "description", "neighbours"), rows)
+    documents = [(name, list(places)) for name, places in found.of_documents.items()]
+    _append(cursor, key, "coverage_documents", ("document_id", "entities"), documents)
+    clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in found.clusters]
+    _append(cursor, key, "coverage_clusters", ("number", "name", "entities"), clusters)
     seed = int(found.parameters["seed"])
-    rows = [
-        (found.map_id, tried.resolution, seed + step, tried.rand_index, labels.tolist())
+    partitions = [
+        (tried.resolution, seed + step, tried.rand_index, labels.tolist())
         for tried in found.partitions
         for step, labels in enumerate(tried.labels)
     ]
-    names = ("map_id", "resolution", "seed", "rand_index", "labels")
-    columns: Columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    append(cursor, "coverage_partitions", columns)
+    names = ("resolution", "seed", "rand_index", "labels")
+    _append(cursor, key, "coverage_partitions", names, partitions)
+
+
+def _append(
+    cursor: Cursor, map_id: str, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    if rows:
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        append(cursor, table, {"map_id": [map_id] * len(rows), **columns})
 
 
 def _read_clusters(

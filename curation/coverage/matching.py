@@ -27,14 +27,18 @@ class MatchingRule(NamedTuple):
     ----------
     nearest: entities by meaning that count, besides those named.
     least: matched entities that a cluster needs.
+    by_model: whether what a language model kept counts instead, where it has answered.
     """
 
     name: str
     nearest: int
     least: int = 1
+    by_model: bool = False
 
     def clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
         """C(q), where `cluster_of` has the cluster of each entity."""
+        if self.by_model and match.kept is not None:
+            return frozenset(cluster_of[place] for place in match.kept)
         places = {*match.by_phrase, *match.by_meaning[: self.nearest]}
         held = Counter(cluster_of[place] for place in places)
         enough = frozenset(number for number, entities in held.items() if entities >= self.least)
@@ -42,6 +46,7 @@ class MatchingRule(NamedTuple):
 
 
 TWO = MatchingRule("two matched entities or more, else of the named ones", MOST_BY_MEANING, 2)
+MODEL = MatchingRule("entities that a language model kept", MOST_BY_MEANING, 2, by_model=True)
 EVERY = MatchingRule(f"named entities and the {MOST_BY_MEANING} nearest", MOST_BY_MEANING)
 ALTERNATIVES = (
     MatchingRule("named entities", 0),
@@ -53,4 +58,6 @@ ALTERNATIVES = (
 
 def rule_of(parameters: Mapping[str, Any]) -> MatchingRule:
     """The rule of a map with these parameters."""
+    if "model" in parameters["matching"]:
+        return MODEL
     return TWO if LEAST_IN_CLUSTER in parameters["matching"] else EVERY

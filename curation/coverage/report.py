@@ -28,7 +28,7 @@ from curation.coverage.coverage_map import (
     map_in_force,
     match_texts,
     read_map,
-    read_texts,
+    read_matches,
     write_map,
     write_texts,
 )
@@ -50,10 +50,11 @@ from curation.sources.queries import active_queries
 from curation.statistics.arrays import Ints
 from curation.store import Cursor, Query, Store
 from curation.store.documents import current_corpus, current_snapshot
-from curation.text import amount, isolated, percent
+from curation.text import isolated, percent
 
 MOST_ASKED = 5_000
 IDS_OUTSIDE = 10
+ANY_RULE = "any of these"
 
 
 class AskedOfCorpus(NamedTuple):
@@ -99,10 +100,10 @@ class AskedOfCorpus(NamedTuple):
         )
 
 
-def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
+def read_asked(cursor: Cursor, found: CoverageMap) -> AskedOfCorpus:
     """What is asked now, with the matches that are stored."""
     traffic, searches = _most_asked(cursor)
-    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
+    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_matches(cursor, found))
 
 
 def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
@@ -119,7 +120,7 @@ def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress
             command=f"Give --model {of_map}.",
         )
     with store.reading() as cursor:
-        asked = read_asked(cursor, found.map_id)
+        asked = read_asked(cursor, found)
     return asked._replace(matches=matches_of(store, found, asked.texts, model, progress))
 
 
@@ -135,7 +136,7 @@ def matches_of(
     NotFoundError, RefusedError: see `coverage_map.match_texts`.
     """
     with store.reading() as cursor:
-        matches = read_texts(cursor, found.map_id)
+        matches = read_matches(cursor, found)
     missing = sorted(set(texts) - matches.keys())
     if missing:
         new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
@@ -164,7 +165,8 @@ def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
 
 
 NO_CLUSTER = "queries that are about no entity of the corpus"
-SCATTERED = "queries that name no entity, and of whose nearest no two are in one cluster"
+BY_RULE = "queries that the language model has not read: the rule without one says what they are about"
+SCATTERED = "queries that are about no cluster: what they were matched to is not enough"
 UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
 
 
@@ -249,7 +251,7 @@ class CoverageReport:
     documents, entities, isolated, queries: how many there are.
     rule: which clusters of its entities a query is about; see `coverage.matching`.
     msc, scc, zqc: over regions, as in `regions`.
-    rules: the same by each of the rules, that of the map with them.
+    rules: the same by each of the rules, that of the map with them; the last is over all of these.
     outside: documents in no region.
     regions, all_clusters: all measures over regions, and over every cluster.
     synthetic: queries that a language model wrote.
@@ -301,6 +303,19 @@ def find_coverage(store: Store, settings: MapSettings, progress: Progress = sile
 
     Raises
     ------
+    InputError, NotFoundError, RefusedError: see `find_map`.
+    """
+    found = find_map(store, settings, progress)
+    return _report(found, match_asked(store, found, settings.model, progress))
+
+
+def find_map(
+    store: Store, settings: MapSettings, progress: Progress = silent, in_force: bool = True
+) -> CoverageMap:
+    """Make the map of the corpus and store it, or read it if the project has it.
+
+    Raises
+    ------
     InputError, NotFoundError: see `MapSettings.parameters`.
     RefusedError: there is no corpus, it changed meanwhile, the extra `dense` is not installed, or the model
         cannot be loaded.
@@ -313,9 +328,8 @@ def find_coverage(store: Store, settings: MapSettings, progress: Progress = sile
         documents = [] if known else current_corpus(cursor)
     found = known or make_map(store, snapshot, documents, settings, progress)
     with store.transaction(appends=True) as cursor:
-        write_map(cursor, found)
-    asked = match_asked(store, found, settings.model, progress)
-    return _report(found, asked)
+        write_map(cursor, found, in_force)
+    return found
 
 
 def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
@@ -350,16 +364,22 @@ def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[Cove
 
 
 def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
-    regions = measured(found, asked, found.regions)
+    rule, regions = rule_of(found.parameters), measured(found, asked, found.regions)
     others = asked._replace(queries=[query for query in asked.queries if query.source != "synthetic"])
     synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
-    nowhere = sum(not asked.matches[query.normalised].entities for query in asked.queries)
-    scattered = (
-        sum(not held for held in asked.of_queries(rule_of(found.parameters), found.cluster_of)) - nowhere
-    )
+    matches = [asked.matches[query.normalised] for query in asked.queries]
+    nowhere = sum(not match.entities for match in matches)
+    unread = sum(match.kept is None for match in matches) - nowhere if rule.by_model else 0
+    scattered = sum(not held for held in asked.of_queries(rule, found.cluster_of)) - nowhere
     rest = UNASKED_PART.format(MOST_ASKED)
-    reasons = {**found.left_out, NO_CLUSTER: nowhere, SCATTERED: scattered, rest: asked.searches - counted}
+    reasons = {
+        **found.left_out,
+        NO_CLUSTER: nowhere,
+        SCATTERED: scattered,
+        BY_RULE: unread,
+        rest: asked.searches - counted,
+    }
     return CoverageReport(
         map_id=found.map_id,
         seed=found.parameters["seed"],
@@ -371,7 +391,7 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         entities=len(found.entities),
         isolated=sum(not neighbours for neighbours in found.neighbours),
         queries=len(asked.queries),
-        rule=rule_of(found.parameters).name,
+        rule=rule.name,
         rules=figures_by_rule(found, asked),
         outside=documents_outside(found),
         msc=regions.msc,
@@ -389,7 +409,7 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
 
 
 def figures_by_rule(found: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigures]:
-    """The figures of regions at the resolution of the map, by each rule and over its seeds."""
+    """The figures of regions at the resolution of the map, by each rule over the seeds, and over all."""
     rules = dict.fromkeys([*ALTERNATIVES, rule_of(found.parameters)])
     by_rule: dict[str, list[CoverageMeasures]] = {rule.name: [] for rule in rules}
     [tried] = [tried for tried in found.partitions if tried.resolution == found.parameters["resolution"]]
@@ -397,12 +417,14 @@ def figures_by_rule(found: CoverageMap, asked: AskedOfCorpus) -> list[RuleFigure
         regions, held, cluster_of = _regions_of(found, labels, int(found.parameters["least_documents"]))
         for rule in rules:
             by_rule[rule.name].append(measure_coverage(regions, held, asked.of_queries(rule, cluster_of)))
-    return [
-        RuleFigures(
-            name, *(span([getattr(one, figure) for one in seeds]) for figure in ("msc", "scc", "zqc"))
-        )
-        for name, seeds in by_rule.items()
-    ]
+    every = [one for seeds in by_rule.values() for one in seeds]
+    return [RuleFigures(name, *_spans(seeds)) for name, seeds in {**by_rule, ANY_RULE: every}.items()]
+
+
+def _spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
+    """MSC, SCC and ZQC."""
+    msc, scc, zqc = zip(*((one.msc, one.scc, one.zqc) for one in measured), strict=True)
+    return span(msc), span(scc), span(zqc)
 
 
 def documents_outside(found: CoverageMap) -> DocumentsOutside:
@@ -417,25 +439,17 @@ def documents_outside(found: CoverageMap) -> DocumentsOutside:
 
 def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
     """How far MSC, SCC and ZQC depend on the rule for C(q) and on the seed, and what no region has."""
-    every = [span([end for one in rules for end in getattr(one, figure)]) for figure in ("msc", "scc", "zqc")]
-    rows = [(one.rule, one.msc.text(), one.scc.text(), one.zqc.text(",.0f")) for one in rules]
-    total = ("lowest and highest of all", every[0].text(), every[1].text(), every[2].text(",.0f"))
     first = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > IDS_OUTSIDE else "")
-    nowhere = amount(outside.documents, "document is", "documents are")
+    rows = tuple((one.rule, one.msc.text(), one.scc.text(), one.zqc.text(",.0f")) for one in rules)
+    _, msc, scc, zqc = rows[-1]
+    caption = "Regions by what a query is about: lowest and highest of the seeds"
     return Section(
         "How far these figures hold",
         f"A query is about the clusters of {rule}. By other rules and seeds MSC, the share of regions with a "
-        f"query, is {every[0].text()}, SCC, the share of documents in regions with {ENOUGH} queries, "
-        f"{every[1].text()}, and ZQC, regions without a query, {every[2].text(',.0f')}.\n"
-        f"{nowhere} ({percent(outside.share)}) in no region{': ' if first else ''}{first}.",
-        tables=(
-            Table(
-                "Regions by the rule that says what a query is about: lowest and highest of the seeds",
-                ("clusters of", "MSC", "SCC", "ZQC"),
-                (*rows, total),
-                words=True,
-            ),
-        ),
+        f"query, is {msc}, SCC, the share of documents in regions with {ENOUGH} queries, {scc}, and ZQC, "
+        f"regions without a query, {zqc}.\n"
+        f"Documents in no region: {outside.documents:,} ({percent(outside.share)}). {first}",
+        tables=(Table(caption, ("clusters of", "MSC", "SCC", "ZQC"), rows, words=True),),
     )
 
 
@@ -470,19 +484,10 @@ def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> 
     least = int(found.parameters["least_documents"])
     measured = [_of_partition(found, asked, labels, least) for labels in tried.labels]
     whole = [_of_partition(found, asked, labels, 0) for labels in tried.labels]
-    return CurveStep(
-        resolution=tried.resolution,
-        clusters=span([len(np.unique(labels)) for labels in tried.labels]),
-        regions=span([regions.clusters for regions in measured]),
-        rand_index=tried.rand_index,
-        recovered=tried.recovered_share,
-        msc=span([regions.msc for regions in measured]),
-        scc=span([regions.scc for regions in measured]),
-        zqc=span([regions.zqc for regions in measured]),
-        all_msc=span([clusters.msc for clusters in whole]),
-        all_scc=span([clusters.scc for clusters in whole]),
-        all_zqc=span([clusters.zqc for clusters in whole]),
-    )
+    clusters = span([len(np.unique(labels)) for labels in tried.labels])
+    regions = span([one.clusters for one in measured])
+    known = (tried.resolution, clusters, regions, tried.rand_index, tried.recovered_share)
+    return CurveStep(*known, *_spans(measured), *_spans(whole))
 
 
 def _of_partition(found: CoverageMap, asked: AskedOfCorpus, labels: Ints, least: int) -> CoverageMeasures:

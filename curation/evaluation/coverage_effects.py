@@ -17,6 +17,8 @@ import numpy as np
 from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import (
+    ENOUGH,
+    Cell,
     Clusters,
     QueryGrid,
     QueryShape,
@@ -45,6 +47,7 @@ MEASURES = (NDCG, RECALL)
 WITHOUT_RELEVANT = "queries without a relevant document"
 UNMATCHED = "queries that are not in force in the project"
 NO_REGION = "queries whose relevant documents are in no region"
+FEW = f"regions with fewer than {ENOUGH} queries in the grid: their cells are not counted"
 
 Values = Mapping[str, Mapping[str, float]]
 """Measure → query id → value."""
@@ -110,6 +113,16 @@ class CellFigures(NamedTuple):
     means: dict[str, float | None]
 
 
+class RegionCells(NamedTuple):
+    """The strata of a region: its queries that have a cell of the grid, and how many cells these fill."""
+
+    number: int
+    name: str
+    queries: int
+    filled: int
+    possible: int
+
+
 @dataclass(frozen=True)
 class CoverageEffects:
     """What explains the scores of runs on a release.
@@ -120,6 +133,7 @@ class CoverageEffects:
     shapes: mean of Δ and J over regions, and over all clusters, as (Δ, J); None without any.
     grid: by regions; None where no query has a cell.
     cells: the cells that it can have, by dispersion and alignment.
+    strata: region × cell, of the regions with `ENOUGH` queries in the grid or more.
     regions, all_clusters: by system, with tests.
     curve: by system and resolution.
     left_out: reason → queries.
@@ -133,6 +147,7 @@ class CoverageEffects:
     shapes: dict[str, tuple[float | None, float] | None]
     grid: QueryGrid | None
     cells: list[CellFigures]
+    strata: list[RegionCells]
     regions: list[SystemEffects]
     all_clusters: list[SystemEffects]
     curve: list[EffectsStep]
@@ -205,6 +220,8 @@ def effects_of(
     by_all = place_queries(found, matches, relevant, found.cluster_of, None)
     grid = make_grid(by_regions.shapes)
     nowhere = sum(shape is None for shape in by_regions.shapes.values())
+    cells, strata = _cells(grid, scored), _strata(found, by_regions, grid)
+    few = len(found.regions) - len(strata)
     return CoverageEffects(
         release=release_name,
         map_id=found.map_id,
@@ -213,11 +230,12 @@ def effects_of(
         queries=len(matches),
         shapes={"regions": _mean_shape(by_regions), "all_clusters": _mean_shape(by_all)},
         grid=grid,
-        cells=_cells(grid, scored),
+        cells=cells,
+        strata=strata,
         regions=[_effects(name, values, by_regions, seed) for name, values in scored.items()],
         all_clusters=[_effects(name, values, by_all, seed) for name, values in scored.items()],
         curve=[step for name in scored for step in _curve(found, name, scored[name], matches, relevant)],
-        left_out={key: n for key, n in {**left_out, NO_REGION: nowhere}.items() if n},
+        left_out={key: n for key, n in {**left_out, NO_REGION: nowhere, FEW: few}.items() if n},
     )
 
 
@@ -324,6 +342,22 @@ def _cells(grid: QueryGrid | None, scored: Mapping[str, Values]) -> list[CellFig
         }
         found.append(CellFigures(*place, len(queries), means))
     return found
+
+
+def _strata(found: CoverageMap, placed: PlacedQueries, grid: QueryGrid | None) -> list[RegionCells]:
+    """The cells that the queries of each region fill, where it has enough of them, by number."""
+    if grid is None:
+        return []
+    held: dict[int, list[Cell]] = {}
+    for query_id, cell in grid.cells.items():
+        for number in placed.clusters[query_id]:
+            held.setdefault(number, []).append(cell)
+    possible = len(possible_cells(grid.cells.values()))
+    return [
+        RegionCells(number, found.clusters[number].name, len(cells), len(set(cells)), possible)
+        for number, cells in sorted(held.items())
+        if len(cells) >= ENOUGH
+    ]
 
 
 def _mean_shape(placed: PlacedQueries) -> tuple[float | None, float] | None:

@@ -10,9 +10,10 @@ import pytest
 
 from curation.coverage.report import find_coverage
 from curation.errors import InputError, RefusedError
-from curation.evaluation.coverage_effects import NDCG, RECALL, WITHOUT_RELEVANT, coverage_effects
+from curation.evaluation.coverage_effects import FEW, NDCG, RECALL, WITHOUT_RELEVANT, coverage_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
 from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
@@ -20,6 +21,7 @@ from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import COARSE, TEXTS, put_entity_vectors, put_vectors
+from tests.support.covered_release import covered_project, write_runs
 from tests.support.evaluated_project import evaluated_project
 from tests.support.pool_project import put_texts
 from tests.support.projects import built_once
@@ -82,7 +84,8 @@ def test_what_explains_a_run_by_hand(project: Store, tmp_path: Path) -> None:
     assert (within.queries, within.strata) == (5, 3)
     assert (within.overall, within.within) == pytest.approx((np.sqrt(0.24), np.sqrt(1 / 5)))
     assert effects.clusters[RECALL].within == pytest.approx(within.within)
-    assert found.left_out == {WITHOUT_RELEVANT: 1}
+    assert found.left_out == {WITHOUT_RELEVANT: 1, FEW: 3}
+    assert found.strata == []
     assert found.shapes["regions"] == pytest.approx((np.mean(spread), np.mean(ALIGNMENT)), abs=1e-6)
     assert found.queries == sum(cell.queries for cell in found.cells) == 6
     of_cells = {cell[:2]: (cell.queries, cell.means["some"]) for cell in found.cells}
@@ -90,6 +93,21 @@ def test_what_explains_a_run_by_hand(project: Store, tmp_path: Path) -> None:
     assert of_cells[2, 2] == (0, None)
     assert of_cells[None, 0] == (1, 1.0)  # q6
     assert found == coverage_effects(project, "v1", [write_run(tmp_path)])
+
+
+def test_a_region_with_five_queries_says_how_many_cells_of_the_grid_they_fill(tmp_path: Path) -> None:
+    store = covered_project(tmp_path)
+    found = coverage_effects(store, "v1", [RunSource("tea", Path(write_runs(tmp_path)[0]))])
+    rows = list(opened(store, "v1").rows("query_coverage"))
+    held = {
+        one.number: [row["cell"] for row in rows if one.number in row["clusters"]] for one in found.strata
+    }
+    assert sorted(len(cells) for cells in held.values()) == [15, 15]  # tea and ships; the moon has two
+    # nine cells, and the three of J alone for a query with one relevant document
+    assert [(one.queries, one.filled, one.possible) for one in found.strata] == [
+        (len(held[one.number]), len({tuple(cell) for cell in held[one.number]}), 12) for one in found.strata
+    ]
+    assert found.left_out[FEW] == 1
 
 
 def test_the_curve_has_every_resolution_of_the_map_and_that_of_the_map_is_on_it(

@@ -145,7 +145,7 @@ def _cover(store: Store, words: str) -> None:
     found = CoverageMap(
         map_id="map of every page",
         snapshot_id=snapshot,
-        parameters={**parameters, "chosen": "given", "least_documents": 3},
+        parameters={**parameters, "chosen": "given", "least_documents": 3, "matching": {}},
         entities=[Entity(f"gulls {n} {words}", words) for n in range(2)],
         neighbours=[1, 1],
         of_documents={name: (place,) for place, held in enumerate(documents) for name in held},

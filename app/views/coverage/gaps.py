@@ -58,8 +58,8 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
             ui.quiet(f"This first embeds the corpus: {forecast}.")
         asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
     context.ending(MEASURING)
-    if state and settings["extractor"]["name"] != "phrases":
-        ui.quiet("The current map uses terms from a language model. Measuring here makes one from phrases.")
+    if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
+        ui.quiet("A language model took part in the current map. Measuring here makes one without.")
     if asked:
         context.start(MEASURING, form.request())
 

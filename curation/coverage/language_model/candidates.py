@@ -1,6 +1,6 @@
 """Entities by a language model: names with descriptions that need no context, document by document.
 
-The extractor reads stored answers and sends nothing: `ask_about_documents` sends, where somebody asks for it.
+The extractor reads stored answers and sends nothing: `answers.ask` sends its calls where somebody wants it.
 So a map is made from the same answers however often, and only once every document has been asked about.
 
 Candidates: queries that a model proposes for a document, and which of them may be taken.
@@ -31,14 +31,9 @@ from typing import Any, NamedTuple
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.language_model.answers import (
     CHARACTERS,
-    Asking,
     MalformedAnswerError,
     ModelCall,
-    ModelSpending,
-    ModelWork,
-    ask,
     load_prompt,
-    plan_calls,
     read_answers,
     read_object,
 )
@@ -420,15 +415,15 @@ def shown_document(document: Document) -> dict[str, str]:
     return {"title": document.title, "text": document.body[:LONGEST_TEXT]}
 
 
-class DocumentWork(NamedTuple):
-    """What asking about a corpus would send; `cut`: characters of long documents that it leaves out."""
+class DocumentCalls(NamedTuple):
+    """The calls that ask about a corpus; `cut`: characters of long documents that they leave out."""
 
-    work: ModelWork
+    calls: list[ModelCall]
     cut: int
 
 
-def plan_documents(store: Store, model: str, prices: TokenPrices | None = None) -> DocumentWork:
-    """What asking about the documents of the corpus would send. Nothing is sent.
+def document_calls(store: Store, model: str) -> DocumentCalls:
+    """The calls that ask about the documents of the corpus.
 
     Raises
     ------
@@ -436,22 +431,8 @@ def plan_documents(store: Store, model: str, prices: TokenPrices | None = None) 
     """
     with store.reading() as cursor:
         documents = current_corpus(cursor)
-    calls = [document_call(document, model) for document in documents]
     cut = sum(max(0, len(document.body) - LONGEST_TEXT) for document in documents)
-    return DocumentWork(plan_calls(store, calls, prices), cut)
-
-
-def ask_about_documents(store: Store, asking: Asking, progress: Progress = silent) -> ModelSpending:
-    """Send the documents that the model has not read yet to the endpoint.
-
-    Raises
-    ------
-    RefusedError: there is no corpus, or the endpoint takes no such call.
-    """
-    with store.reading() as cursor:
-        documents = current_corpus(cursor)
-    calls = [document_call(document, asking.endpoint.model) for document in documents]
-    return ask(store, calls, read_mentions, asking, progress)
+    return DocumentCalls([document_call(document, model) for document in documents], cut)
 
 
 def read_mentions(answer: str) -> list[Mention]:

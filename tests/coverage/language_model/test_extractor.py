@@ -8,13 +8,20 @@ from typing import Any
 import pytest
 
 from curation.coverage.coverage_map import MapSettings
-from curation.coverage.language_model.answers import MALFORMED, REFUSED, MalformedAnswerError, load_prompt
+from curation.coverage.language_model.answers import (
+    MALFORMED,
+    REFUSED,
+    Asking,
+    MalformedAnswerError,
+    ModelSpending,
+    ask,
+    load_prompt,
+)
 from curation.coverage.language_model.candidates import (
     MOST,
     ModelExtractor,
-    ask_about_documents,
     document_call,
-    plan_documents,
+    document_calls,
     read_mentions,
 )
 from curation.coverage.phrases import Entity, find_entities
@@ -52,13 +59,17 @@ def entity_texts() -> list[str]:
     return sorted({Entity(mention.name, mention.description).text for mention in mentions})
 
 
+def asked(store: Store, asking: Asking) -> ModelSpending:
+    return ask(store, document_calls(store, MODEL).calls, read_mentions, asking)
+
+
 def command(store: Store, *options: str) -> list[str]:
     return ["--project", str(store.path), "coverage", "--seed", "3", "--resolution", "1", *options]
 
 
 def test_the_map_of_a_models_entities_is_made_from_stored_answers(project: Store, model: ServedModel) -> None:
-    assert plan_documents(project, MODEL).work.calls == len(TEXTS)
-    spent = ask_about_documents(project, model.asking(parallel=4))
+    assert len(document_calls(project, MODEL).calls) == len(TEXTS)
+    spent = asked(project, model.asking(parallel=4))
     assert (spent.answered, spent.requests) == (len(TEXTS), len(TEXTS))
     put_vectors(project, "document", entity_texts())
     sent = model.sent
@@ -80,7 +91,7 @@ def test_documents_that_the_model_refused_are_in_no_cluster_and_counted(
     project: Store, model: ServedModel
 ) -> None:
     model.faults = [completion(None, refusal="no"), *[completion("?")] * 3]
-    ask_about_documents(project, model.asking())
+    asked(project, model.asking())
     with project.reading() as cursor:
         documents = current_corpus(cursor)
     found = find_entities(documents, ModelExtractor(project, MODEL))
@@ -89,7 +100,7 @@ def test_documents_that_the_model_refused_are_in_no_cluster_and_counted(
 
 
 def test_no_map_is_made_of_half_a_corpus(project: Store, model: ServedModel) -> None:
-    ask_about_documents(project, model.asking(most_calls=5))
+    asked(project, model.asking(most_calls=5))
     with pytest.raises(RefusedError, match="has not read 13 of 18 documents yet"):
         find_coverage(project, MapSettings(3, 1.0, extractor=ModelExtractor(project, MODEL)))
     assert rows_of(project, "SELECT count(*) FROM coverage_maps") == [(0,)]
