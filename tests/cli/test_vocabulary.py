@@ -103,9 +103,8 @@ ALONE = set(
     --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
     --information-need-field --keep --known-rows --label-draws --ladder --largest-group --log-json
     --lists
-    --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count --min-documents
-    --min-f1
-    --min-probability
+    --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
+    --min-documents --min-f1 --min-probability
     --name --new-release --new-round --no-candidates --no-tag
     --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
     --pair-field --pairs
