@@ -92,6 +92,7 @@ def coverage_command(
     from curation.coverage.coverage_map import MapSettings
     from curation.coverage.language_model.answers import add_spending
     from curation.coverage.language_model.chat import model_name
+    from curation.coverage.language_model.filtering import filter_settings
     from curation.coverage.report import find_coverage
     from curation.steps import STEPS
 
@@ -106,7 +107,7 @@ def coverage_command(
             return
         settings, spent = replace(settings, extractor=found[0]), found[1]
     if matching is MatchingName.llm:
-        settings = replace(settings, filter_model=model_name())
+        settings = replace(settings, filtering=filter_settings(model_name()))
         filtered = filter_queries(store, settings, sending.after(spent))
         if filtered is None:
             return

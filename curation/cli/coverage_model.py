@@ -106,15 +106,17 @@ def model_extractor(store: Store, sending: Sending) -> tuple[Extractor, ModelSpe
 def filter_queries(store: Store, settings: MapSettings, sending: Sending) -> ModelSpending | None:
     """What was sent now to say what the queries are about; None: see `Sending`."""
     from curation.coverage.language_model.chat import model_name
-    from curation.coverage.language_model.filtering import filter_calls, read_kept
+    from curation.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
     from curation.coverage.report import find_map, match_asked
 
     with progress_bar() as progress:
         found = find_map(store, settings, progress, in_force=False)
         asked = match_asked(store, found, settings.model, progress)
-    texts = [query.normalised for query in asked.queries]
-    calls = filter_calls(texts, asked.matches, found.entities, model_name())
-    return sending.ask(store, [*calls.values()], read_kept)
+    calls = filter_calls(found, asked, model_name())
+    spent = sending.ask(store, [*calls.values()], read_kept)
+    if spent is not None:
+        keep_entities(store, found, asked, calls)
+    return spent
 
 
 NOT_SENT = "Nothing was sent: give --send to send it."

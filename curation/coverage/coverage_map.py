@@ -33,8 +33,6 @@ from curation.coverage.clusters import (
     make_clusters,
     match_queries,
 )
-from curation.coverage.language_model import filtering
-from curation.coverage.language_model.answers import load_prompt
 from curation.coverage.matching import LEAST_IN_CLUSTER, TWO, rule_of
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_entities
@@ -116,11 +114,11 @@ class MapSettings(CoverageRequest):
 
     Attributes
     ----------
-    filter_model: the language model that says what queries are about; None: the offline rule does.
+    filtering: the language model and the prompt that say what queries are about; empty: the rule does.
     """
 
     extractor: Extractor = field(default_factory=PhraseExtractor)
-    filter_model: str | None = None
+    filtering: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self) -> dict[str, Any]:
         """All that decides the map, as JSON.
@@ -131,14 +129,11 @@ class MapSettings(CoverageRequest):
         NotFoundError: the model is written as a path, and there is no such folder.
         """
         refuse_problems(out_of_bounds(CoverageRequest, vars(self)))
-        matching: dict[str, Any] = {"most_by_meaning": MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least}
-        if self.filter_model is not None:
-            matching |= {"model": self.filter_model, "prompt": load_prompt(filtering.PROMPT).prompt_hash}
         return {
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
             "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},
             "least_documents": self.least_documents,
-            "matching": matching,
+            "matching": {"most_by_meaning": MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least, **self.filtering},
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,
@@ -378,16 +373,22 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
         raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
 
 
-def read_matches(cursor: Cursor, found: CoverageMap) -> dict[str, EntityMatch]:
-    """Normalised text → the entities that it may be about, with what the model of the map kept of them."""
-    matches, model = read_texts(cursor, found.map_id), found.parameters["matching"].get("model")
-    return matches if model is None else filtering.with_kept(cursor, matches, found.entities, model)
-
-
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
     """Normalised text → the entities that it is about, of the texts matched so far."""
-    rows = _rows(cursor, "normalised, by_phrase, by_meaning", "coverage_texts", "normalised", map_id)
-    return {text: EntityMatch(tuple(phrase), tuple(meaning)) for text, phrase, meaning in rows}
+    sql = """
+        SELECT normalised, by_phrase, by_meaning, kept
+        FROM coverage_texts LEFT JOIN coverage_kept USING (map_id, normalised)
+        WHERE map_id = ? ORDER BY normalised
+    """
+    rows = cursor.execute(sql, [map_id]).fetchall()
+    return {text: EntityMatch(*(held and tuple(held) for held in match)) for text, *match in rows}
+
+
+def write_kept(cursor: Cursor, map_id: str, kept: Mapping[str, Sequence[int]]) -> None:
+    """Store what a language model kept of texts that nobody else has stored meanwhile."""
+    known = read_texts(cursor, map_id)
+    new = [(text, list(places)) for text, places in kept.items() if known[text].kept is None]
+    _append(cursor, map_id, "coverage_kept", ("normalised", "kept"), new)
 
 
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:

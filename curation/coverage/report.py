@@ -28,7 +28,7 @@ from curation.coverage.coverage_map import (
     map_in_force,
     match_texts,
     read_map,
-    read_matches,
+    read_texts,
     write_map,
     write_texts,
 )
@@ -100,10 +100,10 @@ class AskedOfCorpus(NamedTuple):
         )
 
 
-def read_asked(cursor: Cursor, found: CoverageMap) -> AskedOfCorpus:
+def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
     """What is asked now, with the matches that are stored."""
     traffic, searches = _most_asked(cursor)
-    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_matches(cursor, found))
+    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
 
 
 def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
@@ -120,7 +120,7 @@ def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress
             command=f"Give --model {of_map}.",
         )
     with store.reading() as cursor:
-        asked = read_asked(cursor, found)
+        asked = read_asked(cursor, found.map_id)
     return asked._replace(matches=matches_of(store, found, asked.texts, model, progress))
 
 
@@ -136,7 +136,7 @@ def matches_of(
     NotFoundError, RefusedError: see `coverage_map.match_texts`.
     """
     with store.reading() as cursor:
-        matches = read_matches(cursor, found)
+        matches = read_texts(cursor, found.map_id)
     missing = sorted(set(texts) - matches.keys())
     if missing:
         new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))

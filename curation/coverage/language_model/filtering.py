@@ -7,9 +7,9 @@ candidates. Answers are stored and read as all others. Queries without one follo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
-from curation.coverage.clusters import EntityMatch
+from curation.coverage.coverage_map import CoverageMap, write_kept
 from curation.coverage.language_model.answers import (
     MalformedAnswerError,
     ModelCall,
@@ -17,20 +17,25 @@ from curation.coverage.language_model.answers import (
     read_answers,
     read_object,
 )
-from curation.coverage.phrases import Entity
-from curation.store import Cursor
+from curation.coverage.report import AskedOfCorpus
+from curation.store import Store
 
 PROMPT = "about"
 
 
-def filter_calls(
-    texts: Iterable[str], matches: Mapping[str, EntityMatch], entities: Sequence[Entity], model: str
-) -> dict[str, ModelCall]:
-    """Text → the call that asks what it is about; texts that were matched to nothing need none."""
-    prompt = load_prompt(PROMPT)
-    named = {text: [entities[place].name for place in matches[text].entities] for text in texts}
+def filter_settings(model: str) -> dict[str, str]:
+    """What a map has among its parameters where this model says what queries are about."""
+    return {"model": model, "prompt": load_prompt(PROMPT).prompt_hash}
+
+
+def filter_calls(found: CoverageMap, asked: AskedOfCorpus, model: str) -> dict[str, ModelCall]:
+    """Text of a query → the call that asks what it is about; those that were matched to nothing need none."""
+    named = {
+        query.normalised: [found.entities[place].name for place in asked.matches[query.normalised].entities]
+        for query in asked.queries
+    }
     return {
-        text: ModelCall(model, prompt, {"entities": names, "query": text})
+        text: ModelCall(model, load_prompt(PROMPT), {"entities": names, "query": text})
         for text, names in named.items()
         if names
     }
@@ -49,16 +54,16 @@ def read_kept(answer: str) -> list[str]:
     return kept
 
 
-def with_kept(
-    cursor: Cursor, matches: Mapping[str, EntityMatch], entities: Sequence[Entity], model: str
-) -> dict[str, EntityMatch]:
-    """The matches with what the model kept of them, where it has answered; other names are passed over."""
-    calls = filter_calls(matches, matches, entities, model)
-    known = read_answers(cursor, [*calls.values()])
-    found = dict(matches)
-    for text, call in calls.items():
-        if (answer := known.answer(call)) is not None:
-            kept, match = set(read_kept(answer)), matches[text]
-            places = tuple(place for place in match.entities if entities[place].name in kept)
-            found[text] = match._replace(kept=places)
-    return found
+def keep_entities(
+    store: Store, found: CoverageMap, asked: AskedOfCorpus, calls: Mapping[str, ModelCall]
+) -> None:
+    """Store with the map what the model has answered; names that it was not given are passed over."""
+    with store.transaction(appends=True) as cursor:
+        known = read_answers(cursor, [*calls.values()])
+        answers = {text: known.answer(call) for text, call in calls.items()}
+        kept = {text: set(read_kept(answer)) for text, answer in answers.items() if answer is not None}
+        places = {
+            text: [place for place in asked.matches[text].entities if found.entities[place].name in names]
+            for text, names in kept.items()
+        }
+        write_kept(cursor, found.map_id, places)

@@ -85,7 +85,7 @@ def read_state(cursor: Cursor) -> CoverageState:
     RefusedError: there is no map of the corpus in force.
     """
     found = read_map(cursor, map_in_force(cursor), all_partitions=False)
-    everything = read_asked(cursor, found)
+    everything = read_asked(cursor, found.map_id)
     asked = everything.matched()
     queries: dict[int, list[Query]] = {}
     nowhere = []

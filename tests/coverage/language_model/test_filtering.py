@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.coverage_map import map_in_force, read_map, read_matches
+from curation.coverage.coverage_map import map_in_force, read_map, read_texts
 from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.filtering import PROMPT, read_kept
 from curation.coverage.report import BY_RULE
@@ -58,7 +58,7 @@ def test_what_the_model_keeps_counts_and_is_not_asked_for_again(project: Store, 
     assert names[1] == [*names[0][:-1], done["rule"], "any of these"]
     with project.reading() as cursor:
         found = read_map(cursor, map_in_force(cursor))
-        kept = read_matches(cursor, found)["green tea"].kept
+        kept = read_texts(cursor, found.map_id)["green tea"].kept
     assert [found.entities[place].name for place in kept or ()] == ["green tea"]
     assert found.parameters["matching"]["model"] == MODEL
     assert found.parameters["matching"]["prompt"] == load_prompt(PROMPT).prompt_hash
