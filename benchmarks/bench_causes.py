@@ -30,6 +30,7 @@ from curation.relabeling.drift.regraded_pairs import TRAFFIC
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import Quarter, read_pairs
 from curation.releases.freeze.relabeled import DOCUMENT, GUIDE
 from curation.sampling.sample import draw_sample
@@ -153,7 +154,7 @@ def lived(store: Store, folder: Path, planted: str, quarters: int, seed: int) ->
         write_corpus(store, folder, world.texts())
         world.write_log(store, folder)
         plan = make_plan(store, 0.2, 100 * seed + number, today)
-        open_plan(store, world.people(), plan.plan_id, duplicates=0.0)
+        open_plan(store, QuarterRequest(tuple(world.people()), plan.plan_id, duplicates=0.0))
         answer_round(store, quarter.name, world.judge, datetime(today.year, today.month, 16, 12, 0))
         review(store, world.grades)
         found.append(drift_report(store, quarter.name))

@@ -9,7 +9,7 @@ Every step can be repeated: a sample, a pool or a retirement that is there alrea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ from curation.relabeling.plan.plan import (
     still_open,
 )
 from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
-from curation.relabeling.request import DUPLICATES, SAME_SHARE, QuarterRequest
+from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
 from curation.relabeling.staleness.staleness import retire_query, return_query
 from curation.sampling.designs import Stratum
@@ -56,14 +56,6 @@ from curation.text import amount, seeded
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_SAME = "queries meant for somebody who judged them before, none of whom is in this round"
 NO_POOL = "new queries without a document to judge: name systems that find some"
-
-
-class PoolSettings(NamedTuple):
-    """How new documents are found: see `pooling.pool.build_pool`."""
-
-    systems: Sequence[str]
-    depth: int = 10
-    budget: int | None = None
 
 
 @dataclass(frozen=True)
@@ -102,24 +94,11 @@ class _Plan(NamedTuple):
 
 
 def open_plan(
-    store: Store,
-    annotators: Sequence[str],
-    plan: str | None = None,
-    name: str | None = None,
-    *,
-    pool: PoolSettings | None = None,
-    duplicates: float = DUPLICATES,
-    same: float = SAME_SHARE,
-    per_day: int | None = None,
-    author: str = COMMAND_LINE,
-    progress: Progress = silent,
+    store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
     """Open the round of a plan, by default of the newest one, under the name of its quarter.
 
-    Parameters
-    ----------
-    pool: how documents for new queries, and new documents for all, are found; None adds no documents.
-    same: the share of queries for people who judged them before, 0 to 1.
+    Without systems no documents for new queries, and no new documents for others, are found.
 
     Raises
     ------
@@ -128,17 +107,19 @@ def open_plan(
     RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
         somebody cannot sign in, the name is taken, or the author is no lead.
     """
-    refuse_problems(out_of_bounds(QuarterRequest, {"same": same}))
+    refuse_problems(out_of_bounds(QuarterRequest, {"same": request.same}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        read = _read(cursor, plan)
-        layout = checked_layout(cursor, read.row, annotators, name, duplicates, per_day)
+        read = _read(cursor, request.plan)
+        layout = checked_layout(cursor, read.row, request)
     _change_queries(store, read, author)
-    seed = read.row.parameters["seed"]
-    built = pool and build_pool(
-        *(store, pool.systems, pool.depth, 0, seed), progress=progress, budget=pool.budget, author=author
+    asked = (request.systems, request.depth, 0, layout.seed)
+    built = (
+        build_pool(store, *asked, progress=progress, budget=request.budget, author=author)
+        if request.systems
+        else None
     )
-    chooser = _Chooser(read, layout, same, built.pool_id if built else None)
+    chooser = _Chooser(read, layout, request.same, built.pool_id if built else None)
 
     def write(cursor: Cursor, opened: RoundOpened) -> None:
         _refuse_stale(cursor, read)
@@ -165,13 +146,15 @@ def open_plan(
     )
 
 
-def preview_opening(store: Store, *given: Any, **more: Any) -> QuarterOpened:
+def preview_opening(
+    store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
+) -> QuarterOpened:
     """What `open_plan` would open: it does so in a copy of the project, which is then removed."""
     with beside_or_temporary(store.path) as folder:
         store.copy_to(folder / store.path.name)
         copy = Store(folder / store.path.name)
         try:
-            return open_plan(copy, *given, **more)
+            return open_plan(copy, request, progress, author)
         finally:
             copy.close()
 
@@ -186,18 +169,11 @@ def opening_problem(store: Store, plan: str | None = None) -> str | None:
     return None
 
 
-def checked_layout(
-    cursor: Cursor,
-    row: PlanRow,
-    annotators: Sequence[str],
-    name: str | None = None,
-    duplicates: float = DUPLICATES,
-    per_day: int | None = None,
-) -> RoundLayout:
+def checked_layout(cursor: Cursor, row: PlanRow, request: QuarterRequest) -> RoundLayout:
     """The layout of a plan's round; raises why these people cannot judge it, or the name cannot be taken."""
-    overlap, seed = row.parameters["overlap"], row.parameters["seed"]
+    overlap, seed, name = row.parameters["overlap"], row.parameters["seed"], request.name or row.quarter
     layout = RoundLayout(
-        name or row.quarter, "labeling", annotators, overlap, duplicates, seed, per_day=per_day
+        *(name, "labeling", request.annotators, overlap, request.duplicates, seed), per_day=request.per_day
     ).checked()
     refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
     refuse_taken(cursor, layout.name)

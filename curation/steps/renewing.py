@@ -7,13 +7,7 @@ from shutil import rmtree
 
 from curation.progress import Progress
 from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
-from curation.relabeling.opening import (
-    PoolSettings,
-    QuarterOpened,
-    checked_layout,
-    open_plan,
-    preview_opening,
-)
+from curation.relabeling.opening import QuarterOpened, checked_layout, open_plan, preview_opening
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
 from curation.relabeling.plan.sections import work_told
 from curation.relabeling.plan.stored import find_plan
@@ -39,21 +33,12 @@ def _planned(_request: PlanRequest, plan: RelabelingPlan) -> StepOutcome:
 
 
 def _open(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
-    systems = request.systems
-    return (preview_opening if request.dry_run else open_plan)(
-        *(store, request.annotators, request.plan, request.name),
-        pool=PoolSettings(systems, request.depth, request.budget) if systems else None,
-        duplicates=request.duplicates,
-        same=request.same,
-        per_day=request.per_day,
-        author=author,
-        progress=progress,
-    )
+    return (preview_opening if request.dry_run else open_plan)(store, request, progress, author)
 
 
 def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
     if request is not None:
-        checked_layout(cursor, find_plan(cursor, request.plan), request.annotators, request.name)
+        checked_layout(cursor, find_plan(cursor, request.plan), request)
 
 
 def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:

@@ -19,7 +19,6 @@ from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import add_annotator
 from curation.progress import silent
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
 from curation.relabeling.staleness.calendar import Quarter
@@ -31,7 +30,7 @@ from curation.steps import STEPS
 from curation.store import Annotator, Store, utc_now
 from tests.support.page import button, html, page_at, run
 from tests.support.projects import built_once, decide_pairs
-from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter, texts_of, write_corpus
 from tests.support.second_click import twice
 
 pytestmark = pytest.mark.slow  # not for the quick check
@@ -133,7 +132,7 @@ def test_opening_is_disabled_with_the_reason_while_nobody_or_too_few_are_chosen(
 
 def test_two_quarters_are_never_open_at_once(project: Store) -> None:
     make_plan(project, 0.2, 7)
-    quarter = open_plan(project, PEOPLE).quarter
+    quarter = open_quarter(project, PEOPLE).quarter
     page = opened("Plan")
     assert button(page, "Plan").disabled
     assert "Two quarters are never open at once" in html(page)
@@ -161,7 +160,7 @@ def test_the_quarter_is_opened_as_a_job_that_a_second_click_does_not_repeat(
 
 def test_the_report_of_a_quarter_shows_kappa_and_causes_and_can_be_taken_along(project: Store) -> None:
     make_plan(project, 0.2, 7)
-    quarter = open_plan(project, PEOPLE).quarter
+    quarter = open_quarter(project, PEOPLE).quarter
     page = opened("Report")
     assert "0 are judged again: 0 comparable, 0 disputed" in page.markdown[0].value.replace("\\", "")
     answer_round(project, quarter, lambda *_: 3)
@@ -176,7 +175,7 @@ def test_runs_of_the_past_are_compared_on_two_releases_as_a_job(project: Store) 
     make_split(project, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
     freeze(project, "v1", override="for a test")
     quarter = make_plan(project, 0.2, 7).quarter
-    open_plan(project, PEOPLE)
+    open_quarter(project, PEOPLE)
     assert "This takes two releases" in html(opened("Report"))
     decide_pairs(project, {(f"q{n}", f"q{n}-d3"): 0 for n in range(6)})
     freeze(project, "v2", override="for a test")
@@ -200,7 +199,7 @@ def test_what_refuses_is_told_without_commands(project: Store) -> None:
     add_judgments(project, [ImportedJudgment("q0", f"q0-d{n}", "cyd", 3) for n in range(5)], "more.csv", [])
     said.append(html(opened("Plan")))
     make_plan(project, 0.2, 7)
-    open_plan(project, PEOPLE)
+    open_quarter(project, PEOPLE)
     said += [html(opened(part)) for part in PARTS]
     assert "Two quarters are never open at once" in said[-2]
     page = releases_page()
@@ -212,7 +211,7 @@ def test_what_refuses_is_told_without_commands(project: Store) -> None:
 
 def test_a_round_left_half_done_says_so(project: Store) -> None:
     make_plan(project, 0.2, 7)
-    quarter = open_plan(project, PEOPLE).quarter
+    quarter = open_quarter(project, PEOPLE).quarter
     answer_round(project, quarter, lambda *_: 3, most=8)
     close_round(project, quarter)
     assert "left half done" in html(opened("Report"))

@@ -20,11 +20,10 @@ from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.rounds import open_round
 from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.store import Store, utc_now
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid
-from tests.support.relabeled import PEOPLE, answer_round, judged_project
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter
 
 ALL = NoticeKinds(round_done=True, disputes=True, quarter_due=True, job_failed=True)
 NOW = utc_now()
@@ -161,7 +160,7 @@ def test_a_quarter_left_half_done_is_noticed_once_closed_early_or_open_past_its_
     add_names(store, "lee", role="lead")
     set_kinds(store, NoticeKinds(quarter_due=True), "lee")
     autumn, winter = datetime(2026, 11, 22), datetime(2027, 2, 1)
-    open_plan(store, PEOPLE[:2], make_plan(store, 0.2, 7, autumn.date()).plan_id, duplicates=0)
+    open_quarter(store, PEOPLE[:2], make_plan(store, 0.2, 7, autumn.date()).plan_id, duplicates=0)
     answer_round(store, "2026-Q4", lambda *_: 3, autumn, most=1)
     assert send_due(store, webhook.environment, autumn) == 0
     if closed:

@@ -17,7 +17,6 @@ import pytest
 from curation.labeling.judgments.imported import add_judgments
 from curation.relabeling.drift.causes import named
 from curation.relabeling.drift.report import DriftReport, drift_report
-from curation.relabeling.opening import PoolSettings, open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Quarter, read_pairs
 from curation.relabeling.staleness.staleness import staleness
@@ -31,7 +30,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
-from tests.support.relabeled import PEOPLE, answer_round, write_corpus, write_log
+from tests.support.relabeled import PEOPLE, answer_round, open_quarter, write_corpus, write_log
 
 TOPICS, DOCUMENTS, QUARTERS = 24, 13, 8
 DRIFTS_FROM = 5
@@ -138,7 +137,7 @@ def live(store: Store, folder: Path) -> Lived:
             write_log(store, folder, f"log {number}", world.log())
         plan = make_plan(store, 0.2, number, today, overlap=1)
         truth.append(wrong_now(store, world))
-        open_plan(store, PEOPLE, plan.plan_id, pool=PoolSettings(["bm25"], 5), duplicates=0.0, same=0.5)
+        open_quarter(store, PEOPLE, plan.plan_id, systems=("bm25",), depth=5, duplicates=0.0, same=0.5)
         at = datetime(today.year, today.month, 16, 12, 0)
         answer_round(store, quarter.name, world.judge, at, most=20)
         answer_round(store, quarter.name, world.judge, at - timedelta(hours=1))  # the clock steps back

@@ -18,7 +18,6 @@ from curation.relabeling.drift.past_evaluations import order_change
 from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, RegradedPair
 from curation.relabeling.drift.report import campaign_report, drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT
 from curation.settling.disputes import disputes
@@ -26,7 +25,7 @@ from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import decide_pairs
-from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter, texts_of, write_corpus
 
 TODAY = date(2026, 11, 22)
 SCALE = (0, 1, 2, 3)
@@ -140,7 +139,7 @@ def relabeled(store: Store, tmp_path: Path) -> Store:
     changed = {name: f"{text} rewritten" for name, text in texts_of(20, 4).items() if name[-1] in "02"}
     write_corpus(store, tmp_path, texts_of(20, 4) | changed)
     plan = make_plan(store, 0.2, 5, TODAY)
-    open_plan(store, PEOPLE, plan.plan_id)
+    open_quarter(store, PEOPLE, plan.plan_id)
     return store
 
 
@@ -197,7 +196,7 @@ def test_a_report_of_an_older_quarter_keeps_its_grades(relabeled: Store) -> None
     answer_round(relabeled, "2026-Q4", drifting)
     first = drift_report(relabeled, "2026-Q4")
     plan = make_plan(relabeled, 0.2, 6, date(2027, 2, 1))
-    open_plan(relabeled, PEOPLE, plan.plan_id)
+    open_quarter(relabeled, PEOPLE, plan.plan_id)
     answer_round(relabeled, "2027-Q1", lambda *_: 3)
     again = drift_report(relabeled, "2026-Q4")
     assert [(p.document_id, p.before, p.after) for p in again.regraded] == [

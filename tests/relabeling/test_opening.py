@@ -13,9 +13,10 @@ from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.session.showings import next_showings
-from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan, preview_opening
+from curation.relabeling.opening import NO_POOL, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
+from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.score import doubt_of
 from curation.relabeling.staleness.staleness import retired_queries, staleness
 from curation.relabeling.staleness.tables import due_sentences
@@ -39,6 +40,7 @@ from tests.support.relabeled import (
     answer_round,
     first_grade,
     judged_project,
+    open_quarter,
     texts_of,
     write_corpus,
     write_log,
@@ -70,7 +72,7 @@ def opened(
     store: Store, today: date = AUTUMN, people: tuple[str, ...] = PEOPLE, **more: object
 ) -> QuarterOpened:
     plan = make_plan(store, 0.2, 7, today)
-    return open_plan(store, people, plan.plan_id, **more)  # type: ignore[arg-type]
+    return open_quarter(store, people, plan.plan_id, **more)
 
 
 @built_once
@@ -215,16 +217,16 @@ def test_a_grade_that_is_kept_is_about_the_text_it_was_given_for(project: Store,
 def test_two_quarters_are_never_open_at_once(project: Store) -> None:
     done = opened(project)
     with pytest.raises(RefusedError, match="is open already"):
-        open_plan(project, PEOPLE, done.plan_id)
+        open_quarter(project, PEOPLE, done.plan_id)
     with pytest.raises(RefusedError, match="never open at once"):
         make_plan(project, 0.2, 8, WINTER)
 
 
 def test_two_plans_made_before_either_is_opened_are_not_opened_both(project: Store) -> None:
     first, second = make_plan(project, 0.2, 1, AUTUMN), make_plan(project, 0.2, 2, WINTER)
-    open_plan(project, PEOPLE, first.plan_id)
+    open_quarter(project, PEOPLE, first.plan_id)
     with pytest.raises(RefusedError, match="never open at once"):
-        open_plan(project, PEOPLE, second.plan_id)
+        open_quarter(project, PEOPLE, second.plan_id)
 
 
 def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> None:
@@ -232,7 +234,7 @@ def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> 
     pair = sorted(planned(project, plan.plan_id))[0]
     decide_pairs(project, {pair: 1})
     with pytest.raises(RefusedError, match="1 pair of the plan was judged or decided"):
-        open_plan(project, PEOPLE, plan.plan_id)
+        open_quarter(project, PEOPLE, plan.plan_id)
     assert rows_of(project, "SELECT count(*) FROM relabeling_rounds") == [(0,)]
 
 
@@ -293,7 +295,7 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     )
     write_corpus(store, tmp_path, texts_of(4, 3) | {"fresh": "topic 2 topic 3 kettle", "other": "a violin"})
     lonely = make_plan(store, 0.2, 1, AUTUMN)
-    done = open_plan(store, PEOPLE, lonely.plan_id, pool=PoolSettings(["bm25"], 10))
+    done = open_quarter(store, PEOPLE, lonely.plan_id, systems=("bm25",))
     assert (done.added, done.retired) == (2, 2)
     assert done.new_pairs > 0
     assert NO_POOL not in done.left_out
@@ -315,11 +317,10 @@ def test_what_a_preview_promises_is_what_people_are_asked(store: Store, tmp_path
     fresh = {f"fresh-{n}": f"topic {n} and nothing else" for n in range(20)}
     write_corpus(store, tmp_path, texts_of(20, 8) | fresh)
     plan = make_plan(store, 0.2, 7, AUTUMN)
-    asked = (PEOPLE[:2], plan.plan_id)
-    pool = PoolSettings(["bm25"], 2)
-    preview = preview_opening(store, *asked, pool=pool)
+    asked = QuarterRequest(PEOPLE[:2], plan.plan_id, systems=("bm25",), depth=2)
+    preview = preview_opening(store, asked)
     assert rows_of(store, "SELECT (SELECT count(*) FROM relabeling_rounds), count(*) FROM pools") == [(0, 0)]
-    done = open_plan(store, *asked, pool=pool)
+    done = open_plan(store, asked)
     assert preview == replace(done, pool=preview.pool)
     assert (done.pairs, done.new_pairs > 0, done.work.duplicates > 0) == (plan.pairs, True, True)
     assert done.work.judgments == 2 * (done.pairs + done.new_pairs)

@@ -13,7 +13,6 @@ from curation.door import sealed_queries
 from curation.relabeling.drift.regraded_pairs import read_regraded
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import find_plan, plan_pairs
 from curation.relabeling.staleness.staleness import staleness
@@ -26,7 +25,7 @@ from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run
 from tests.support.projects import built_once, rows_of
-from tests.support.relabeled import PEOPLE, answer_round, judged_project
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter
 
 TODAY = date(2026, 11, 22)
 APART = Rules(query=None, paraphrase=None, document=None)
@@ -59,7 +58,7 @@ def project(store: Store) -> Store:
     judged_project(store, store.path.parent, QUERIES, DOCUMENTS)
     make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
     freeze(store, "v1")
-    open_plan(store, PEOPLE, make_plan(store, 0.2, 5, TODAY).plan_id, duplicates=0.0)
+    open_quarter(store, PEOPLE, make_plan(store, 0.2, 5, TODAY).plan_id, duplicates=0.0)
     answer_round(store, "2026-Q4", other_grade)
     make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
     freeze(store, "v2")

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from curation.relabeling.drift.regraded_pairs import OTHER_TEXT
 from curation.relabeling.drift.report import drift_report
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, read_pairs
@@ -28,7 +27,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, migrations, put_setting
 from tests.support.projects import built_once
-from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter, texts_of, write_corpus
 
 PAIR = ("q0", "q0-d2")
 AUTUMN, WINTER = date(2026, 11, 22), date(2027, 2, 1)
@@ -42,7 +41,7 @@ def opened(store: Store, quarter: date) -> str:
     with store.reading() as cursor:
         pairs = [(one.query_id, one.document_id) for one in plan_pairs(cursor, plan.plan_id)]
     assert pairs == [PAIR], "another seed draws it"
-    return open_plan(store, PEOPLE[:2], plan.plan_id, duplicates=0.0).round.round
+    return open_quarter(store, PEOPLE[:2], plan.plan_id, duplicates=0.0).round.round
 
 
 def show(store: Store, folder: Path, version: str) -> None:

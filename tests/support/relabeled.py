@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from curation.files.fields import TrafficFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.session.submit import submit
+from curation.relabeling.opening import QuarterOpened, open_plan
+from curation.relabeling.request import QuarterRequest
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
@@ -76,6 +79,13 @@ def judged_project(
     ]
     add_judgments(store, given, "first.csv", asked)
     return store
+
+
+def open_quarter(
+    store: Store, people: tuple[str, ...], plan: str | None = None, **more: Any
+) -> QuarterOpened:
+    """Open a plan, by default the newest one."""
+    return open_plan(store, QuarterRequest(people, plan, **more))
 
 
 def answer_round(

@@ -25,7 +25,6 @@ from curation.negatives.audit import open_audit
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
-from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide
@@ -38,7 +37,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.projects import PASSWORD, add_names, rows_of
-from tests.support.relabeled import answer_round
+from tests.support.relabeled import answer_round, open_quarter
 
 CANARY, WORD = 97, "zyzzogeton"
 """A grade, and a word, that only sealed pairs have."""
@@ -188,7 +187,7 @@ def _renew(project: SealedProject) -> None:
     make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
     freeze(store, "v2", allow_disputed=True, override="A project to search.")
     plan = make_plan(store, 0.2, 5)
-    open_plan(store, SECOND, plan.plan_id, name="again", duplicates=0.0)
+    open_quarter(store, SECOND, plan.plan_id, name="again", duplicates=0.0)
     rows = rows_of(
         store,
         "SELECT presentation_id, annotator, query_id, document_id FROM live_presentations "

@@ -135,7 +135,8 @@ class MeasuredPace(NamedTuple):
     ----------
     rounds: names, the newest first; slowest, fastest: of the annotators.
     decided: decisions an hour, the median over reviewers.
-    disputes: the share of the pairs with several votes in which no grade has more than half of them.
+    disputes: of the pairs that were judged in the newest quarter, with several votes: the share in which no
+        grade has more than half of them.
     """
 
     hourly: float | None
@@ -159,7 +160,9 @@ def measured_pace(store: Store, pairs: Sequence[JudgedPair]) -> MeasuredPace:
     with store.reading() as cursor:
         names = [one.name for one in reversed(list_rounds(cursor)) if one.kind == "labeling"]
         decided = [AnnotatorWork("", 0, times, ()) for (times,) in cursor.execute(_DECIDED).fetchall()]
-    votes = [one.consensus.votes for one in pairs if sum(one.consensus.votes.values()) > 1]
+    newest = max((one.judged for one in pairs if one.judged), default=None)
+    found = [one.consensus.votes for one in pairs if one.judged == newest]
+    votes = [one for one in found if sum(one.values()) > 1]
     apart = sum(settle(one)[0] is None for one in votes) / len(votes) if len(votes) >= FEWEST else None
     deciding = _rates(decided)
     rates: list[float] = []

@@ -21,9 +21,12 @@ WHY = {
 
 def work_told(work: ExpectedWork, pace: MeasuredPace) -> str:
     """What people are asked, and how long it takes."""
+    decisions = f"about {amount(work.decisions, 'decision')}"
+    if pace.disputes is None:
+        decisions = "an unknown number of decisions"
     asked = (
-        f"{amount(work.judgments, 'judgment')}, {amount(work.duplicates, 'blind duplicate')} and about "
-        f"{amount(work.decisions, 'decision')} of a reviewer"
+        f"{amount(work.judgments, 'judgment')}, {amount(work.duplicates, 'blind duplicate')} and {decisions} "
+        "of a reviewer"
     )
     if work.hours is None or not pace.hourly or not pace.slowest or not pace.fastest:
         return f"{asked}. The hours are unknown, because {NOT_MEASURED}."
