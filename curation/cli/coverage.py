@@ -19,9 +19,7 @@ from curation.cli.coverage_model import (
     MostCalls,
     Parallel,
     Send,
-    Sending,
-    filter_queries,
-    model_extractor,
+    Sender,
 )
 from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.options import asks, refuse_unused
@@ -90,35 +88,29 @@ def coverage_command(
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.coverage.coverage_map import MapSettings
-    from curation.coverage.language_model.answers import add_spending
     from curation.coverage.language_model.chat import model_name
     from curation.coverage.language_model.filtering import filter_settings
     from curation.coverage.report import find_coverage
     from curation.steps import STEPS
 
-    store, settings, spent = project_store(), MapSettings(**vars(request)), None
-    sending = Sending(send, calls, parallel, as_json)
+    store, settings = project_store(), MapSettings(**vars(request))
+    sender = Sender(send, calls, parallel, as_json)
     if (extractor, matching) == (ExtractorName.phrases, MatchingName.rule):
         reason = "no language model takes part; add --extractor llm or --matching llm"
         refuse_unused(context, reason, "send", "calls", "parallel")
     if extractor is ExtractorName.llm:
-        found = model_extractor(store, sending)
+        found = sender.extractor(store)
         if found is None:
             return
-        settings, spent = replace(settings, extractor=found[0]), found[1]
+        settings = replace(settings, extractor=found)
     if matching is MatchingName.llm:
         settings = replace(settings, filtering=filter_settings(model_name()))
-        filtered = filter_queries(store, settings, sending.after(spent))
-        if filtered is None:
+        if not sender.filter(store, settings):
             return
-        spent = add_spending(spent, filtered) if spent else filtered
     with progress_bar(STEPS["coverage"]) as progress:
         report = find_coverage(store, settings, progress)
-    emit(
-        as_json,
-        plain(report) | ({"sent": spent} if spent and spent.calls else {}),
-        lambda: _show(report, limit),
-    )
+    sent = {"sent": sender.spent} if sender.spent else {}
+    emit(as_json, plain(report) | sent, lambda: _show(report, limit))
 
 
 @coverage.command("gaps")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -52,25 +52,16 @@ MostCalls = Annotated[
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
 
 
-class Sending(NamedTuple):
-    """What may be sent in this run, and how."""
+class Sender:
+    """Sends what is still to be asked, within one limit of requests; `spent` is what was sent so far."""
 
-    send: bool
-    most_calls: int | None
-    parallel: int
-    as_json: bool
+    def __init__(self, send: bool, most_calls: int | None, parallel: int, as_json: bool) -> None:
+        self._send, self._most, self._parallel, self._as_json = send, most_calls, parallel, as_json
+        self.spent: ModelSpending | None = None
 
-    def after(self, spent: ModelSpending | None) -> Sending:
-        """What may be sent besides what was."""
-        if self.most_calls is None or spent is None:
-            return self
-        return self._replace(most_calls=max(0, self.most_calls - spent.requests))
-
-    def ask(
-        self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0
-    ) -> ModelSpending | None:
-        """What was sent of the calls; None: nothing may be, and what would be is printed."""
-        from curation.coverage.language_model.answers import Asking, ModelSpending, ask, plan_calls
+    def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
+        """Send these calls; False: nothing may be sent, and what would be is printed."""
+        from curation.coverage.language_model.answers import Asking, add_spending, ask, plan_calls
         from curation.coverage.language_model.candidates import LONGEST_TEXT
         from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
 
@@ -79,44 +70,40 @@ class Sending(NamedTuple):
         if cut:
             sentence += f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, "
             sentence += f"without {cut:,} others."
-        if not work.calls:
-            return ModelSpending()
-        if not self.send:
+        if work.calls and not self._send:
             result = {"model": model_name(), "would_send": work, "cut": cut}
-            emit(self.as_json, result, f"{sentence} {NOT_SENT}")
-            return None
-        note(sentence)
-        asking = Asking(find_endpoint(), self.most_calls, self.parallel)
+            emit(self._as_json, result, f"{sentence} {NOT_SENT}")
+        elif work.calls:
+            note(sentence)
+            most = self._most and max(0, self._most - (self.spent.requests if self.spent else 0))
+            with progress_bar() as progress:
+                spent = ask(store, calls, check, Asking(find_endpoint(), most, self._parallel), progress)
+            note(*spending_sentences(spent))
+            self.spent = add_spending(self.spent, spent) if self.spent else spent
+        return self._send or not work.calls
+
+    def extractor(self, store: Store) -> Extractor | None:
+        """The extractor that reads the model's answers; None: they are lacking, and nothing may be sent."""
+        from curation.coverage.language_model.candidates import ModelExtractor, document_calls, read_mentions
+        from curation.coverage.language_model.chat import model_name
+
+        calls, cut = document_calls(store, model_name())
+        return ModelExtractor(store, model_name()) if self.ask(store, calls, read_mentions, cut) else None
+
+    def filter(self, store: Store, settings: MapSettings) -> bool:
+        """Ask what the queries are about; False: answers are lacking, and nothing may be sent."""
+        from curation.coverage.language_model.chat import model_name
+        from curation.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
+        from curation.coverage.report import find_map, match_asked
+
         with progress_bar() as progress:
-            spent = ask(store, calls, check, asking, progress)
-        note(*spending_sentences(spent))
-        return spent
-
-
-def model_extractor(store: Store, sending: Sending) -> tuple[Extractor, ModelSpending] | None:
-    """The extractor that reads the model's answers, and what was sent for it now; None: see `Sending`."""
-    from curation.coverage.language_model.candidates import ModelExtractor, document_calls, read_mentions
-    from curation.coverage.language_model.chat import model_name
-
-    calls, cut = document_calls(store, model_name())
-    spent = sending.ask(store, calls, read_mentions, cut)
-    return None if spent is None else (ModelExtractor(store, model_name()), spent)
-
-
-def filter_queries(store: Store, settings: MapSettings, sending: Sending) -> ModelSpending | None:
-    """What was sent now to say what the queries are about; None: see `Sending`."""
-    from curation.coverage.language_model.chat import model_name
-    from curation.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
-    from curation.coverage.report import find_map, match_asked
-
-    with progress_bar() as progress:
-        found = find_map(store, settings, progress, in_force=False)
-        asked = match_asked(store, found, settings.model, progress)
-    calls = filter_calls(found, asked, model_name())
-    spent = sending.ask(store, [*calls.values()], read_kept)
-    if spent is not None:
-        keep_entities(store, found, asked, calls)
-    return spent
+            found = find_map(store, settings, progress, in_force=False)
+            asked = match_asked(store, found, settings.model, progress)
+        calls = filter_calls(found, asked, model_name())
+        answered = self.ask(store, [*calls.values()], read_kept)
+        if answered:
+            keep_entities(store, found, asked, calls)
+        return answered
 
 
 NOT_SENT = "Nothing was sent: give --send to send it."

@@ -5,6 +5,8 @@ Coverage, measuring: the form that makes the map or matches new queries against 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app import ui
@@ -97,7 +99,8 @@ def _figures(state: CoverageState) -> None:
         f"{amount(found.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} about "
         "nothing that the corpus has."
     )
-    ui.folded([state.reach])
+    ui.sentences(state.reach.sentence)
+    ui.folded([replace(state.reach, sentence="")])
 
 
 def _gaps(context: PageContext, state: CoverageState) -> None:
