@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,10 @@ def pool(
         str,
         typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows."),
     ] = "whole",
+    ids: Annotated[
+        Path | None,
+        typer.Option(help="File of all ids of an engine. Random negatives are drawn from it."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the documents to judge for each query. They are the top of each system, and random negatives.
@@ -56,6 +61,10 @@ def pool(
 
     A sample keeps every pair of the pool with its probability. Only the drawn ones are judged. With
     --verify-bm25 the exit status is 1 if a list differs.
+
+    engine:NAME asks an engine and stores its lists of today as a run, on which the pool rests. Where the
+    corpus has only what engines brought, random negatives are drawn from the engine or from --ids, one id a
+    line.
 
     With --out the pairs that are in no round and not judged are written with empty columns for grade and
     note: no rank, score or system, in random order. `goldset import judgments FILE --annotator NAME` takes
@@ -69,6 +78,7 @@ def pool(
       goldset pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
       goldset pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
       goldset pool --systems dense --model ./models/my-finetuned-encoder
+      goldset pool --systems engine:shop --depth 20 --ids all-ids.txt
       goldset pool --systems bm25 --verify-bm25 50
       goldset pool --systems bm25,dense --stemmer german
       goldset pool --out pairs.csv --text excerpt
@@ -88,6 +98,8 @@ def pool(
         written = export_pairs(store, out, seed, text)
         emit(as_json, written, lambda: _show_export(written))
         return
+    if ids is not None:
+        request = replace(request, ids=str(ids))
     report, outcome = carry_out(STEPS["pool"], request)
     result, check = plain(report), None
     if verify_bm25 is not None:

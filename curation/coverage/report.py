@@ -49,7 +49,7 @@ from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Ints
 from curation.store import Cursor, Query, Store
-from curation.store.documents import current_corpus, current_snapshot
+from curation.store.documents import current_corpus, current_snapshot, refuse_held
 from curation.text import isolated, percent
 
 MOST_ASKED = 5_000
@@ -323,6 +323,7 @@ def find_map(
     parameters = settings.parameters()
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
+        refuse_held(cursor, "coverage")
         map_id = map_id_of(snapshot, parameters)
         known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
         documents = [] if known else current_corpus(cursor)

@@ -247,6 +247,30 @@ def ask_all(
     return found
 
 
+def draw_ids(
+    store: Store,
+    client: EngineClient,
+    queries: Sequence[Query],
+    number: int,
+    seed: int,
+    progress: Progress = silent,
+) -> dict[str, list[str]]:
+    """Query id → ids of documents in an order that the engine draws for the seed and the query.
+
+    A draw is stored, and is the same the next time. See `EngineClient.random_ids` for the errors.
+    """
+    request_id = digest("engine draw", client.engine.name, client.engine.template.template_hash, number, seed)
+    with store.reading() as cursor:
+        questions = {one.answer_id: one for one in _questions(request_id, queries, 1)}
+        found = read_lists(cursor, list(questions))
+    for done, question in enumerate([one for one in questions.values() if one.answer_id not in found], 1):
+        drawn = client.random_ids(int(digest("random order", seed, question.query_id)[:7], 16), number)
+        ids = (question.answer_id, request_id, 1, question.query_id)
+        found |= _save(store, [StoredList(*ids, drawn, None, client.seconds, "", utc_now())])
+        progress(f"drawing from {client.engine.name}", done, len(questions))
+    return {one.query_id: one.document_ids for one in found.values()}
+
+
 def _save(store: Store, unsaved: list[StoredList]) -> dict[str, StoredList]:
     """Store answers; a query that was left out is asked again unless a run comes of this call."""
     rows = {one.answer_id: one for one in unsaved}

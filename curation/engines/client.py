@@ -94,6 +94,10 @@ class Pace:
 class EngineClient:
     """An engine with its address and key, both from the environment.
 
+    Attributes
+    ----------
+    seconds: that the last request took.
+
     Raises
     ------
     InputError: the address is missing, or one of the values cannot be used; neither is repeated.
@@ -115,6 +119,7 @@ class EngineClient:
             problems += address_problems(self.url_name, url, key_name, example)
         refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
         self.engine, self._patience, self._pace = engine, patience, Pace(rate)
+        self.seconds = 0.0
         self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
 
     @property
@@ -182,20 +187,18 @@ class EngineClient:
         """The list of an answer; one that is not whole is asked for again."""
         incomplete = ""
         for _ in range(self._patience.attempts):
-            began = perf_counter()
             answer = self._answer(call)
-            seconds = round(perf_counter() - began, 6)
             incomplete = differing(answer, request.whole)
             if not incomplete:
                 break
         else:
-            return EngineList([], None, seconds, incomplete)
+            return EngineList([], None, self.seconds, incomplete)
         hits = self._hits(answer, request)[:depth]
         ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
         self._refuse_ids(ids, about)
         if request.score is None:
-            return EngineList(ids, None, seconds)
-        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], seconds)
+            return EngineList(ids, None, self.seconds)
+        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], self.seconds)
 
     def _hits(self, answer: Any, request: EngineRequest) -> list[Any]:
         if request.empty and not differing(answer, request.empty):
@@ -266,7 +269,9 @@ class EngineClient:
             headers.setdefault("Content-Type", "application/json")
             body = call.body.encode()
         request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
+        began = perf_counter()
         found = send(request, self._patience.seconds, LARGEST)
+        self.seconds = round(perf_counter() - began, 6)
         if isinstance(found, WebAnswer) and found.is_busy:
             return Fault(f"it answered HTTP {found.status}{self._said(found)}", found.wait)
         return found

@@ -7,7 +7,7 @@ such documents is *held*: it has what engines ranked, and no step may take it fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -91,6 +91,18 @@ def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent)
         )
     left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
     return Brought(found, {reason: count for reason, count in left_out.items() if count})
+
+
+def bring_missing(
+    store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
+) -> None:
+    """Bring those of these documents that the corpus in force lacks; see `bring`."""
+    with store.reading() as cursor:
+        before = known_versions(cursor)
+    brought = bring(client, sorted(set(ids) - before.versions.keys()), progress)
+    if brought.documents:
+        with store.transaction(appends=True) as cursor:
+            add_brought(cursor, client.engine.name, before, list(brought.documents.values()))
 
 
 def add_brought(cursor: Cursor, engine: str, before: KnownVersions, brought: Sequence[Document]) -> None:

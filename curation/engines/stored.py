@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,6 +77,13 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
         f"The project has no engine {name!r}. {names}",
         command=f"`goldset engine add {name} --kind KIND FILE.yaml` adds one.",
     )
+
+
+def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:
+    """The engines whose lists are the runs of these names, in the order of the names."""
+    sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
+    found = dict(cursor.execute(sql).fetchall())
+    return [found[name] for name in names if name in found]
 
 
 _LAST = """

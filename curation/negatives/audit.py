@@ -38,7 +38,7 @@ from curation.labeling.rounds.rounds import RoundOpened, list_rounds, open_over
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.candidates import AUDIT, RANDOM
 from curation.pooling.relevance import Pair, Relevance
-from curation.pooling.systems import SystemHits, Systems, known_systems
+from curation.pooling.systems import SystemHits, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
@@ -325,6 +325,8 @@ def _population(
     store: Store, given: _AuditInputs, ask: _Ask, progress: Progress
 ) -> tuple[Population, list[str]]:
     names = known_systems(list(given.pool.systems) if ask.systems is None else ask.systems)
+    with store.reading() as cursor:
+        refuse_without_corpus(cursor, names)
     engines = Systems(store, names, given.documents, ask.model)
     if ask.systems is None:
         _refuse_changed(given.pool, engines.settings)

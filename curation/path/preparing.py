@@ -11,6 +11,7 @@ from curation.sampling.stored_sample import StoredSample, read_current
 from curation.sources.queries import active_queries
 from curation.sources.runs import stored_runs
 from curation.store import Cursor, get_setting
+from curation.store.documents import is_held
 from curation.text import amount
 
 
@@ -28,6 +29,7 @@ class Prepared(NamedTuple):
 
     Attributes
     ----------
+    held: engines brought all documents.
     log_rows: rows of all `logs`.
     queries: in force. asked: those of them that have a candidate.
     pairs: candidates of these queries; `unshown` those that no round has shown, save for practice and pilots.
@@ -35,6 +37,7 @@ class Prepared(NamedTuple):
     """
 
     documents: int
+    held: bool
     logs: int
     log_rows: int
     runs: int
@@ -59,6 +62,7 @@ def read_prepared(cursor: Cursor) -> Prepared:
     pool = _last_pool(cursor)
     return Prepared(
         documents=documents,
+        held=is_held(cursor),
         logs=logs,
         log_rows=int(rows),
         runs=len(stored_runs(cursor)),
@@ -80,7 +84,7 @@ def import_step(found: Prepared) -> PathStep:
         needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
         return PathStep("import", "not begun", needs, corpus)
     have = [
-        amount(found.documents, "document") if found.documents else "",
+        f"{amount(found.documents, 'document')}{' of engines' * found.held}" if found.documents else "",
         f"{amount(found.log_rows, 'row')} of {amount(found.logs, 'log')}" if found.logs else "",
         amount(found.runs, "run") if found.runs else "",
     ]

@@ -146,15 +146,20 @@ def draw_negatives(
     depth: int,
     identical: Identical,
     stand_ins: StandIns,
+    given: Mapping[str, Sequence[str]] | None = None,
 ) -> Draw:
     """`number` documents for each query from outside the systems' reach.
 
     A text with several ids is one document; documents without text are never drawn.
+
+    Parameters
+    ----------
+    given: query id → documents that were drawn elsewhere (`from_engines`); those in reach are left out.
     """
     drawable = [
         d.document_id for d in documents if d.text and identical.first(d.document_id) == d.document_id
     ]
-    order = _RandomOrder(drawable, seed)
+    order = RandomOrder(drawable, seed) if given is None else GivenOrder(given, set(drawable))
     proposals, left_out = [], Counter[str]()
     for place, query in enumerate(queries):
         for reach in _reaches(depth):
@@ -182,7 +187,7 @@ def _reaches(depth: int) -> Iterator[int]:
     yield depth
 
 
-class _RandomOrder:
+class RandomOrder:
     """A random order of documents for each query; `document_ids` are ordered."""
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
@@ -200,6 +205,18 @@ class _RandomOrder:
         if len(rows) > number:
             rows = rows[np.argpartition(keys[rows], number)[:number]]
         return [self._ids[row] for row in rows[np.argsort(keys[rows])]]
+
+
+class GivenOrder(NamedTuple):
+    """An order of documents for each query that was drawn before."""
+
+    drawn: Mapping[str, Sequence[str]]
+    drawable: Collection[str]
+
+    def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
+        """See `RandomOrder.draw`."""
+        drawn = self.drawn.get(query_id, ())
+        return [one for one in drawn if one in self.drawable and one not in excluded][:number]
 
 
 def _number(*parts: str | int) -> int:

@@ -20,6 +20,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from curation.pooling.candidates import (
     system_reports,
     unite,
 )
+from curation.pooling.from_engines import ask_engines, draw_negatives_outside
 from curation.pooling.pool_sample import (
     PooledPair,
     SampledBand,
@@ -46,7 +48,7 @@ from curation.pooling.pool_sample import (
     sampled_bands,
 )
 from curation.pooling.request import PoolRequest
-from curation.pooling.systems import SystemHits, Systems, known_systems
+from curation.pooling.systems import ENGINE_PREFIX, SystemHits, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.reports.page import ShareCell, Table
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
@@ -203,12 +205,14 @@ def build_pool(
     without: Collection[str] = (),
     sample_bands: str | None = None,
     sample_budget: int | None = None,
+    ids: str | None = None,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
     Parameters
     ----------
-    systems: names out of `pooling.SYSTEMS`, and `run:NAME` for imported runs.
+    systems: names out of `pooling.SYSTEMS`, `run:NAME` for imported runs, and `engine:NAME` for engines,
+        whose lists of today are stored as a run.
     model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
     budget: at most so many pairs that systems propose, evenly over the queries (`spend`). Random
         negatives come on top.
@@ -216,6 +220,7 @@ def build_pool(
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
     without: ids of queries that get no candidates.
     sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
+    ids: a file with all ids of the engine, which random negatives are drawn from on a held corpus.
 
     Raises
     ------
@@ -229,6 +234,11 @@ def build_pool(
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
+    names = ask_engines(store, names, depth, author, progress)
+    with store.reading() as cursor:
+        refuse_without_corpus(cursor, names)
+    path = None if ids is None else Path(ids)
+    drawn = draw_negatives_outside(store, names, random_negatives, seed, path, progress)
     given = _read(store, author, without)
     engines = Systems(store, names, given.documents, model)
     parameters: dict[str, Any] = {
@@ -241,6 +251,8 @@ def build_pool(
     }
     if design is not None:
         parameters["sample"] = design.parameters
+    if drawn is not None:
+        parameters["random"] = digest("random of an engine", drawn)
     if not LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
         parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
@@ -253,7 +265,7 @@ def build_pool(
         return before
     found = engines.search(given.queries, max(REACH, depth), progress, seed)
     proposals, report, sample = _unite(
-        given, found, parameters, identical, stand_ins, engines.outside, design
+        given, found, parameters, identical, stand_ins, engines.outside, design, drawn
     )
     if engines.compared is not None:
         report["rank_bm25"] = engines.compared._asdict()
@@ -294,14 +306,14 @@ def checked_request(
     ------
     InputError: as `build_pool`.
     """
-    names = known_systems(systems)
+    names = known_systems(systems, engines=True)
     numbers = {"depth": depth, "random_negatives": random_negatives, "budget": budget}
     refuse_problems(out_of_bounds(PoolRequest, numbers))
     return names, _design(sample_bands, sample_budget, depth, budget)
 
 
-def queries_to_pool(cursor: Cursor) -> list[Query]:
-    """The queries in force, where there is a corpus to search.
+def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
+    """The queries in force, where there is a corpus to search, or engines among the systems bring one.
 
     Raises
     ------
@@ -313,7 +325,8 @@ def queries_to_pool(cursor: Cursor) -> list[Query]:
             "There are no queries to find documents for. Draw a sample, or import queries.",
             command="`goldset sample` draws, `goldset import queries` imports.",
         )
-    current_snapshot(cursor)
+    if not any(name.startswith(ENGINE_PREFIX) for name in systems):
+        current_snapshot(cursor)
     return queries
 
 
@@ -356,6 +369,7 @@ def _unite(
     stand_ins: StandIns,
     outside: int,
     design: SampleDesign | None,
+    drawn_before: Mapping[str, list[str]] | None,
 ) -> tuple[list[CandidateSource], dict[str, Any], list[PooledPair]]:
     depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
     union = unite(found, given.queries, depth, stand_ins)
@@ -368,9 +382,8 @@ def _unite(
     reports = system_reports(found, spent.proposals, places)
     draw = Draw([], {})
     if random_negatives:
-        draw = draw_negatives(
-            found, given.queries, given.documents, random_negatives, seed, depth, identical, stand_ins
-        )
+        inputs = (found, given.queries, given.documents, random_negatives, seed, depth)
+        draw = draw_negatives(*inputs, identical, stand_ins, drawn_before)
     runs = [system for system in found if system.name.startswith(RUN_PREFIX)]
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(

@@ -21,6 +21,7 @@ class PoolRequest:
         negatives come on top.
     sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
+    ids: see `build_pool`.
     """
 
     systems: Annotated[
@@ -28,7 +29,7 @@ class PoolRequest:
         Option(
             "Systems",
             "Systems that propose documents, such as bm25 and run:NAME. Others are dense and "
-            "hybrid. run:NAME is an imported run.",
+            "hybrid. run:NAME is an imported run, engine:NAME an engine.",
             commas=True,
         ),
     ] = SYSTEMS
@@ -92,3 +93,4 @@ class PoolRequest:
             metavar="LANGUAGE",
         ),
     ] = None
+    ids: str | None = None

@@ -13,8 +13,10 @@ from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun
 from curation.retrieval.terms import project_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
-from curation.store import Document, Query, Store
+from curation.store import Cursor, Document, Query, Store
+from curation.store.documents import refuse_held
 
+ENGINE_PREFIX = "engine:"
 NAMED = 3
 """So many queries for which a system found nothing are kept for each reason."""
 _PARTS = ("bm25", "dense")
@@ -29,24 +31,33 @@ class SystemHits(NamedTuple):
     no_hit_ids: Mapping[str, Sequence[str]] = {}  # reason → ids of the first of them
 
 
-def known_systems(names: Sequence[str]) -> list[str]:
+def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
     """The names, each once: first those of `SYSTEMS` in their order, then imported runs (`run:NAME`) by name.
+
+    engines: takes engines (`engine:NAME`), too.
 
     Raises
     ------
     InputError: none is named, or some are not known.
     """
-    runs = sorted({name for name in names if name.startswith(RUN_PREFIX)})
+    prefixes = (ENGINE_PREFIX, RUN_PREFIX) if engines else (RUN_PREFIX,)
+    runs = sorted({name for name in names if name.startswith(prefixes)})
     unknown = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
     problems = [f"{name!r} is no system." for name in unknown]
     if not names:
         problems = ["No system was named."]
     refuse_problems(
         problems,
-        way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)} and {RUN_PREFIX}NAME, "
-        "where NAME is an imported run.",
+        way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)}, {RUN_PREFIX}NAME for an imported "
+        f"run and {ENGINE_PREFIX}NAME for an engine.",
     )
     return [*(name for name in SYSTEMS if name in names), *runs]
+
+
+def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
+    """Refuse systems that search the corpus where it is held; see `documents.refuse_held`."""
+    if own := [name for name in names if name in SYSTEMS]:
+        refuse_held(cursor, ", ".join(own))
 
 
 class Systems:

@@ -9,12 +9,13 @@ from curation.progress import Progress
 from curation.retrieval.embeddings import refuse_without_model
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
-from curation.store.documents import current_snapshot
+from curation.store.documents import current_snapshot, refuse_held
 from curation.text import amount, percent
 
 
 def _check(cursor: Cursor, request: CoverageRequest | None) -> None:
     current_snapshot(cursor)
+    refuse_held(cursor, "coverage")
     if request is not None:
         MapSettings(**vars(request)).parameters()
         refuse_without_model(cursor, request.model)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from curation.engines.stored import find_engine
 from curation.pooling.pool import PoolReport, build_pool, checked_request, queries_to_pool, sample_table
 from curation.pooling.request import PoolRequest
+from curation.pooling.systems import refuse_without_corpus
 from curation.progress import Progress
 from curation.reports.page import Table
-from curation.retrieval import RUN_PREFIX
 from curation.retrieval.embeddings import refuse_without_model
 from curation.sources.runs import find_run
 from curation.step import Step, StepOutcome
@@ -15,16 +16,18 @@ from curation.text import amount
 
 
 def _check(cursor: Cursor, request: PoolRequest | None) -> None:
-    queries_to_pool(cursor)
+    queries_to_pool(cursor, request.systems if request else ())
     if request is None:
         return
     names, _ = checked_request(
         *(request.systems, request.depth, request.random_negatives),
         *(request.budget, request.sample_bands, request.sample_budget),
     )
+    refuse_without_corpus(cursor, names)
     for name in names:
-        if name.startswith(RUN_PREFIX):
-            find_run(cursor, name.removeprefix(RUN_PREFIX))
+        kind, _, of = name.partition(":")
+        if of:
+            (find_run if kind == "run" else find_engine)(cursor, of)
     if not {"dense", "hybrid"}.isdisjoint(names):
         refuse_without_model(cursor, request.model)
 

@@ -26,6 +26,7 @@ from curation.sampling.tags.request import TagsRequest
 from curation.sampling.tags.stored_tags import RULE_TAGS
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store, get_setting
+from curation.store.documents import is_held
 from curation.text import amount
 
 
@@ -77,7 +78,7 @@ def _drawn(_request: object, report: SampleReport) -> StepOutcome:
 
 def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
     queries_to_tag(cursor)
-    if request is not None and request.dense and get_setting(cursor, "corpus") is not None:
+    if request is not None and request.dense and get_setting(cursor, "corpus") and not is_held(cursor):
         refuse_without_model(cursor, request.model)
 
 

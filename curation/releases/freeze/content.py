@@ -82,7 +82,7 @@ class Content:
     queries, grades: part of the split → number.
     changed: pairs that were graded on another version of the document and are kept.
     kept: pairs that have the grade from before a re-labeling, because its votes disagree.
-    snapshot_id: hash of the corpus.
+    snapshot_id: hash of the corpus. held: it has what engines brought, and not all documents.
     people: every name by which the project knows somebody of the release → their number there.
     left_out: reason → number.
     left_out_documents: reason → ids of the documents for which pairs were left out, each once.
@@ -109,6 +109,7 @@ class Content:
     open_rounds: Sequence[RoundState]
     only_complete: bool = False
     sharing: Sharing | None = None
+    held: bool = False
 
     @property
     def half_judged(self) -> int:
@@ -188,11 +189,12 @@ def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = Fa
         opinions=taken.opinions,
         open_rounds=rows.open_rounds,
         only_complete=only_complete,
+        held=rows.held,
     )
 
 
 def header(content: Content, sealed: Iterable[str] = (), override: Override | None = None) -> Table:
-    """What the release is, in one row; 'changed', 'only_complete', 'sharing', 'override' and what
+    """What the release is, in one row; 'changed', 'only_complete', 'held', 'sharing', 'override' and what
     re-labelings did only where there is any."""
     described = {
         "format": FORMAT,
@@ -209,6 +211,8 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
         described["changed"] = content.changed
     if content.only_complete:
         described["only_complete"] = True
+    if content.held:
+        described["held"] = True
     if content.sharing is not None:
         described["sharing"] = content.sharing._asdict()
     if override is not None:

@@ -19,6 +19,7 @@ from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.releases.stored import NOT_COUNTED
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Round, get_setting, require_setting
+from curation.store.documents import is_held
 from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
 
 NO_SPLIT = "There is no split yet. Make one first."
@@ -73,6 +74,7 @@ class Rows(NamedTuple):
     pool_sample: pa.Table
     open_rounds: list[RoundState]
     unanswered: dict[tuple[str, str], int]
+    held: bool
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -118,6 +120,7 @@ def read_rows(cursor: Cursor) -> Rows:
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],
         unanswered=_unanswered(cursor),
+        held=is_held(cursor),
     )
     give_back(cursor)
     return rows

@@ -63,7 +63,7 @@ from curation.sampling.tags.stored_tags import (
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting, record_event
-from curation.store.documents import current_corpus, current_snapshot
+from curation.store.documents import current_corpus, current_snapshot, is_held
 from curation.text import normalise_query
 from curation.words import words
 
@@ -324,8 +324,8 @@ def find_tags(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         queries = queries_to_tag(cursor)
-        snapshot = get_setting(cursor, "corpus")
-    reasons = _not_looked_for(snapshot is not None, dense)
+        snapshot, held = get_setting(cursor, "corpus"), is_held(cursor)
+    reasons = _not_looked_for(snapshot is not None, held, dense)
     texts = [query.normalised for query in queries]
     looked_for = [tag for tag in RULE_TAGS if tag not in reasons]
     said = [
@@ -363,14 +363,14 @@ def tags_of_traffic(
     """
     with store.reading() as cursor:
         rows = cursor.execute(_TRAFFIC).fetchall()
-        snapshot = get_setting(cursor, "corpus")
+        snapshot, held = get_setting(cursor, "corpus"), is_held(cursor)
     if not rows:
         raise RefusedError(
             "There is no traffic to tag. Import a log of what people searched for.",
             command="`goldset import traffic PATH` does.",
         )
     texts, asked = [row[0] for row in rows], np.array([int(row[1]) for row in rows], np.int64)
-    reasons = _not_looked_for(snapshot is not None, dense)
+    reasons = _not_looked_for(snapshot is not None, held, dense)
     found = {tag: tag_texts(store, tag, texts, progress, model) for tag in RULE_TAGS if tag not in reasons}
     counts = {tag: (int(mask.sum()), int(asked[mask].sum())) for tag, mask in found.items()}
     return TrafficTags(len(texts), int(asked.sum()), counts, reasons)
@@ -397,9 +397,11 @@ def queries_to_tag(cursor: Cursor) -> list[Query]:
     return queries
 
 
-def _not_looked_for(with_corpus: bool, dense: bool) -> dict[str, str]:
-    if not with_corpus:
+def _not_looked_for(with_corpus: bool, held: bool, dense: bool) -> dict[str, str]:
+    if held or not with_corpus:
         why = "there is no corpus that could tell: import one"
+        if held:
+            why = "only the whole corpus could tell, and the project has what engines brought of it"
         return {tag: why for tag in RULE_TAGS if tag in OF_CORPUS}
     return {} if dense else {"synonym": "it was asked to leave dense neighbours out"}
 

@@ -1,0 +1,107 @@
+"""Pools of engines: their lists are stored first; what needs the whole corpus is refused on a part of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from curation.coverage.coverage_map import MapSettings
+from curation.coverage.report import find_coverage
+from curation.engines.stored import add_engine
+from curation.errors import InputError, RefusedError
+from curation.pooling.pool import PoolReport, build_pool
+from curation.pooling.request import PoolRequest
+from curation.sampling.tags.find_tags import find_tags
+from curation.steps.pooling import STEPS
+from curation.store import Store, append
+from curation.store.documents import current_corpus, is_held
+from tests.support.projects import rows_of
+from tests.support.search_server import TEMPLATE, SearchServer, engine, template_file
+
+__all__ = ["engine"]
+WITHOUT_RANDOM = TEMPLATE.partition("random:")[0]
+
+
+@pytest.fixture
+def project(store: Store, engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Two queries; the engine has four shoes and thirty other things."""
+    monkeypatch.setattr("curation.engines.client.Pace.wait", lambda self: None)
+    engine.documents = {f"shoe {n}": {"title": f"shoes number {n}"} for n in range(4)}
+    engine.documents |= {f"thing {n}": {"title": f"thing number {n}"} for n in range(30)}
+    add_engine(store, "shop", "http", template_file(tmp_path))
+    texts = ["red shoes", "shoes"]
+    columns = {"query_id": ["q1", "q2"], "text": texts, "normalised": texts, "metadata": ["{}"] * 2}
+    with store.transaction() as cursor:
+        append(cursor, "queries", {**columns, "source": ["written"] * 2})
+    return store
+
+
+def pool(store: Store, system: str = "engine:shop", negatives: int = 3, **more: str) -> PoolReport:
+    return build_pool(store, [system], 10, negatives, 7, **more)
+
+
+def test_an_engine_is_pooled_by_its_stored_run_and_the_same_pool_again_asks_nothing(
+    project: Store, engine: SearchServer
+) -> None:
+    first = pool(project)
+    assert first.systems[0].system.startswith("run:shop@")
+    assert (first.candidates, first.random_negatives) == (8 + 6, 6)
+    sent = len(engine.requests)
+    again = pool(project)
+    assert (again.pool_id, again.built_before, len(engine.requests)) == (first.pool_id, True, sent)
+
+
+def test_random_negatives_are_the_engines_and_not_of_what_it_ranked(project: Store) -> None:
+    pool(project)
+    drawn = rows_of(project, "SELECT query_id, document_id FROM candidate_sources WHERE system = 'random'")
+    assert all(document_id.startswith("thing") for _, document_id in drawn)
+    with project.reading() as cursor:
+        assert is_held(cursor)
+        assert {one.document_id for one in current_corpus(cursor)} >= {
+            document_id for _, document_id in drawn
+        }
+    other = build_pool(project, ["engine:shop"], 10, 3, 8)
+    sql = "SELECT document_id FROM candidate_sources WHERE system = 'random' AND pool_id = ?"
+    with project.reading() as cursor:
+        assert set(cursor.execute(sql, [other.pool_id]).fetchall()) != {(one,) for _, one in drawn}
+
+
+def test_they_are_drawn_from_a_file_of_all_ids_by_seed(
+    project: Store, engine: SearchServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("\n".join(engine.documents))
+    found = pool(project, ids=str(file))
+    assert found.random_negatives == 6
+    assert not any("random" in request for request in engine.requests)
+    assert pool(project, ids=str(file)).built_before
+
+
+def test_they_are_refused_where_nothing_can_give_them(
+    project: Store, engine: SearchServer, tmp_path: Path
+) -> None:
+    add_engine(project, "shop", "http", template_file(tmp_path, WITHOUT_RANDOM))
+    with pytest.raises(RefusedError, match="has no template `random`"):
+        pool(project)
+    assert pool(project, negatives=0).candidates == 8
+    with pytest.raises(InputError, match="--ids would change nothing"):
+        pool(project, negatives=0, ids="all.txt")
+
+
+def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) -> None:
+    pool(project, negatives=0)
+    for system in ("bm25", "dense", "hybrid"):
+        with pytest.raises(RefusedError, match=f"{system} would take them for the whole corpus"):
+            build_pool(project, [system], 10, 0, 1)
+    with project.reading() as cursor, pytest.raises(RefusedError, match="whole corpus"):
+        STEPS["pool"].check(cursor, PoolRequest())
+    with pytest.raises(RefusedError, match="coverage would take them"):
+        find_coverage(project, MapSettings())
+    found = find_tags(project)
+    assert "engines brought" in found.not_looked_for["entity"]
+
+
+def test_an_unknown_engine_is_refused_before_anything_is_done(project: Store) -> None:
+    with project.reading() as cursor, pytest.raises(Exception, match="no engine 'store'"):
+        STEPS["pool"].check(cursor, PoolRequest(systems=("engine:store",)))
