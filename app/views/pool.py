@@ -9,17 +9,20 @@ from app.components.forms import Form
 from app.next_step import missing_step
 from app.page import DATA, LEADS, AppPage, PageContext, read_context
 from curation.door import withheld
+from curation.engines.stored import stored_engines
 from curation.errors import RefusedError
 from curation.jobs import Job
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contribution_table, contributions
 from curation.pooling.pool import embedding_forecast, last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
+from curation.pooling.systems import ENGINE_PREFIX
 from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
 from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
 from curation.store import Annotator
+from curation.store.documents import is_held
 from curation.text import amount
 
 FIRST = PoolRequest(systems=("bm25",))
@@ -58,8 +61,11 @@ PAGE = AppPage(14, "Pool", "pool", LEADS, show, group=DATA)
 def _form(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-        forecast = embedding_forecast(cursor)
-    form = Form(PoolRequest, FIRST, offered={"systems": [*SYSTEMS, *runs]})
+        runs += [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
+        held = is_held(cursor)
+        forecast = None if held else embedding_forecast(cursor)
+    first = PoolRequest(systems=runs[:1]) if held else FIRST
+    form = Form(PoolRequest, first, offered={"systems": runs if held else [*SYSTEMS, *runs]})
     with st.form("pool"):
         form.ask("systems", "depth", "random_negatives", "budget")
         with st.expander("Judge a random sample of the pool"):

@@ -129,7 +129,7 @@ class _Question(NamedTuple):
     text: str
 
 
-class _Inputs(NamedTuple):
+class _RunInputs(NamedTuple):
     engine: Engine
     queries: list[Query]
     known: KnownVersions
@@ -301,7 +301,7 @@ def _check(request: EngineRunRequest) -> None:
     refuse_problems(problems)
 
 
-def _read(store: Store, request: EngineRunRequest, author: str) -> _Inputs:
+def _read(store: Store, request: EngineRunRequest, author: str) -> _RunInputs:
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         engine, queries = find_engine(cursor, request.engine), active_queries(cursor)
@@ -314,7 +314,7 @@ def _read(store: Store, request: EngineRunRequest, author: str) -> _Inputs:
             "There are no queries to ask an engine. Draw a sample, or import queries.",
             command="`goldset sample` draws, `goldset import queries` imports.",
         )
-    return _Inputs(engine, queries, known, stored, run)
+    return _RunInputs(engine, queries, known, stored, run)
 
 
 def _questions(request_id: str, queries: Sequence[Query], repeat: int) -> list[_Question]:

@@ -127,10 +127,12 @@ def refresh(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         engine, before = find_engine(cursor, name), known_versions(cursor)
-        ids = [row[0] for row in cursor.execute(_BROUGHT, [name]).fetchall() if row[0] in before.versions]
+        ids = dict.fromkeys(
+            one for (one,) in cursor.execute(_BROUGHT, [name]).fetchall() if one in before.versions
+        )
     if not ids:
         raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
-    brought = bring(EngineClient(engine, rate), ids, progress).documents
+    brought = bring(EngineClient(engine, rate), list(ids), progress).documents
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}
     changed = [one for one in brought.values() if before.versions[one.document_id] != one.content_hash]

@@ -100,7 +100,7 @@ ALONE = set(
     --dev --difference --documents --duration-field --duration-unit --email --end --engine --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
-    --hard-negatives --head --host --id --images-from --import-from --imported-run --information-need
+    --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
     --information-need-field --keep --known-rows --label-draws --ladder --largest-group --log-json
     --lists
     --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
