@@ -27,7 +27,6 @@ from curation.store import Cursor
 
 SHOWN = [one for one in COEFFICIENTS if one.name in ("fleiss", "ordinal")]
 """What is said of each pass: ordinal alpha and Fleiss' kappa."""
-PAIR = ["query_id", "document_id"]
 
 
 class PassAgreement(NamedTuple):
@@ -53,7 +52,7 @@ class VotesAgain(NamedTuple):
     cannot_tell: int
 
 
-class PassComparison(NamedTuple):
+class Passes(NamedTuple):
     """A pass against the one before it, on the pairs of both.
 
     Attributes
@@ -85,9 +84,7 @@ def read_passes(
     return Votes(read_rule(cursor), found.to_arrow_table())
 
 
-def compare_passes(
-    read: Votes, scale: Sequence[int], seed: int, closed: Collection[str]
-) -> PassComparison | None:
+def compare_passes(read: Votes, scale: Sequence[int], seed: int, closed: Collection[str]) -> Passes | None:
     """What `read_passes` found; None where no pair of the round was judged before.
 
     Parameters
@@ -102,9 +99,9 @@ def compare_passes(
     before, after = rows.filter(pc.invert(rows["again"])), rows.filter(rows["again"])
     earlier, was = _one_pass(before, read.rule, values, seed)
     later, now = _one_pass(after, read.rule, values, seed)
-    sealed = read.rows.filter(hidden).group_by(PAIR).aggregate([]).num_rows
+    sealed = read.rows.filter(hidden).group_by(["query_id", "document_id"]).aggregate([]).num_rows
     changes, people = grade_changes(was, now), _people(before, after)
-    return PassComparison(len(was), (earlier, later), changes, people, sealed)
+    return Passes(len(was), (earlier, later), changes, people, sealed)
 
 
 def _one_pass(rows: pa.Table, rule: ConsensusRule, scale: Ints, seed: int) -> tuple[PassAgreement, Ints]:
@@ -122,7 +119,9 @@ def _one_pass(rows: pa.Table, rule: ConsensusRule, scale: Ints, seed: int) -> tu
 
 
 def _people(before: pa.Table, after: pa.Table) -> tuple[VotesAgain, ...]:
-    twice = before.join(after, [*PAIR, "annotator"], join_type="inner", right_suffix=" again")
+    twice = before.join(
+        after, ["query_id", "document_id", "annotator"], join_type="inner", right_suffix=" again"
+    )
     ways: dict[str, Counter[int | None]] = defaultdict(Counter)
     columns = (twice[name].to_pylist() for name in ("annotator", "grade", "grade again"))
     for who, was, now in zip(*columns, strict=True):

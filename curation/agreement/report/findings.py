@@ -14,7 +14,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.agreement.between.passes import PassComparison
+from curation.agreement.between.passes import Passes
 from curation.agreement.report.report import not_shown
 from curation.door import withheld
 from curation.text import amount, decimal, ends, percent
@@ -53,7 +53,7 @@ def levels(result: InterAgreement) -> str:
     )
 
 
-def passes(found: PassComparison) -> str:
+def passes(found: Passes) -> str:
     """What a further pass did to votes and grades."""
     ways = ("same", "higher", "lower")
     same, up, down = (sum(getattr(one, way) for one in found.people) for way in ways)

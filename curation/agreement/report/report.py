@@ -58,7 +58,7 @@ from curation.agreement.between.inter_annotator import (
     basis_of,
     inter_agreement,
 )
-from curation.agreement.between.passes import PassComparison, compare_passes, read_passes
+from curation.agreement.between.passes import Passes, compare_passes, read_passes
 from curation.door import Door, door_or_shut
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
@@ -236,7 +236,7 @@ class AgreementReport:
     annotators: list[str] | None = None
     boundary: int | None = None
     pace: tuple[AnswerPace, ...] = ()
-    passes: PassComparison | None = None
+    passes: Passes | None = None
 
 
 def agreement_report(

@@ -23,7 +23,7 @@ from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.between.inter_annotator import READING, RELIABLE, TENTATIVE, Alpha, AnyFigure
-from curation.agreement.between.passes import PassComparison
+from curation.agreement.between.passes import Passes
 from curation.agreement.report import findings
 from curation.agreement.report.report import (
     AgreementReport,
@@ -105,7 +105,7 @@ def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
     return _overall(report), _within(report.within), _consensus(report)
 
 
-def pass_sections(found: PassComparison | None) -> list[Section]:
+def pass_sections(found: Passes | None) -> list[Section]:
     """A pass against the one before it; nothing where no pair was judged twice."""
     if found is None:
         return []

@@ -229,9 +229,7 @@ def import_judgments_command(
     ] = None,
     round_name: Annotated[
         str | None,
-        typer.Option(
-            "--round", help="Name of a round for a further pass by the same people. It corrects no other."
-        ),
+        typer.Option("--round", help="Round of a further pass by the same people. It corrects no other."),
     ] = None,
 ) -> Options:
     """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.

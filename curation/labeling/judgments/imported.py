@@ -200,6 +200,7 @@ def _read(
     names = sorted({key.annotator for key in judgments})
     documents = sorted({key.document_id for key in judgments})
     guide = current_guide(cursor)
+    asked = {"names": names, "round": round_id, "pass": pass_name is not None}
     rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
     round_exists = any(row[0] == round_id for row in rounds)
     if pass_name and not round_exists:
@@ -213,9 +214,7 @@ def _read(
         annotators=[annotator.name for annotator in list_annotators(cursor)],
         queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
         pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
-        presentations=cursor.execute(
-            _PRESENTATIONS, {"names": names, "round": round_id, "pass": pass_name is not None}
-        ).fetchall(),
+        presentations=cursor.execute(_PRESENTATIONS, asked).fetchall(),
         moved=[] if pass_name else cursor.execute(_MOVED, [names]).fetchall(),
         keys=cursor.execute(_KEYS, [names]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from curation.agreement.between.passes import PassComparison, compare_passes, read_passes
+from curation.agreement.between.passes import Passes, compare_passes, read_passes
 from curation.door import sealed_queries
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.rounds import find_round
@@ -77,7 +77,7 @@ class DriftReport:
     regraded: tuple[RegradedPair, ...]
     sealed: int
     left_out: dict[str, int]
-    passes: PassComparison | None
+    passes: Passes | None
 
 
 def drift_report(store: Store, plan: str | None = None) -> DriftReport:

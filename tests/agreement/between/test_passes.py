@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from curation.agreement.between.passes import PassComparison, VotesAgain, compare_passes, read_passes
+from curation.agreement.between.passes import Passes, VotesAgain, compare_passes, read_passes
 from curation.agreement.report.report import agreement_report
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import find_round
@@ -31,7 +31,7 @@ def rated(grades: Sequence[tuple[int | None, ...]]) -> list[ImportedJudgment]:
     ]
 
 
-def compared(store: Store, name: str, closed: frozenset[str] = frozenset()) -> PassComparison | None:
+def compared(store: Store, name: str, closed: frozenset[str] = frozenset()) -> Passes | None:
     with store.reading() as cursor:
         read = read_passes(cursor, find_round(cursor, name).round_id)
     return compare_passes(read, (0, 1, 2, 3), 1, closed)
