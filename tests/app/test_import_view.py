@@ -281,9 +281,11 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     text = b"query,docid,rater_1,rater_2\ntea,d1,3,0\ntea,d2,1,\n"
     shown = sent(page(kind="judgments"), "ratings.csv", text)
     assert field(shown, "Columns with grades").value == ["rater_1", "rater_2"]
+    shown = field(shown, "Name of a further pass by the same people").set_value("second").run()
     shown = press(shown, "Check the file")
     assert "<b>3</b>" in html(shown)
     assert "1 judgments" not in html(shown)
+    assert "in the round “second”" in html(imported(project, shown))
 
 
 def test_every_kind_of_file_is_looked_at_and_can_be_rehearsed(project: Store) -> None:
