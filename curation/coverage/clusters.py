@@ -53,7 +53,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.coverage import LEAST_DOCUMENTS
-from curation.coverage.phrases import LONGEST, Entity
+from curation.coverage.names import naming_entities
+from curation.coverage.phrases import LONGEST, Entity, singular, singular_name
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import Vectors
@@ -319,11 +320,9 @@ def _undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float6
     return EntityGraph(nodes, first[new], second[new], weights[new])
 
 
-IN_A_NAME = 3
-"""Entities that name a cluster."""
 SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"
 """What queries are called that are in no region."""
-ITERATIONS = 10
+ITERATIONS = 3
 """Cycles of Leiden, each on the result of the one before."""
 
 
@@ -333,8 +332,8 @@ class Cluster(NamedTuple):
     Attributes
     ----------
     number: from 0, the largest first.
-    name: its most central entities: those with the greatest weight of edges inside the cluster.
-    entities: their places, the most central first.
+    name: its naming entities (`curation.coverage.names`).
+    entities: their places: those that name it, then by the weight of their edges inside the cluster.
     documents: ids of the documents with one of the entities, ascending.
     is_region: whether it has as many documents as a region needs; otherwise it is counted apart.
     """
@@ -406,23 +405,20 @@ def make_clusters(
             documents[int(labels[place])].add(document_id)
     inside = _weights_inside(graph, labels)
     ordered = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
-    return [
-        _cluster(number, members[label], inside, entities, documents[label], least_documents)
-        for number, label in enumerate(ordered)
-    ]
-
-
-def _cluster(
-    number: int,
-    places: Sequence[int],
-    inside: Sequence[float],
-    entities: Sequence[Entity],
-    documents: set[str],
-    least_documents: int,
-) -> Cluster:
-    central = sorted(places, key=lambda place: (-inside[place], place))
-    name = ", ".join(entities[place].name for place in central[:IN_A_NAME])
-    return Cluster(number, name, tuple(central), tuple(sorted(documents)), len(documents) >= least_documents)
+    mentions = np.array([place for places in of_documents.values() for place in places], np.int64)
+    documents_with = np.bincount(mentions, minlength=len(entities))
+    naming = naming_entities([members[label] for label in ordered], entities, documents_with)
+    found = []
+    for number, (label, first) in enumerate(zip(ordered, naming, strict=True)):
+        central = sorted(members[label], key=lambda place: (place not in first, -inside[place], place))
+        name = ", ".join(entities[place].name for place in first)
+        is_region = len(documents[label]) >= least_documents
+        found.append(
+            Cluster(
+                number, name, (*first, *central[len(first) :]), tuple(sorted(documents[label])), is_region
+            )
+        )
+    return found
 
 
 def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
@@ -472,7 +468,7 @@ def match_queries(
     entity_vectors: unit vectors, shape (names, dimension).
     most: entities by meaning.
     """
-    places = {name: place for place, name in enumerate(names)}
+    places = {singular_name(name): place for place, name in enumerate(names)}
     longest = max((name.count(" ") + 1 for name in names), default=LONGEST)
     found = []
     for text, vector in zip(texts, query_vectors, strict=True):
@@ -483,8 +479,8 @@ def match_queries(
 
 
 def named_entities(text: str, places: Mapping[str, int], longest: int = LONGEST) -> tuple[int, ...]:
-    """Places of the entities that a text names; `places` is name → place, `longest` words of a name."""
-    found = words(text)
+    """Places of the entities that a text names; `places` is `singular_name` → place, `longest` its words."""
+    found = list(map(singular, words(text)))
     spans = []
     for start in range(len(found)):
         for end in range(min(len(found), start + longest), start, -1):

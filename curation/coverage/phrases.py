@@ -1,7 +1,8 @@
 """Entities: what the documents are about, by name, with a description that needs no context.
 
-An extractor reads documents and mentions entities in them. Mentions whose normalised names are equal are one
-entity, described by its heaviest mention. The order of entities is that of their names.
+An extractor reads documents and mentions entities in them. Mentions whose normalised names are equal but for
+the English plural are one entity, named and described by its heaviest mention. The order of entities is that
+of their names.
 
 Entities without a model: the phrases of one to three words that tell a document from the others.
 
@@ -44,6 +45,8 @@ from curation.store import Document
 from curation.words import is_unspaced, words
 
 NO_ENTITY = "no entity was found in it"
+SHORTEST_PLURAL = 3
+"""Letters up to which a word is no plural: "gas", "bus"."""
 
 
 class Mention(NamedTuple):
@@ -116,14 +119,26 @@ def entity_name(name: str) -> str:
     return " ".join(words(name))
 
 
+def singular(word: str) -> str:
+    """The word without the ending of an English plural."""
+    if len(word) <= SHORTEST_PLURAL or not word.endswith("s") or word.endswith(("is", "ss", "us")):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+
+
+def singular_name(name: str) -> str:
+    """The normalised name with each word in the singular: equal ones name one entity."""
+    return " ".join(map(singular, words(name)))
+
+
 def find_entities(
     documents: Sequence[Document], extractor: Extractor, progress: Progress = silent
 ) -> CorpusEntities:
-    """The entities of the documents; those whose names are equal once normalised are one."""
+    """The entities of the documents; those with equal names, once normalised and in the singular, are one."""
     ordered = sorted(documents, key=lambda document: document.document_id)
     mentions, unread = extractor.extract(ordered, progress)
     found = [
-        (document.document_id, entity_name(mention.name), mention)
+        (document.document_id, singular_name(mention.name), mention)
         for document, mentioned in zip(ordered, mentions, strict=True)
         for mention in mentioned
     ]
@@ -131,14 +146,15 @@ def find_entities(
     for _, name, mention in found:
         if name and (name not in heaviest or mention.weight > heaviest[name].weight):
             heaviest[name] = mention
-    places = {name: place for place, name in enumerate(sorted(heaviest))}
+    names = {name: entity_name(mention.name) for name, mention in heaviest.items()}
+    places = {name: place for place, name in enumerate(sorted(names, key=names.__getitem__))}
     of_documents: dict[str, set[int]] = {document.document_id: set() for document in ordered}
     for document_id, name, _ in found:
         if name:
             of_documents[document_id].add(places[name])
     without = Counter(unread.get(name, NO_ENTITY) for name, held in of_documents.items() if not held)
     return CorpusEntities(
-        entities=[Entity(name, heaviest[name].description) for name in places],
+        entities=[Entity(names[name], heaviest[name].description) for name in places],
         of_documents={document_id: tuple(sorted(held)) for document_id, held in of_documents.items()},
         left_out=dict(sorted(without.items())),
     )
@@ -175,7 +191,7 @@ _GENERAL_WORDS = frozenset(
     "well went while whole whose within without yet".split()
 )
 _EDGE = STOP_WORDS | _GENERAL_WORDS
-_CUTS = re.compile(r"[^\w\s'’\-‐‑]+|\n\s*\n")
+CUTS = re.compile(r"[^\w\s'’\-‐‑]+|\n\s*\n")
 _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』）]*\s*|\n\s*\n")
 
 
@@ -259,7 +275,7 @@ def phrases_of(text: str, joining: Collection[str] = frozenset()) -> Iterator[st
     ----------
     joining: words at which none begins or ends, besides the English ones.
     """
-    for piece in _CUTS.split(text):
+    for piece in CUTS.split(text):
         found = words(piece)
         for start in range(len(found)):
             for length in range(1, min(LONGEST, len(found) - start) + 1):

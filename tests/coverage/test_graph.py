@@ -25,6 +25,7 @@ from curation.coverage.clusters import (
     partition,
     recovered_shares,
 )
+from curation.coverage.names import naming_entities, noun_shares
 from curation.coverage.phrases import Entity
 from curation.retrieval.embeddings import Vectors
 from tests.support import examples
@@ -98,15 +99,30 @@ def test_a_graph_without_edges_is_loners_only() -> None:
     assert partition(join_neighbours(np.zeros((0, 2), np.float32)), 1.0, 0).tolist() == []
 
 
-def test_clusters_are_named_by_their_most_central_entities_and_ordered_by_documents() -> None:
+def test_clusters_are_ordered_by_documents_and_their_entities_by_name_and_centrality() -> None:
     star = EntityGraph(5, np.array([0, 0, 0]), np.array([1, 2, 3]), np.array([0.6, 0.9, 0.7]))
-    entities = [Entity(name, "") for name in ("hub", "thin", "thick", "middle", "lone")]
-    of_documents = {"a": (0,), "b": (1, 2), "c": (4,), "d": ()}
+    entities = [Entity(name, "") for name in ("hub", "hubs of iron", "thick", "middle", "lone")]
+    of_documents = {"a": (0, 3), "b": (0, 1, 2, 3), "c": (4,), "d": ()}
     star_cluster, loner = make_clusters(np.array([0, 0, 0, 0, 1]), star, entities, of_documents, 2)
-    assert star_cluster.name == "hub, thick, middle"
-    assert star_cluster.entities == (0, 2, 3, 1)
+    assert star_cluster.name == "hub, middle, thick"  # "hubs of iron" would say "hub" twice
+    assert star_cluster.entities == (0, 3, 2, 1)
     assert (star_cluster.documents, star_cluster.is_region) == (("a", "b"), True)
     assert (loner.number, loner.documents, loner.is_region) == (1, ("c",), False)
+
+
+def test_names_are_noun_phrases_and_share_no_word() -> None:
+    sentences = [
+        "The heart rate was measured in a dog.",
+        "The rates of the heart rise with a dose, and the heart rate comes from the valve.",
+        "A valve of the heart comes from the dog; comes a dose.",
+    ]
+    names = ["comes", "dog", "heart", "heart rate", "results", "valve"]
+    entities = [
+        Entity(name, next(s for s in sentences if name[:5] in s or name == "results")) for name in names
+    ]
+    [places] = naming_entities([range(6)], entities, np.array([3, 2, 3, 3, 3, 2]))
+    assert [names[place] for place in places] == ["heart rate", "dog", "valve"]
+    assert noun_shares(entities)[names.index("comes")] < min(noun_shares(entities)[[1, 3, 5]])
 
 
 DOCUMENTS = {f"d{place}": (place,) for place in range(9)}

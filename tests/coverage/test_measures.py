@@ -21,6 +21,7 @@ from curation.coverage.measures import (
     possible_cells,
     query_shape,
 )
+from curation.coverage.phrases import singular_name
 from tests.support import examples
 
 CLUSTERS = st.frozensets(st.integers(0, 7), max_size=4)
@@ -125,8 +126,8 @@ def test_where_most_queries_have_one_relevant_document_alignment_alone_makes_the
 
 def test_a_query_names_the_longest_entities_it_holds() -> None:
     names = ["green", "green tea", "leaves", "tea", "tea leaves"]
-    places = {name: place for place, name in enumerate(names)}
-    assert named_entities("Green-Tea, please", places) == (1,)
+    places = {singular_name(name): place for place, name in enumerate(names)}
+    assert named_entities("Green-Teas, please", places) == (1,)
     assert named_entities("green tea leaves", places) == (1, 4)  # they overlap: neither is inside the other
     assert named_entities("tea for green", places) == (0, 3)
     assert named_entities("coffee", places) == ()

@@ -16,6 +16,7 @@ from curation.coverage.phrases import (
     find_entities,
     joining_words,
     phrases_of,
+    singular,
 )
 from curation.progress import Progress, silent
 from curation.store import Document
@@ -163,3 +164,16 @@ def test_scripts_without_spaces_have_grams_and_short_descriptions() -> None:
     assert len(described) > len(sentences) > 8  # the others are Thai
     assert all(len(text) <= LONGEST_DESCRIPTION + 2 for text in described.values())
     assert all(" " not in name for name in described)
+
+
+def test_singular_and_plural_of_a_name_are_one_entity_under_the_heavier_mentions_name() -> None:
+    mentions = {
+        "a": [Mention("neural networks", "of many", 2.0)],
+        "b": [Mention("neural-network", "of one", 1.0)],
+    }
+    found = find_entities([document("a", ""), document("b", "")], Given(mentions))
+    assert found.entities == [Entity("neural networks", "of many")]
+    assert found.of_documents == {"a": (0,), "b": (0,)}
+    assert list(map(singular, ["libraries", "virus", "gas", "class", "axis", "lenses"])) == [
+        *("library", "virus", "gas", "class", "axis", "lense"),
+    ]

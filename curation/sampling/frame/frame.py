@@ -42,9 +42,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.coverage.clusters import IN_A_NAME, NO_CLUSTER, SMALL_ONLY, EntityMatch
+from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY, EntityMatch
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.measures import Clusters
+from curation.coverage.names import IN_A_NAME
 from curation.coverage.report import matches_of
 from curation.errors import InputError
 from curation.progress import Progress, silent
