@@ -49,7 +49,7 @@ def collection(name: str, folder: Path) -> CoverageCollection:
         texts = records(stem.with_suffix(".QRY"))
         grades = qrels(stem.with_suffix(".REL"))
     else:
-        texts, grades = _rated_queries()
+        texts, grades = rated_queries()
     store = open_store(path) if path.exists() else _made(name, path, texts)
     return CoverageCollection(name, store, grades)
 
@@ -71,7 +71,7 @@ def _written(path: Path, texts: Mapping[str, str]) -> Path:
     return path
 
 
-def _rated_queries() -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+def rated_queries() -> tuple[dict[str, str], dict[str, dict[str, int]]]:
     """The rated queries of the Icecat products by id, and their grades from 0 to 3."""
     with (SHARED / "chorus_icecat" / "Broad_Query_Set_rated.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -50,6 +50,11 @@ MapModel = Annotated[
     ),
 ]
 
+Fill = Annotated[
+    bool,
+    typer.Option(help="Instead of gaps, fill regions of 1 to 4 queries up to 5, the largest first."),
+]
+
 
 @coverage.callback(invoke_without_command=True)
 @asks(CoverageRequest)
@@ -169,6 +174,7 @@ def coverage_open_tasks(
         ),
     ] = False,
     region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
+    fill: Fill = False,
     as_json: Json = False,
 ) -> None:
     """Ask people to write queries for the gaps.
@@ -184,12 +190,13 @@ def coverage_open_tasks(
       goldset coverage open-tasks --queries 30 --annotators anna,ben --seed 7
       goldset coverage open-tasks --queries 10 --annotators anna --unanswerable
       goldset coverage open-tasks --queries 2 --annotators anna --region 4
+      goldset coverage open-tasks --queries 40 --annotators anna,ben --fill
     """
     from curation.coverage.writing.tasks import GAP, UNANSWERABLE, open_tasks
 
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
-    opened = open_tasks(project_store(), queries, names, seed, kind, region=region)
+    opened = open_tasks(project_store(), queries, names, seed, kind, region=region, fill=fill)
     emit(as_json, opened, lambda: _show_opened(opened))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.coverage import MapModel, coverage
+from curation.cli.coverage import Fill, MapModel, coverage
 from curation.cli.coverage_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.goldset import Json, Seed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
@@ -28,7 +28,8 @@ def synthetic_write(
         float, typer.Option(help="Share of all synthetic queries that people judge. Above 0, at most 1.")
     ],
     queries: Annotated[int, typer.Option(min=1, help="Queries to write, one a region without any.")] = 20,
-    candidates: Annotated[int, typer.Option(min=1, max=20, help="Candidates for each query.")] = 5,
+    candidates: Annotated[int, typer.Option(min=1, max=20, help="Candidates, one a document.")] = 5,
+    fill: Fill = False,
     seed: Seed = 0,
     send: Send = False,
     calls: MostCalls = None,
@@ -39,14 +40,16 @@ def synthetic_write(
 
     It is the model of GOLDSET_LLM_URL.
 
-    It proposes candidates for a document of the region. Copied phrases and near-duplicates are refused. A
-    second call must find the answer in the document. Of those that hold, the one that adds most to coverage
-    is kept, with source, model, prompts, document and region. What people do not judge is not in force.
+    It proposes a candidate for each of some documents of the region. Copied phrases, near-duplicates and
+    what does not read as a query are refused. A second call must quote the answer from the document, a third
+    find it in the quote alone. Of those that hold, the one that adds most to coverage is kept, with source,
+    model, prompts, document and region. What people do not judge is not in force.
 
     \b
     Examples:
       goldset coverage synthetic write --queries 30 --share 0.5
       goldset coverage synthetic write --queries 30 --share 0.5 --send --calls 300
+      goldset coverage synthetic write --queries 60 --share 0.5 --fill --send
     """
     from curation.coverage.language_model.answers import Asking
     from curation.coverage.language_model.candidates import WritingRequest, plan_writing
@@ -55,7 +58,7 @@ def synthetic_write(
     from curation.retrieval.embeddings import DEFAULT_MODEL
 
     store, name = project_store(), model_name()
-    request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL)
+    request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL, fill)
     endpoint = find_endpoint() if send else None
     with progress_bar() as progress:
         work = plan_writing(store, request, name, prices_set(), progress)
@@ -118,7 +121,7 @@ def _work(work: WritingWork) -> str:
     if work.least_price is not None and work.most_price is not None:
         price = f", {work.least_price:.4f} to {work.most_price:.4f} by the prices set"
     return (
-        f"{amount(work.queries, 'query', 'queries')} for {amount(work.gaps, 'region')} without any. "
+        f"{amount(work.queries, 'query', 'queries')} for {amount(work.gaps, 'region')}. "
         f"{work.least_calls:,} to "
         f"{amount(work.most_calls, 'call')}, which read about {work.least_tokens:,} to {work.most_tokens:,} "
         f"tokens{price}."
@@ -136,7 +139,7 @@ def _show_written(found: SyntheticQueries) -> None:
         ["id", "query", "region", "document", "style"],
         rows,
     )
-    say(f"Regions without a query: {found.gaps:,} before, {found.gaps_left:,} now, counting those withheld.")
+    say(f"Regions to write for: {found.gaps:,} before, {found.gaps_left:,} now, counting queries withheld.")
     if found.written:
         say(_drawn(found.drawn))
         say("Next: goldset pool and goldset round open take those in force with all other queries.")
@@ -150,15 +153,8 @@ def _show_origins(found: list[JudgedOrigins]) -> None:
         say("No language model has written a query.")
         return
     rows = [
-        (
-            row.model,
-            row.queries,
-            row.withheld,
-            row.judged,
-            row.relevant,
-            "–" if row.interval is None else f"{row.interval[0]:.2f} to {row.interval[1]:.2f}",
-        )
-        for row in found
+        (*counts, "–" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}")
+        for *counts, interval in found
     ]
     columns = ["model", "in force", "withheld", "document judged", "relevant", "share relevant, 95 %"]
     table("Synthetic queries, and the documents that they were written for", columns, rows)

@@ -289,13 +289,14 @@ class CoverageReport:
 
 
 class CoverageGap(NamedTuple):
-    """A region without a query, with all its documents."""
+    """A region without a query, or with too few, with all its documents; `missing`: queries to be written."""
 
     number: int
     name: str
     documents: tuple[str, ...]
     searches: float | None
     entities: tuple[str, ...]
+    missing: int = 1
 
 
 def find_coverage(store: Store, settings: MapSettings, progress: Progress = silent) -> CoverageReport:
@@ -346,8 +347,14 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     return gaps_of(found, of_clusters(found, asked))
 
 
-def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[CoverageGap]:
-    """The regions without a query, in the order of `find_gaps`; `counted` are the clusters by number."""
+def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage], fill: bool = False) -> list[CoverageGap]:
+    """The regions without a query, in the order of `find_gaps`.
+
+    Parameters
+    ----------
+    counted: the clusters by number.
+    fill: instead those that lack queries to have the `ENOUGH` of SCC, the one with most documents first.
+    """
     gaps = [
         CoverageGap(
             number=cluster.number,
@@ -355,13 +362,13 @@ def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[Cove
             documents=cluster.documents,
             searches=counted[cluster.number].searches,
             entities=tuple(found.entities[place].name for place in cluster.entities),
+            missing=ENOUGH - counted[cluster.number].queries if fill else 1,
         )
         for cluster in found.clusters
-        if cluster.is_region and not counted[cluster.number].queries
+        if cluster.is_region and counted[cluster.number].queries in (range(1, ENOUGH) if fill else (0,))
     ]
-    return sorted(
-        gaps, key=lambda gap: (-(gap.searches or 0) * len(gap.documents), -len(gap.documents), gap.number)
-    )
+    asked = {gap.number: 0.0 if fill else (gap.searches or 0) * len(gap.documents) for gap in gaps}
+    return sorted(gaps, key=lambda gap: (-asked[gap.number], -len(gap.documents), gap.number))
 
 
 def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:

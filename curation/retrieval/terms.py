@@ -14,6 +14,7 @@ a language for stemming algorithms).
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 
@@ -33,6 +34,15 @@ STOP_WORDS = frozenset(
 NO_STEMMER = "none"
 _SETTING = "stemmer"
 _GRAM = " "
+_ASKS = re.compile(
+    r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
+    r"|could|should|would|will)\b|\?\W*$"
+)
+
+
+def is_question(text: str) -> bool:
+    """Whether a query, as `curation.text.normalise_query` gives it, is put as a question."""
+    return _ASKS.search(text) is not None
 
 
 def content_words(text: str) -> list[str]:

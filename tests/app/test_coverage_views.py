@@ -14,7 +14,7 @@ from app.navigation import pages_of
 from app.views import write
 from app.views.coverage import gaps
 from curation.coverage.report import find_gaps
-from curation.coverage.writing.queue import WritingQueue, writing_queue
+from curation.coverage.writing.queue import WritingQueue, WritingTask, writing_queue
 from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries, open_tasks, read_state
 from curation.jobs import jobs_of
 from curation.store import Annotator, Store, utc_now
@@ -56,6 +56,15 @@ def opened(address: str, who: Annotator, part: str = "") -> AppTest:
 def queue(store: Store, writer: str = "anna") -> WritingQueue:
     with store.reading() as cursor:
         return writing_queue(cursor, writer)
+
+
+def fitting(task: WritingTask) -> str:
+    """A query of which nothing is warned."""
+    length, wording = task.style.name.split()
+    topic = "ship" if "ship" in task.document.body else "moon"
+    named = {"short": "{} Ann", "medium": "a {} called Ann", "question": "who has seen the {} Ann"}
+    plain = {"short": "{} trip", "medium": "{} trip in autumn", "question": "who has seen a {} trip"}
+    return (named if wording == "names" else plain)[length].format(topic)
 
 
 def written(store: Store) -> list[str]:
@@ -144,13 +153,33 @@ def test_a_writer_is_warned_once_of_a_text_and_may_save_it_as_it_is(project: Sto
     assert "1 to write, 1 written" in html(page)
 
 
+def test_a_writer_is_warned_of_another_style_and_of_another_topic(project: Store) -> None:
+    open_tasks(project, 1, ["anna"], seed=5)
+    page = opened("write", ANNA)
+    task = queue(project).task
+    assert task is not None
+    page.text_area[0].set_value("Is Sonnet 18 by Shakespeare" if task.style.most else "sonnets")
+    page = button(page, "Save the query").click().run()
+    assert task.style.length in page.warning[0].value
+    assert "does not seem to be about the document" in page.warning[0].value
+    page.text_area[0].set_value(fitting(task))
+    page = button(page, "Save").click().run()
+    assert written(project) == [fitting(task)]
+
+
+def test_regions_of_few_queries_are_filled_from_the_page(project: Store) -> None:
+    page = opened("coverage", LEE)
+    page.selectbox[0].set_value(gaps.FILL)
+    page = button(page, "Open the tasks").click().run()
+    assert "Opened 2 tasks in 1 regions" in html(page)
+
+
 def test_a_second_click_on_save_counts_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     open_tasks(project, 2, ["anna"], seed=5)
     page = opened("write", ANNA)
     task = queue(project).task
     assert task is not None
-    text = {"short": "Vessel Ann", "medium": "Vessel Ann of Hull", "question": "Who sails the vessel Ann"}
-    page.text_area[0].set_value(text[task.style.name.split()[0]])
+    page.text_area[0].set_value(fitting(task))
     button(page, "Save the query").click()
     page = twice(page, write, "write_task", monkeypatch)
     assert not page.error

@@ -67,7 +67,8 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
 
 
 SHOWN = 25
-KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
+FILL = "Few: regions of 1 to 4 queries, up to 5"
+KINDS = {"Gaps: regions without a query": GAP, FILL: GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
 COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
 
 
@@ -143,7 +144,8 @@ def _open(context: PageContext, state: CoverageState) -> None:
     result: OpenedTasks | None = form.result
     if asked:
         store, by = context.store, context.annotator.name
-        context.acts.do(form, lambda: open_tasks(store, int(queries), writers, int(seed), KINDS[kind], by))
+        asked_for = (int(queries), writers, int(seed), KINDS[kind], by)
+        context.acts.do(form, lambda: open_tasks(store, *asked_for, fill=kind == FILL))
     elif result is not None:
         ui.confirmation(
             f"Opened {result.tasks:,} tasks in {result.regions:,} regions. "

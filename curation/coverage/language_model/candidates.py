@@ -6,8 +6,9 @@ So a map is made from the same answers however often, and only once every docume
 Candidates: queries that a model proposes for a document, and which of them may be taken.
 
 A model's candidates are refused for what people are warned of: phrases copied from the document, queries that
-the project nearly has, and another length than the style's; and for personal data. A second call says whether
-the document answers a candidate. It must quote the passage, and the quote must be in the document.
+the project nearly has, and another style; for texts that do not read as a query; and for personal data. A
+second call says whether the document answers a candidate. It must quote the passage, and the quote must be in
+the document. A third says whether the quote by itself answers.
 
 Aims: for which gaps, documents and styles a model is asked to write queries, and what that would send.
 
@@ -24,7 +25,10 @@ once stays. The order of drawing is random by seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -39,8 +43,8 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.chat import TokenPrices
 from curation.coverage.phrases import Extraction, Mention, entity_name, shortened
-from curation.coverage.report import CoverageGap, find_gaps
-from curation.coverage.writing.checks import STYLES, QueryStyle, alike_queries, copied_phrases
+from curation.coverage.report import CoverageGap, gaps_of, match_asked, of_clusters
+from curation.coverage.writing.checks import STYLES, QueryStyle, alike_queries, copied_phrases, reads_as_query
 from curation.coverage.writing.tasks import coverage_queries, propose_origins
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.guides.guide import current_guide
@@ -72,6 +76,7 @@ class JudgedShare(NamedTuple):
     added: int = 0
 
 
+NO_DOCUMENT = Document("", "", "", "")
 NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
@@ -197,7 +202,7 @@ def _append(
 
 
 TRIES = 3
-"""Documents that are tried for a gap."""
+"""Times that candidates are written for one query of a gap, each for a document of its own."""
 MOST_CANDIDATES = 20
 
 
@@ -208,8 +213,9 @@ class WritingRequest(NamedTuple):
     ----------
     share: of the queries that people judge, above 0.
     seed: of documents, styles and the share.
-    candidates: B, of each step.
+    candidates: B, of each step, and so many documents.
     embedding: the model of the coverage map.
+    fill: for regions of 1 to 4 queries instead of gaps, each to five, the largest first.
     """
 
     queries: int
@@ -217,6 +223,7 @@ class WritingRequest(NamedTuple):
     seed: int = 0
     candidates: int = 5
     embedding: str = DEFAULT_MODEL
+    fill: bool = False
 
 
 class WritingWork(NamedTuple):
@@ -224,7 +231,7 @@ class WritingWork(NamedTuple):
 
     Attributes
     ----------
-    queries: to be written at most: as many as were asked for, and no more than there are gaps.
+    queries: to be written at most: as many as were asked for, and no more than the gaps miss.
     least_calls, least_tokens: if the first candidate holds in every gap; tokens that are read, estimated.
     most_calls, most_tokens: if none does.
     least_price, most_price: of what is read; None without prices.
@@ -241,13 +248,14 @@ class WritingWork(NamedTuple):
 
 
 class WritingInputs(NamedTuple):
-    """What writing starts from; `gaps` are those that no withheld query was written for either."""
+    """What writing starts from; `gaps` count withheld queries, `alignments` are J of those written before."""
 
     map: CoverageMap
     gaps: list[CoverageGap]
     documents: dict[str, Document]
     queries: list[Query]
     written_for: frozenset[str]
+    alignments: list[float | None]
 
 
 def plan_writing(
@@ -266,21 +274,23 @@ def plan_writing(
     """
     check_request(request)
     inputs = read_inputs(store, request, progress)
-    steps = inputs.gaps[: request.queries]
-    first, second = [], []
-    for gap in steps:
-        documents = documents_of(inputs, gap, request.seed)[:TRIES]
-        aims = [aim_for(inputs, gap, document, request.seed) for document in documents]
-        first.append([_characters(candidates_call(aim, request.candidates, model)) for aim in aims])
-        second.append([_characters(verification_call("", aim.document, model)) for aim in aims])
-    least = [one[0] + other[0] for one, other in zip(first, second, strict=True) if one]
-    most = sum(map(sum, first)) + request.candidates * sum(map(sum, second))
-    least_tokens, most_tokens = ceil(sum(least) / CHARACTERS), ceil(most / CHARACTERS)
+    quoted = [_characters(verification_call("", NO_DOCUMENT, model))]
+    least, most, left = [], [], request.queries
+    for gap in inputs.gaps:
+        count = min(gap.missing, left)
+        aims = list(islice(aims_of(inputs, gap, request.seed), TRIES * request.candidates * count))
+        first = [_characters(candidates_call(aim, model)) for aim in aims]
+        second = [_characters(verification_call("", aim.document, model)) for aim in aims]
+        if count:
+            least += first[: request.candidates + count - 1] + second[:count] + quoted * len(second[:count])
+        most += first + second + second
+        left -= count
+    least_tokens, most_tokens = ceil(sum(least) / CHARACTERS), ceil(sum(most) / CHARACTERS)
     return WritingWork(
-        queries=len(steps),
+        queries=request.queries - left,
         gaps=len(inputs.gaps),
-        least_calls=2 * len(least),
-        most_calls=sum(map(len, first)) * (1 + request.candidates),
+        least_calls=len(least),
+        most_calls=len(most),
         least_tokens=least_tokens,
         most_tokens=most_tokens,
         least_price=prices and least_tokens * prices.read / 1e6,
@@ -308,41 +318,43 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     ------
     RefusedError: there is no map of the corpus in force, or it is of another model than the request's.
     """
-    gaps = find_gaps(store, request.embedding, progress)
     with store.reading() as cursor:
         found = read_map(cursor, map_in_force(cursor))
+    asked = match_asked(store, found, request.embedding, progress)
+    with store.reading() as cursor:
         written = [row for row in coverage_queries(cursor) if row.map_id == found.map_id]
+        hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
         documents = {document.document_id: document for document in current_corpus(cursor)}
         queries = fetch(
             cursor,
             Query,
             "SELECT query_id, text, normalised, source, information_need FROM queries ORDER BY query_id",
         )
+    withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
+    counted = [one._replace(queries=one.queries + withheld[one.number]) for one in of_clusters(found, asked)]
+    done = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         map=found,
-        gaps=[gap for gap in gaps if gap.number not in {row.cluster for row in written}],
+        gaps=[gap for gap in gaps_of(found, counted, request.fill) if gap.number not in done],
         documents=documents,
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
+        alignments=[json.loads(row.detail).get("alignment") for row in written],
     )
 
 
-def documents_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> list[Document]:
-    """The documents of a gap that nothing was written for, in their order by seed."""
+def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
+    """What is asked for each document of a gap that nothing was written for, in their order by seed."""
     free = [name for name in gap.documents if name not in inputs.written_for]
-    ordered = seeded(free, seed, lambda name: ["synthetic", gap.number, name])
-    return [inputs.documents[name] for name in ordered]
+    for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
+        held = {inputs.map.entities[place].name for place in inputs.map.of_documents[document_id]}
+        about = tuple(name for name in gap.entities if name in held)
+        style = _style(document_id, seed)
+        yield QueryAim(gap.number, about or gap.entities, inputs.documents[document_id], style)
 
 
-def aim_for(inputs: WritingInputs, gap: CoverageGap, document: Document, seed: int) -> QueryAim:
-    """What is asked for a document of a gap."""
-    held = {inputs.map.entities[place].name for place in inputs.map.of_documents[document.document_id]}
-    about = tuple(name for name in gap.entities if name in held)
-    return QueryAim(gap.number, about or gap.entities, document, _style(document, seed))
-
-
-def _style(document: Document, seed: int) -> QueryStyle:
-    return STYLES[seeded(STYLES, seed, lambda name: ["style", document.document_id, name])[0]]
+def _style(document_id: str, seed: int) -> QueryStyle:
+    return STYLES[seeded(STYLES, seed, lambda name: ["style", document_id, name])[0]]
 
 
 def _characters(call: ModelCall) -> int:
@@ -460,12 +472,14 @@ WRITE, VERIFY = "queries", "answerable"
 """Names of the two prompts."""
 LONGEST_QUERY = 300
 """Characters of a candidate."""
+LONGEST_QUOTE = 40  # words; twice what the prompt asks for
 ABOUT = 6
 """Entities of the region that the model is asked to write about: its most central ones."""
 
 COPIED = "candidates with a phrase copied from the document"
 ALIKE = "candidates that are nearly a query of the project"
-OTHER_STYLE = "candidates of another length than the style's"
+OTHER_STYLE = "candidates of another style: another length, or a question for key words, or the reverse"
+NO_SENSE = "candidates that do not read as a query: no word that says something, or one repeated"
 PERSONAL = "candidates with personal data"
 
 
@@ -485,11 +499,11 @@ class AnswerCheck(NamedTuple):
     quote: str
 
 
-def candidates_call(aim: QueryAim, count: int, model: str) -> ModelCall:
-    """The call that asks for so many candidates."""
+def candidates_call(aim: QueryAim, model: str) -> ModelCall:
+    """The call that asks for a candidate."""
     material = {
         "about": list(aim.about[:ABOUT]),
-        "candidates": count,
+        "candidates": 1,
         "document": shown_document(aim.document),
         "style": f"{aim.style.length}, {aim.style.wording}",
     }
@@ -545,6 +559,8 @@ def why_refused(text: str, aim: QueryAim, queries: Iterable[Query]) -> str | Non
     """
     if not aim.style.holds(text):
         return OTHER_STYLE
+    if not reads_as_query(text, aim.style):
+        return NO_SENSE
     if redact(text).kinds:
         return PERSONAL
     if copied_phrases(text, aim.document.title, aim.document.body):
@@ -553,6 +569,6 @@ def why_refused(text: str, aim: QueryAim, queries: Iterable[Query]) -> str | Non
 
 
 def _has_run(found: Sequence[str], run: Sequence[str]) -> bool:
-    return bool(run) and any(
+    return 0 < len(run) <= LONGEST_QUOTE and any(
         list(found[start : start + len(run)]) == list(run) for start in range(len(found) - len(run) + 1)
     )

@@ -2,15 +2,17 @@
 
 Step by step, until enough are written or no gap is left:
 
-1. the first gap, by searches × documents, and a document of it, drawn by seed, with a style;
-2. B candidates for the document, by one call; those that the checks refuse are left out;
+1. the first gap, by searches × documents, and B documents of it, drawn by seed, each with a style;
+2. a candidate for each document; those that the checks refuse are left out;
 3. the candidates in the order of what they add to coverage: those about the gap itself first, then by
-   the weight of all regions without a query that they are about, then by how few others they are about;
-4. a second call for each in that order, until the document is found to answer one: this is the best that
-   holds, and it is stored.
+   the weight of all gaps that they are about, then by how few queries written before are in their third of
+   J, then by how few other clusters they are about. With one relevant document known Δ is undefined;
+4. a second and a third call for each in that order, until a quote from the document is found to answer one:
+   this is the best that holds, and it is stored.
 
-A gap for which `TRIES` documents gave nothing is left out. What is withheld counts as written here, so that
-the next run goes on with other gaps.
+A gap for which `TRIES` times B documents gave nothing is left out. What is withheld counts as written here,
+so that the next run goes on with other gaps. To fill, gaps are the regions of 1 to 4 queries, until each has
+five.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from curation.coverage.clusters import EntityMatch
@@ -34,6 +37,7 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.candidates import (
     ALIKE,
+    NO_DOCUMENT,
     NOTHING_DRAWN,
     TRIES,
     VERIFY,
@@ -42,10 +46,9 @@ from curation.coverage.language_model.candidates import (
     QueryAim,
     WritingInputs,
     WritingRequest,
-    aim_for,
+    aims_of,
     candidates_call,
     check_request,
-    documents_of,
     draw_queries,
     is_shown,
     read_candidates,
@@ -55,6 +58,7 @@ from curation.coverage.language_model.candidates import (
     why_refused,
     withhold,
 )
+from curation.coverage.measures import Tertiles, alignment
 from curation.coverage.report import CoverageGap
 from curation.coverage.writing.tasks import (
     GAP,
@@ -69,13 +73,14 @@ from curation.progress import Progress, silent
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest, normalise_query
 
-ELSEWHERE = "candidates that are about no region without a query"
+THIRDS = Tertiles(1 / 3, 2 / 3)  # of J, which is between 0 and 1
+ELSEWHERE = "candidates that are about no region to write for"
 UNANSWERED = "candidates that the document does not answer, by the second call"
-UNCHECKED = "candidates that the second call gave no answer on"
+UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
+UNCHECKED = "candidates that the second or third call gave no answer on"
 NOT_NEEDED = "candidates behind the one that was chosen"
-NO_QUERY = "documents for which no candidate was left"
-NO_CANDIDATES = "documents for which the language model gave no candidates"
-GIVEN_UP = f"regions without a query after {TRIES} documents, or all that they have"
+NO_CANDIDATE = "documents for which the language model gave no candidate"
+GIVEN_UP = f"regions for which {TRIES} times so many documents, or all that they have, gave no query"
 ENDED_BY_ENDPOINT = "the language model gave no answer"
 ENDED_BY_LIMIT = "the limit of calls is reached"
 
@@ -86,11 +91,11 @@ class SyntheticQueries:
 
     Attributes
     ----------
-    gaps, gaps_left: regions without a query, before and after, withheld queries counted.
+    gaps, gaps_left: regions to write for, before and after, withheld queries counted.
     written: the new queries, in their order.
     drawn: how many people judge of all synthetic queries.
-    refused: reason → candidates that were not taken.
-    left_out: reason → documents or regions that got no query.
+    refused: reason → candidates that were not taken, or documents that got none.
+    left_out: reason → regions that got no query.
     ended: why it ended before all were written; None if all were, or no gap was left.
     """
 
@@ -107,12 +112,14 @@ class SyntheticQueries:
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate with the regions without a query that it is about; sorts by what it adds."""
+    """A candidate with the gaps that it is about, and J with its document; sorts by what it adds."""
 
     order: tuple[Any, ...]
     text: str
+    aim: QueryAim
     match: EntityMatch
     regions: tuple[int, ...]
+    alignment: float
 
 
 def write_queries(
@@ -149,99 +156,121 @@ class _Session:
     def __init__(
         self, store: Store, request: WritingRequest, asking: Asking, actor: str, inputs: WritingInputs
     ) -> None:
-        self._store, self._request, self._asking, self._actor, self._inputs = (
-            store,
-            request,
-            asking,
-            actor,
-            inputs,
-        )
+        self._store, self._request, self._asking = store, request, asking
+        self._actor, self._inputs = actor, inputs
         self._queries = list(inputs.queries)
         self._weights = {gap.number: len(gap.documents) * (gap.searches or 0) for gap in inputs.gaps}
         if not any(self._weights.values()):
             self._weights = {gap.number: float(len(gap.documents)) for gap in inputs.gaps}
+        self._missing = Counter({gap.number: gap.missing for gap in inputs.gaps})
+        self._thirds = Counter(THIRDS.part(value) for value in inputs.alignments if value is not None)
+        self._done: set[str] = set()
         model, map_id = asking.endpoint.model, inputs.map.map_id
         self.found = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
     def run(self, progress: Progress) -> None:
         """Write until there are enough queries, no gap is left, or the work ends."""
         for gap in self._inputs.gaps:
-            if len(self.found.written) >= self._request.queries or self.found.ended:
-                return
-            if gap.number in self._weights:  # else a query for another gap is about it, too
-                self._fill(gap)
+            # none may be missing any more: queries for other gaps can be about it, too
+            while self._missing[gap.number] and self._fill(gap):
                 progress("synthetic queries", len(self.found.written), self._request.queries)
-
-    def _fill(self, gap: CoverageGap) -> None:
-        for document in documents_of(self._inputs, gap, self._request.seed)[:TRIES]:
-            if self._write_for(aim_for(self._inputs, gap, document, self._request.seed)) or self.found.ended:
+                if len(self.found.written) >= self._request.queries:
+                    return
+            if self.found.ended:
                 return
-        self.found.left_out[GIVEN_UP] += 1
 
-    def _write_for(self, aim: QueryAim) -> bool:
-        """Whether a query was written for the document."""
-        call = candidates_call(aim, self._request.candidates, self._asking.endpoint.model)
-        answer = self._ask(call, read_candidates)
-        if answer is None:
-            if not self.found.ended:
-                self.found.left_out[NO_CANDIDATES] += 1
-            return False
-        ranked = self._ranked(aim, read_candidates(answer)[: self._request.candidates])
-        for place, candidate in enumerate(ranked, 1):
-            check = self._ask(verification_call(candidate.text, aim.document, call.model), read_check)
+    def _fill(self, gap: CoverageGap) -> bool:
+        """Whether a query was written for the gap."""
+        aims = aims_of(self._inputs, gap, self._request.seed)
+        fresh = (aim for aim in aims if aim.document.document_id not in self._done)
+        for _ in range(TRIES):
+            if self._write_for(list(islice(fresh, self._request.candidates))):
+                return True
             if self.found.ended:
                 return False
-            if check is not None and is_shown(read_check(check), aim.document):
-                if self._store_query(aim, candidate, read_check(check).quote):
-                    self.found.refused += Counter({NOT_NEEDED: len(ranked) - place})
-                    return True
-            else:
-                self.found.refused[UNCHECKED if check is None else UNANSWERED] += 1
-        self.found.left_out[NO_QUERY] += 1
+        self.found.left_out[GIVEN_UP] += 1
         return False
 
-    def _ranked(self, aim: QueryAim, texts: Sequence[str]) -> list[RankedCandidate]:
+    def _write_for(self, aims: Sequence[QueryAim]) -> bool:
+        """Whether a query was written for one of the documents, each of which has a candidate."""
+        answers = self._ask([candidates_call(aim, self.found.model) for aim in aims], read_candidates)
+        if self.found.ended:
+            return False
+        ranked = self._ranked(aims, answers)
+        for place, candidate in enumerate(ranked, 1):
+            quote = self._quote(candidate)
+            if self.found.ended:
+                return False
+            if quote and self._store_query(candidate, quote):
+                self.found.refused += Counter({NOT_NEEDED: len(ranked) - place})
+                return True
+        return False
+
+    def _ranked(self, aims: Sequence[QueryAim], answers: Sequence[str | None]) -> list[RankedCandidate]:
         """The candidates that may be taken, the one that adds most to coverage first."""
         kept = []
-        for text in texts:
-            reason = why_refused(text, aim, self._queries)
+        for aim, answer in zip(aims, answers, strict=True):
+            texts = [] if answer is None else read_candidates(answer)
+            reason = why_refused(texts[0], aim, self._queries) if texts else NO_CANDIDATE
             if reason is None:
-                kept.append(text)
+                kept.append((texts[0], aim))
             else:
-                self.found.refused[reason] += 1
+                self._refuse(aim, reason)
         found = self._inputs.map
-        normalised = [normalise_query(text) for text in kept]
-        ranked = []
-        for text, match in zip(
-            kept, match_texts(self._store, normalised, found, self._request.embedding), strict=True
-        ):
+        normalised = [normalise_query(text) for text, _ in kept]
+        matches, ranked = match_texts(self._store, normalised, found, self._request.embedding), []
+        for (text, aim), match in zip(kept, matches, strict=True):
             clusters = found.clusters_of_query(match)
-            gaps = tuple(sorted(clusters & self._weights.keys()))
+            of_document = found.clusters_of(found.of_documents[aim.document.document_id])
+            aligned = alignment(clusters, [of_document]) or 0.0
+            gaps = tuple(sorted(clusters & self._missing.keys()))
             weight = sum(self._weights[number] for number in gaps)
-            order = (aim.cluster not in gaps, -weight, len(clusters) - len(gaps), digest(text))
+            alike = self._thirds[THIRDS.part(aligned)]
+            order = (aim.cluster not in gaps, -weight, alike, len(clusters) - len(gaps), digest(text))
             if gaps:
-                ranked.append(RankedCandidate(order, text, match, gaps))
+                ranked.append(RankedCandidate(order, text, aim, match, gaps, aligned))
             else:
-                self.found.refused[ELSEWHERE] += 1
+                self._refuse(aim, ELSEWHERE)
         return sorted(ranked)
 
-    def _ask(self, call: ModelCall, check: Check) -> str | None:
-        """The call's answer, stored before or asked for now; None where there is none."""
+    def _quote(self, candidate: RankedCandidate) -> str | None:
+        """The passage that answers, as the document has it and by itself; None where there is none."""
+        shown, quote = candidate.aim.document, ""
+        for reason in (UNANSWERED, UNQUOTED):
+            [answer] = self._ask([verification_call(candidate.text, shown, self.found.model)], read_check)
+            if self.found.ended:
+                return None
+            check = answer and read_check(answer)
+            if not check or not is_shown(check, shown):
+                self._refuse(candidate.aim, reason if check else UNCHECKED)
+                return None
+            quote = quote or check.quote
+            shown = NO_DOCUMENT._replace(body=quote)
+        return quote
+
+    def _refuse(self, aim: QueryAim, reason: str) -> None:
+        """Count a candidate that is not taken; its document is not asked about again in this run."""
+        self.found.refused[reason] += 1
+        self._done.add(aim.document.document_id)
+
+    def _ask(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
+        """The calls' answers, stored before or asked for now; None where there is none."""
         most, requests = self._asking.most_calls, self.found.spent.requests
         left = None if most is None else max(0, most - requests)
-        spent = ask(self._store, [call], check, self._asking._replace(most_calls=left))
+        spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
         self.found.spent = add_spending(self.found.spent, spent)
         with self._store.reading() as cursor:
-            known = read_answers(cursor, [call])
-        if known.is_open(call):
-            self.found.ended = ENDED_BY_ENDPOINT if spent.requests else ENDED_BY_LIMIT
-        return known.answer(call)
+            known = read_answers(cursor, calls)
+        if any(map(known.is_open, calls)):
+            self.found.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
+        return [known.answer(call) for call in calls]
 
-    def _store_query(self, aim: QueryAim, candidate: RankedCandidate, quote: str) -> bool:
+    def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
         """Store a query, withheld until it is drawn; False where the project has its text."""
-        request, found = self._request, self._inputs.map
+        request, found, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {
+            "alignment": round(candidate.alignment, 6),
             "candidates": request.candidates,
             "prompts": {name: load_prompt(name).prompt_hash for name in (WRITE, VERIFY)},
             "quote": quote,
@@ -267,10 +296,12 @@ class _Session:
                 write_texts(cursor, found.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # a text of the traffic
-            self.found.refused[ALIKE] += 1
+            self._refuse(aim, ALIKE)
             return False
         self.found.written.append(row)
         self._queries.append(query)
-        self._weights = {n: w for n, w in self._weights.items() if n not in candidate.regions}
-        self.found.gaps_left = len(self._weights)
+        self._done.add(document.document_id)
+        self._thirds[THIRDS.part(candidate.alignment)] += 1
+        self._missing -= Counter(candidate.regions)
+        self.found.gaps_left = len(self._missing)
         return True

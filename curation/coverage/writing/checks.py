@@ -4,18 +4,22 @@ People who are free in their style write whole questions. So each task draws one
 two words, of three or four, or a natural question, with proper names or with generic terms. Each run of six
 tasks has each style once, in an order by seed.
 
-What a writer is warned of: phrases copied from the document, queries nearly the same, and the style.
+What a writer is warned of: phrases copied from the document, queries nearly the same, the style, and a text
+that is not about the document.
 
 A query in the document's own words tests whether a system finds words, not whether it finds answers; one that
-the project nearly has adds nothing. These are warnings: the writer decides.
+the project nearly has adds nothing. These are warnings: the writer decides. How often each warns falsely is
+measured in docs/coverage.md.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from curation.retrieval.terms import STOP_WORDS
+from curation.retrieval.terms import STOP_WORDS, content_words, is_question, searched_terms, stem
 from curation.similarity.rewording import essentials, reworded_shingles
 from curation.similarity.shingles import character_shingles, jaccard
 from curation.store import Query
@@ -40,9 +44,16 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def holds(self, text: str) -> bool:
-        """Whether a query has the style's number of words."""
+        """Whether a query has the style's number of words, and is a question where that is the style."""
         count = len(words(text))
-        return self.fewest <= count and (self.most is None or count <= self.most)
+        asks = is_question(normalise_query(text))
+        return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
+
+    def missed(self, text: str, body: str) -> list[str]:
+        """What a query for a document's text lacks of the style."""
+        length = self.length if self.most is None else f"{self.length} that are no question"
+        missed = [] if self.holds(text) else [length]
+        return missed + [self.wording] * (has_names(text, body) is ("generic" in self.name))
 
 
 _LENGTHS = (
@@ -68,6 +79,36 @@ def draw_styles(count: int, seed: int) -> list[str]:
     return drawn[:count]
 
 
+_NAME = re.compile(r"(?<=\w )[A-Z]\w*[a-z]\w*|\w*[a-z][A-Z]\w*")
+
+
+def has_names(text: str, body: str) -> bool | None:
+    """Whether a query has a proper name, by its and the document's capitals; None where that is open."""
+    inside = _NAME.findall(body)
+    if len(inside) > 0.2 * len(body.split()):  # these are not names alone, as in German and in headings
+        return None
+    if _NAME.search(text) or not set(words(" ".join(inside))).isdisjoint(content_words(text)):
+        return True
+    return False if text == text.lower() else None
+
+
+def reads_as_query(text: str, style: QueryStyle) -> bool:
+    """Whether a text has a word that says something, and repeats none: in a question none at once."""
+    stems = [stem(word) for word in content_words(text)]
+    again = len(stems) - len(set(stems))
+    if style.most is None:
+        again = sum(one == other for one, other in pairwise(stems))
+    return bool(stems) and not again
+
+
+NEAR = 0.25  # the cosine from which a text that shares no word with a document is about it
+
+
+def shares_words(text: str, document: str) -> bool:
+    """Whether a query and a document have a word, or a gram, in common, by stem."""
+    return not set(map(stem, searched_terms(text))).isdisjoint(map(stem, searched_terms(document)))
+
+
 COPIED = 3
 """Words in a row from which a phrase counts as copied; a whole title counts from two on."""
 ALIKE = 0.65
@@ -82,12 +123,14 @@ class TextWarnings(NamedTuple):
     ----------
     copied: phrases of the query that are in the document's title or text.
     alike: the texts of queries that are nearly the same, the nearest first.
-    style: the style that the query's length does not fit; None where it does.
+    style: what of the style the query does not fit; None where it does.
+    elsewhere: whether it seems not to be about the document.
     """
 
     copied: tuple[str, ...]
     alike: tuple[str, ...]
     style: str | None
+    elsewhere: bool = False
 
     @property
     def sentences(self) -> list[str]:
@@ -101,15 +144,20 @@ class TextWarnings(NamedTuple):
         ]
         if self.style is not None:
             found.append(f"This task asks for {self.style}.")
+        if self.elsewhere:
+            found.append("This does not seem to be about the document. Would a user who types it want this?")
         return found
 
 
-def check_text(text: str, title: str, body: str, style: QueryStyle, queries: Iterable[Query]) -> TextWarnings:
+def check_text(
+    text: str, title: str, body: str, style: QueryStyle, queries: Iterable[Query], elsewhere: bool = False
+) -> TextWarnings:
     """What to warn of in a query written for a document, before it is stored."""
     return TextWarnings(
         copied=tuple(copied_phrases(text, title, body)),
         alike=tuple(alike_queries(text, queries)[:SHOWN]),
-        style=None if style.holds(text) else style.length,
+        style=", ".join(style.missed(text, body)) or None,
+        elsewhere=elsewhere,
     )
 
 

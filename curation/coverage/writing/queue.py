@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.coverage.coverage_map import ClusterTopic, documents_of_cluster, read_topic
-from curation.coverage.writing.checks import STYLES, QueryStyle, TextWarnings, check_text
+from curation.coverage.writing.checks import NEAR, STYLES, QueryStyle, TextWarnings, check_text, shares_words
 from curation.coverage.writing.tasks import (
+    GAP,
     QueryOrigin,
     add_coverage_query,
     documents_left,
@@ -19,8 +20,10 @@ from curation.coverage.writing.tasks import (
     propose_origins,
     task_id_of,
 )
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.errors import CurationError, InputError, NotFoundError, RefusedError
+from curation.retrieval.embeddings import DEFAULT_MODEL, embed
 from curation.sources.queries import KnownQueries, active_queries
+from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.text import normalise_query
@@ -121,7 +124,23 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
         task = _own_task(cursor, task_id, writer)
         queries = [query for query in active_queries(cursor) if query.query_id != task.query_id]
         document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
-    return check_text(text, document.title, document.body, STYLES[task.style], queries)
+    elsewhere = task.kind == GAP and not _is_about(store, text, document)
+    return check_text(text, document.title, document.body, STYLES[task.style], queries, elsewhere)
+
+
+def _is_about(store: Store, text: str, document: Document) -> bool:
+    """Whether a text has a word of the document or is near by a model that the project has used."""
+    if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
+        return True
+    with store.reading() as cursor:
+        sql = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1"
+        if not cursor.execute(sql, [DEFAULT_MODEL]).fetchall():
+            return False
+    try:
+        [asked], [read] = embed(store, [text], "query"), embed(store, [document.text])
+    except CurationError:
+        return False
+    return float(asked @ read) >= NEAR
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:

@@ -1,9 +1,9 @@
 """Query-writing tasks: which documents of which regions people are asked to write queries for.
 
 Tasks go to the gaps in the order of searches × documents, one each before any gets a second; those that are
-open or written from earlier batches count. Tasks for unanswerable queries go to all regions likewise: their
-queries ask for what is next to a region and absent from the corpus. The documents of a region come in an
-order by seed, each once for either kind.
+open or written from earlier batches count. Or they fill regions of few queries, the largest first. Tasks for
+unanswerable queries go to all regions as to the gaps: their queries ask for what is next to a region and
+absent from the corpus. The documents of a region come in an order by seed, each once for either kind.
 
 How far query writing is: batch by batch, writer by writer, and for each region of the map in force.
 
@@ -28,7 +28,7 @@ from typing import Any, Literal, NamedTuple
 
 from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
 from curation.coverage.matching import rule_of
-from curation.coverage.measures import CoverageMeasures
+from curation.coverage.measures import ENOUGH, CoverageMeasures
 from curation.coverage.report import (
     ClusterCoverage,
     CoverageGap,
@@ -286,6 +286,7 @@ def open_tasks(
     kind: str = GAP,
     author: str = COMMAND_LINE,
     region: int | None = None,
+    fill: bool = False,
 ) -> OpenedTasks:
     """Ask people to write queries, for gaps or for topics that the corpus lacks.
 
@@ -294,26 +295,31 @@ def open_tasks(
     queries: how many in all; they are shared out evenly.
     kind: 'gap' or 'unanswerable'.
     region: only for this one, whether it has queries or not.
+    fill: for regions of 1 to 4 queries instead, each to five before the next, the largest first.
 
     Raises
     ------
-    InputError: the number or the kind is wrong, or nobody or somebody twice is named.
+    InputError: the number or the kind is wrong, nobody or somebody twice is named, or `fill` comes with a
+        region or another kind.
     NotFoundError: the project does not know a writer, or the map no such region.
     RefusedError: the author is no lead, or a writer no annotator, reviewer or lead; there is no map in force,
         queries were added since coverage was measured, or no region or document is left to write for.
     """
     _check(queries, writers, kind)
+    if fill and (region is not None or kind != GAP):
+        raise InputError("Regions of few queries are filled, or tasks are for one region or unanswerable.")
     asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
+    asked |= {"fill": True} if fill else {}
 
     def read(cursor: Cursor) -> _Inputs:
         require_author(cursor, author, "lead")
         for person in require_annotators(cursor, writers):
             require_role(person, *JUDGING)
-        return _read(cursor, kind)
+        return _read(cursor, kind, fill)
 
     def plan(inputs: _Inputs) -> _Batch:
         batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
-        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind, region))
+        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind, region, fill))
 
     def write(cursor: Cursor, batch: _Batch) -> None:
         map_id = batch.inputs.state.map.map_id
@@ -380,36 +386,54 @@ def _fingerprint(cursor: Cursor) -> object:
     return map_in_force(cursor), counts
 
 
-def _read(cursor: Cursor, kind: str) -> _Inputs:
+def _read(cursor: Cursor, kind: str, fill: bool) -> _Inputs:
     state = read_state(cursor)
     [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
     return _Inputs(
         state=state,
         batches=batches,
         taken=documents_taken(cursor, kind),
-        asked=_asked_for(cursor, state.map.map_id, kind),
+        asked=_asked_for(cursor, state.map.map_id, kind, fill),
         versions=snapshot_versions(cursor, state.map.snapshot_id),
     )
 
 
-def _plan(inputs: _Inputs, queries: int, seed: int, kind: str, region: int | None) -> list[PlannedTask]:
+def _plan(
+    inputs: _Inputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
+) -> list[PlannedTask]:
     state = inputs.state
     if state.unmatched and region is None:
         raise RefusedError(
             f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured. "
             "Measure it again first, so that no task is for a region that has a query by now."
         )
-    regions = _regions(state, kind) if region is None else [_require_region(state, region)]
-    if not regions:
-        raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
-    free = {
-        number: documents_left(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
-        for number in regions
-    }
-    planned = share_out(free, inputs.asked, queries)
+    if fill:
+        planned = _fill(inputs, seed)[:queries]
+    else:
+        regions = _regions(state, kind) if region is None else [_require_region(state, region)]
+        if not regions:
+            raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
+        free = {
+            number: documents_left(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
+            for number in regions
+        }
+        planned = share_out(free, inputs.asked, queries)
     if not planned:
         raise RefusedError("People were asked about every document of these regions already.")
     return planned
+
+
+def _fill(inputs: _Inputs, seed: int) -> list[PlannedTask]:
+    """Tasks for the regions of few queries, region after region: what each lacks besides its open tasks."""
+    gaps = gaps_of(inputs.state.map, inputs.state.clusters, fill=True)
+    if not gaps:
+        raise RefusedError(f"No region has 1 to {ENOUGH - 1} queries: there is none to fill.")
+    planned: dict[str, PlannedTask] = {}
+    for gap in gaps:
+        left = documents_left(gap.documents, [*inputs.taken, *planned], gap.number, seed, GAP)
+        missing = max(0, gap.missing - inputs.asked.get(gap.number, 0))
+        planned |= {document: PlannedTask(gap.number, document) for document in left[:missing]}
+    return list(planned.values())
 
 
 def _regions(state: CoverageState, kind: str) -> list[int]:
@@ -428,14 +452,15 @@ def _require_region(state: CoverageState, region: int) -> int:
     return region
 
 
-def _asked_for(cursor: Cursor, map_id: str, kind: str) -> dict[int, int]:
-    """Cluster → its tasks that are open or written."""
+def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
+    """Cluster → its tasks that are open, or written."""
     sql = """
         SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
         LEFT JOIN writing_endings USING (task_id)
-        WHERE map_id = ? AND kind = ? AND outcome IS DISTINCT FROM 'passed' GROUP BY cluster
+        WHERE map_id = ? AND kind = ? AND (outcome IS NULL OR (outcome = 'written' AND NOT ?))
+        GROUP BY cluster
     """
-    return dict(cursor.execute(sql, [map_id, kind]).fetchall())
+    return dict(cursor.execute(sql, [map_id, kind, open_only]).fetchall())
 
 
 def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> list[PlannedTask]:

@@ -45,7 +45,7 @@ from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
-from curation.retrieval.terms import STOP_WORDS, content_words, stem
+from curation.retrieval.terms import STOP_WORDS, content_words, is_question, stem
 from curation.retrieval.word_counts import vocabulary
 from curation.sampling.designs import LONG, SHORT
 from curation.sampling.tags.misspellings import Spelling
@@ -109,10 +109,6 @@ def _field_names(metadata: str) -> set[str]:
 VERSION = "rules 1"
 """Who is the author of a rule's word: another wording of the rules gets another number."""
 
-_ASKS = re.compile(
-    r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
-    r"|could|should|would|will)\b|\?\W*$"
-)
 _ADDRESS = re.compile(r"https?:|www\.|\w\.(com|org|net|edu|gov)\b")
 _MODEL = re.compile(r"[^\W\d_]+\d\w*")
 _TIME = re.compile(
@@ -127,11 +123,6 @@ _SENTENCE_END = re.compile(r"(?<=\w\w\w\w)[.?!]\s+")
 _COMPARED = re.compile(r"\s(vs\.?|versus)\s")
 _TWO_KINDS = re.compile(r"^(\w+ )?\w+[^\Ws]s (and|&) (\w+ )?\w+[^\Ws]s\b")
 _LONGEST_NAME = 4
-
-
-def is_question(text: str) -> bool:
-    """Whether a query is put as a question."""
-    return _ASKS.search(text) is not None
 
 
 def is_temporal(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from curation.coverage.language_model.answers import MalformedAnswerError, load_
 from curation.coverage.language_model.candidates import (
     ALIKE,
     COPIED,
+    NO_SENSE,
     OTHER_STYLE,
     PERSONAL,
-    TRIES,
     AnswerCheck,
     QueryAim,
     WritingRequest,
@@ -33,10 +34,10 @@ from curation.coverage.language_model.writing import (
     ENDED_BY_ENDPOINT,
     ENDED_BY_LIMIT,
     GIVEN_UP,
-    NO_CANDIDATES,
-    NO_QUERY,
+    NO_CANDIDATE,
     NOT_NEEDED,
     UNANSWERED,
+    UNQUOTED,
     SyntheticQueries,
     write_queries,
 )
@@ -59,7 +60,7 @@ __all__ = ["model"]
 
 WORDINGS = {
     "1–2 words": "{} hire",
-    "3–4 words": "how {} works",
+    "3–4 words": "{} that works",
     "a natural question": "why would anybody want a {} today",
 }
 BOTH = "ship or moon"
@@ -88,7 +89,7 @@ def writes(proposes: Proposes = own, answered: bool = True, quote: str | None = 
     def answer(prompt: str, material: Any) -> str:
         text = material["document"]["text"]
         if prompt == load_prompt("answerable").words:
-            return json.dumps({"answered": answered, "quote": text if quote is None else quote})
+            return json.dumps({"answered": answered, "quote": text.rstrip(".") if quote is None else quote})
         assert prompt == load_prompt("queries").words
         [topic] = [topic for topic in TOPICS if topic in text]
         wording = WORDINGS[material["style"].partition(", ")[0]]
@@ -118,7 +119,7 @@ def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: 
     assert (len(found.written), found.gaps, found.gaps_left, found.ended) == (2, 2, 0, None)
     assert {row.source for row in found.written} == {"synthetic"}
     assert {row.writer for row in found.written} == {MODEL}
-    assert found.spent.requests == model.sent == 4
+    assert found.spent.requests == model.sent == 2 * (3 + 2)  # three documents, and two checks of the best
     for row in found.written:
         detail = json.loads(row.detail)
         assert set(detail["prompts"].values()) == {
@@ -165,13 +166,32 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
 
 
 def test_the_candidate_that_adds_most_to_coverage_is_chosen(project: Store, model: ServedModel) -> None:
-    model.answer = writes(lambda topic, wording: [NOWHERE, wording.format(topic), wording.format("moonship")])
+    about = cycle(["sonnet", "{}", "moonship"])  # of each document in turn
+    model.answer = writes(lambda topic, wording: [wording.format(next(about).format(topic))])
+    put_vectors(project, "query", [wording.format("sonnet") for wording in WORDINGS.values()])
     found = written(project, model)
     assert [len(json.loads(row.detail)["regions"]) for row in found.written] == [2]
     assert "moonship" in found.written[0].text
     assert (found.gaps, found.gaps_left) == (2, 0)
-    assert found.refused[NOT_NEEDED] == 1
-    assert found.refused[ELSEWHERE] + found.refused[OTHER_STYLE] == 1
+    assert (found.refused[NOT_NEEDED], found.refused[ELSEWHERE]) == (1, 1)
+    assert len({request["messages"][1]["content"] for request in model.requests[:3]}) == 3
+
+
+def test_regions_of_few_queries_are_filled_to_five_the_largest_first(
+    project: Store, model: ServedModel
+) -> None:
+    forms = dict(zip(WORDINGS.values(), ("{} tea", "{} leaf tea sale", "is {} tea wet"), strict=True))
+    sorts = ("apple", "birch", "cedar", "daisy", "elder", "fig")
+    put_vectors(project, "query", [form.format(sort) for form in forms.values() for sort in sorts])
+    left = iter(sorts)
+    model.answer = writes(lambda topic, wording: [forms[wording].format(next(left))])
+    found = written(project, model, fill=True, queries=2)
+    assert {row.document_id.strip("0123456789") for row in found.written} == {"tea"}
+    assert (found.gaps, found.gaps_left, len(found.written)) == (1, 1, 2)
+    rest = written(project, model, fill=True, queries=9)
+    assert (rest.gaps_left, len(rest.written)) == (0, 1)  # what is withheld counts
+    alignments = [json.loads(row.detail)["alignment"] for row in [*found.written, *rest.written]]
+    assert all(0 <= one <= 1 for one in alignments)
 
 
 def test_gaps_come_by_traffic(project: Store, model: ServedModel, tmp_path: Path) -> None:
@@ -189,25 +209,42 @@ def test_what_the_document_does_not_answer_is_not_written(
     model.answer = answer
     found = written(project, model)
     assert (found.written, found.gaps_left) == ([], 2)
-    assert found.refused == {UNANSWERED: 2 * TRIES}
-    assert found.left_out == {NO_QUERY: 2 * TRIES, GIVEN_UP: 2}
+    assert found.refused == {UNANSWERED: 2 * 6}  # two gaps of six documents
+    assert found.left_out == {GIVEN_UP: 2}
     assert in_force(project) == []
+
+
+def test_a_quote_that_is_no_answer_by_itself_is_none(project: Store, model: ServedModel) -> None:
+    """The document answers, and a word of it is quoted: the third call has the word alone."""
+
+    def answer(prompt: str, material: Any) -> str:
+        if prompt == load_prompt("answerable").words:
+            text = material["document"]["text"]
+            return json.dumps({"answered": " " in text, "quote": text.split()[0]})
+        return str(writes()(prompt, material))
+
+    model.answer = answer
+    found = written(project, model)
+    assert (found.written, found.refused) == ([], {UNQUOTED: 2 * 6})
+    assert found.spent.requests == model.sent == 2 * 6 * 3 - 1  # one query and word come twice
+    assert written(project, model).spent.requests == 0  # each answer is kept
 
 
 def test_a_document_that_the_model_refuses_is_passed_over(project: Store, model: ServedModel) -> None:
     model.faults = [completion(None, refusal="no")]
     found = written(project, model, queries=1)
-    assert (len(found.written), found.left_out[NO_CANDIDATES]) == (1, 1)
+    assert (len(found.written), found.refused[NO_CANDIDATE]) == (1, 1)
 
 
 def test_a_limit_of_calls_ends_the_work_and_the_next_run_pays_only_for_the_rest(
     project: Store, model: ServedModel
 ) -> None:
-    first = written(project, model, most_calls=3)
-    assert (len(first.written), first.ended, model.sent) == (1, ENDED_BY_LIMIT, 3)
+    model.faults = [Fault(503, "{}"), Fault(503, "{}")]  # asked again, and counted
+    first = written(project, model, most_calls=9)
+    assert (len(first.written), first.ended, model.sent) == (1, ENDED_BY_LIMIT, 9)
     assert first.drawn.drawn == 1  # people judge half of what there is, rounded up
     second = written(project, model)
-    assert (len(second.written), second.ended, model.sent) == (1, None, 4)
+    assert (len(second.written), second.ended, model.sent) == (1, None, 12)
 
 
 def test_an_endpoint_that_fails_ends_the_work_and_keeps_what_was_written(
@@ -228,7 +265,7 @@ def test_an_endpoint_that_fails_ends_the_work_and_keeps_what_was_written(
 def test_a_plan_sends_nothing_and_bounds_what_is_sent(project: Store, model: ServedModel) -> None:
     work = plan_writing(project, REQUEST, MODEL, TokenPrices(1e6, 1e6))
     assert model.sent == 0
-    assert (work.queries, work.gaps, work.least_calls, work.most_calls) == (2, 2, 4, 2 * TRIES * 4)
+    assert (work.queries, work.gaps, work.least_calls, work.most_calls) == (2, 2, 2 * 5, 2 * 6 * 3)
     assert work.least_price == work.least_tokens < work.most_tokens
     written(project, model)
     assert work.least_calls <= model.sent <= work.most_calls
@@ -282,9 +319,12 @@ AIM = QueryAim(0, ("tea",), Document("d", "h", "Green tea", "It is steamed, not 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("how leaves keep colour", None),
+        ("leaves that keep colour", None),
         ("leaves", OTHER_STYLE),
         ("why do the leaves keep their colour", OTHER_STYLE),
+        ("how leaves keep colour", OTHER_STYLE),
+        ("effects effect study", NO_SENSE),
+        ("about this and that", NO_SENSE),
         ("best green tea sorts", COPIED),
         ("dried in the sun", COPIED),
         ("black teas brewing time", ALIKE),
@@ -302,6 +342,8 @@ def test_a_quote_must_be_in_the_document_word_for_word() -> None:
     assert not is_shown(AnswerCheck(True, "steamed and dried"), AIM.document)
     assert not is_shown(AnswerCheck(True, "tea It is"), AIM.document)  # across title and text
     assert not is_shown(AnswerCheck(True, ""), AIM.document)
+    long = AIM.document._replace(body="tea " * 99)
+    assert not is_shown(AnswerCheck(True, long.body), long)  # a quote of everything says nothing
     assert not is_shown(AnswerCheck(False, "steamed"), AIM.document)
 
 
@@ -323,11 +365,11 @@ def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     ask = [*command, "write", "--share", "0.5", "--seed", "3", "--candidates", "3"]
     shown = invoke(ask)
     assert (shown.exit_code, model.sent) == (0, 0)
-    assert "2 queries for 2 regions without any. 4 to 24 calls" in shown.stdout
+    assert "2 queries for 2 regions. 10 to 36 calls" in shown.stdout
     assert "Nothing was sent: give --send to send it." in shown.stdout
     done = invoke([*ask, "--send"])
-    assert model.sent == 4
-    assert "4 requests sent" in done.stderr
+    assert model.sent == 10
+    assert "10 requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
     shown = invoke([*command, "judge", "--share", "1"])
     assert "1 query drawn. People judge 2 of 2" in shown.stdout

@@ -78,6 +78,35 @@ def test_tasks_are_shared_out_over_the_gaps_and_the_writers_by_seed(project: Sto
     assert actor == "lee"
 
 
+def test_regions_of_few_queries_are_filled_to_five_the_largest_first(project: Store) -> None:
+    with project.reading() as cursor:
+        [tea] = [one for one in read_state(cursor).clusters if one.queries]
+    missing = 5 - tea.queries
+    opened = open_tasks(project, 2, ["anna"], seed=5, fill=True)
+    more = open_tasks(project, 9, ["ben"], seed=5, fill=True)
+    assert (opened.tasks, more.tasks) == (2, missing - 2)  # those that are open count
+    rows = rows_of(project, "SELECT DISTINCT cluster FROM writing_tasks")
+    assert rows == [(tea.number,)]
+    with pytest.raises(RefusedError, match="every document"):
+        open_tasks(project, 1, ["anna"], seed=5, fill=True)
+    with pytest.raises(InputError, match="for one region"):
+        open_tasks(project, 1, ["anna"], seed=5, fill=True, region=tea.number)
+
+
+def test_a_text_without_a_word_of_its_document_is_warned_of_unless_it_is_near_in_meaning(
+    project: Store,
+) -> None:
+    open_tasks(project, 1, ["anna"], seed=5)
+    task = task_of(project)
+    assert check_written(project, task.task_id, task.document.body.split()[0], "anna").elsewhere is False
+    assert check_written(project, task.task_id, "sonnets", "anna").elsewhere
+    put_vectors(project, "document", [task.document.text])
+    near, far = ("moons by day", "a drink") if "moon" in task.document.text else ("steamships", "a drink")
+    put_vectors(project, "query", [near, far])
+    assert check_written(project, task.task_id, far, "anna").elsewhere
+    assert not check_written(project, task.task_id, near, "anna").elsewhere
+
+
 def test_a_second_batch_asks_about_other_documents_until_none_is_left(project: Store) -> None:
     open_tasks(project, 6, ["anna"], seed=5)
     rest = open_tasks(project, 10, ["ben"], seed=5)
