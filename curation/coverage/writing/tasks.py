@@ -235,7 +235,7 @@ class PlannedTask(NamedTuple):
     document_id: str
 
 
-class _Inputs(NamedTuple):
+class _BatchInputs(NamedTuple):
     """What decides a batch.
 
     Attributes
@@ -255,7 +255,7 @@ class _Inputs(NamedTuple):
 
 class _Batch(NamedTuple):
     batch_id: str
-    inputs: _Inputs
+    inputs: _BatchInputs
     tasks: list[PlannedTask]
 
 
@@ -311,13 +311,13 @@ def open_tasks(
     asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
     asked |= {"fill": True} if fill else {}
 
-    def read(cursor: Cursor) -> _Inputs:
+    def read(cursor: Cursor) -> _BatchInputs:
         require_author(cursor, author, "lead")
         for person in require_annotators(cursor, writers):
             require_role(person, *JUDGING)
         return _read(cursor, kind, fill)
 
-    def plan(inputs: _Inputs) -> _Batch:
+    def plan(inputs: _BatchInputs) -> _Batch:
         batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
         return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind, region, fill))
 
@@ -386,10 +386,10 @@ def _fingerprint(cursor: Cursor) -> object:
     return map_in_force(cursor), counts
 
 
-def _read(cursor: Cursor, kind: str, fill: bool) -> _Inputs:
+def _read(cursor: Cursor, kind: str, fill: bool) -> _BatchInputs:
     state = read_state(cursor)
     [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
-    return _Inputs(
+    return _BatchInputs(
         state=state,
         batches=batches,
         taken=documents_taken(cursor, kind),
@@ -399,7 +399,7 @@ def _read(cursor: Cursor, kind: str, fill: bool) -> _Inputs:
 
 
 def _plan(
-    inputs: _Inputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
+    inputs: _BatchInputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
 ) -> list[PlannedTask]:
     state = inputs.state
     if state.unmatched and region is None:
@@ -423,7 +423,7 @@ def _plan(
     return planned
 
 
-def _fill(inputs: _Inputs, seed: int) -> list[PlannedTask]:
+def _fill(inputs: _BatchInputs, seed: int) -> list[PlannedTask]:
     """Tasks for the regions of few queries, region after region: what each lacks besides its open tasks."""
     gaps = gaps_of(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
