@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from curation.cli.goldset import AnyRelease, Json, app, listed, release_store
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
+from curation.engines import RATE
 from curation.text import amount
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ def run(
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
+    engine: Annotated[str | None, typer.Option(help="Engine to ask, in the place of systems.")] = None,
+    rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Write over files of the same names.")
     ] = False,
@@ -37,20 +41,32 @@ def run(
     """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
 
     Only what the release pins is searched. No grade is read, so sealed parts need no reason. With each run
-    is a JSON file with its settings, versions and seconds a query.
+    is a JSON file with its settings, versions and seconds a query. With --engine an engine of the project is
+    asked for the queries, at a stated rate; it searches what it has.
 
     \b
     Examples:
       goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
       goldset run v1 --part dev --out runs/v1-dev --json
+      goldset run v1 --engine shop --depth 100 --out runs/v1
     """
+    from curation.engines.client import EngineClient
+    from curation.engines.stored import find_engine
     from curation.scoring.baselines import write_baselines
 
+    store, client = release_store(), None
+    if engine is not None:
+        refuse_unused(context, "--engine asks an engine", "systems", "model")
+        with store.reading() as cursor:
+            client = EngineClient(find_engine(cursor, engine), rate)
+        print(f"Asking {client.host}, {rate:g} a second. Texts go there redacted.", file=sys.stderr)
+    else:
+        refuse_unused(context, "no engine is named with --engine", "rate")
     if not {"dense", "hybrid"}.intersection(listed(systems)):
         refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
     with progress_bar() as progress:
         written = write_baselines(
-            release_store(),
+            store,
             name,
             listed(systems),
             out,
@@ -58,6 +74,7 @@ def run(
             part=part,
             model=model,
             replace=overwrite,
+            engine=client,
             progress=progress,
         )
     emit(as_json, written, lambda: _show(written))
@@ -72,9 +89,9 @@ def _show(written: BaselineRuns) -> None:
             for run in written.runs
         ],
     )
-    say(
-        f"{amount(written.documents, 'document was', 'documents were')} searched, to depth {written.depth:,}."
-    )
+    if written.documents:
+        documents = amount(written.documents, "document was", "documents were")
+        say(f"{documents} searched, to depth {written.depth:,}.")
     if written.without_text:
         say(f"{written.without_text:,} of them have no text: no system finds them.")
     if written.mapped:

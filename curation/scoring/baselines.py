@@ -1,5 +1,8 @@
 """Baselines: BM25, dense and hybrid on a release's own corpus, written as TREC run files for any tool.
 
+Or an engine, asked for the release's queries: it searches what it has, so documents that the release lacks
+may be in its run. Its seconds are of one request each.
+
 What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
 so a run gives nothing away and passes no seal.
 
@@ -29,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from curation import __version__
+from curation.engines.client import EngineClient, EngineList, RejectedQueryError
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import Systems, known_systems
@@ -39,11 +43,13 @@ from curation.releases.stored import Pin
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
+from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
 from curation.store.staging import staged
 from curation.text import normalise_query
 
 DEPTH = 1000
+REQUESTED = "wall time of one request over HTTP for each query"
 ALL = "all"
 RUN_SUFFIX = ".trec"
 SIDECAR_SUFFIX = ".json"
@@ -52,6 +58,38 @@ TIMED = (
     "before, those of the queries too"
 )
 """What the seconds of a run are."""
+
+
+class LiveEngine:
+    """An engine as a `Retriever`: a request a query.
+
+    Attributes
+    ----------
+    seconds: that the last request took.
+    """
+
+    def __init__(self, client: EngineClient) -> None:
+        engine = client.engine
+        self.name, self.seconds, self._client = engine.name, 0.0, client
+        self.settings = {"kind": engine.kind, "template": json.loads(engine.template.written)}
+        self._why: dict[str, str] = {}
+
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+        """See `Retriever.search`; a list that is not whole is none."""
+        return [self._hits(query, depth) for query in queries]
+
+    def why_none(self, query: Query) -> str:
+        """See `Retriever.why_none`."""
+        return self._why.get(query.query_id) or "the engine has nothing for the query"
+
+    def _hits(self, query: Query, depth: int) -> list[Hit]:
+        try:
+            found = self._client.search(redact(query.text).text, depth)
+        except RejectedQueryError:
+            found = EngineList([], None, 0.0, "the engine rejected the request")
+        self.seconds, self._why[query.query_id] = self._client.seconds, found.incomplete
+        scores = found.scores or [float(-rank) for rank in range(len(found.ids))]
+        return list(map(Hit, found.ids, scores))
 
 
 @dataclass(frozen=True)
@@ -109,6 +147,7 @@ def write_baselines(
     part: str = ALL,
     model: str = DEFAULT_MODEL,
     replace: bool = False,
+    engine: EngineClient | None = None,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
@@ -122,21 +161,28 @@ def write_baselines(
     part: of the split, or 'all'.
     model: what dense and hybrid embed with.
     replace: write over files of the same names.
+    engine: is asked in the place of `systems`.
 
     Raises
     ------
     InputError: unknown systems or part, a depth below 1; files of the same names are there and are not to be
         replaced; the folder cannot be written.
     NotFoundError: there is no such release or model.
-    RefusedError: the release or a document of it is not as it was frozen, a newer goldset froze it, or the
-        model cannot be used.
+    RefusedError: the release or a document of it is not as it was frozen, a newer goldset froze it, its
+        corpus is held, the model cannot be used, or the engine gives no answer.
     """
-    names = _checked(systems, depth)
+    names = _checked(systems if engine is None else SYSTEMS, depth)
+    names = names if engine is None else [engine.engine.name]
     release = opened(store, name)
+    if engine is None and release.header.get("held"):
+        raise RefusedError(
+            f"Not possible on the release {name!r}: it has the documents that engines brought, and "
+            f"{', '.join(names)} would take them for the whole corpus. Ask the engine instead, with --engine."
+        )
     queries = _queries(release, part)
     out = out.resolve()
     _refuse_existing(out, names, replace)
-    documents = _documents(store, release, progress)
+    documents = [] if engine is not None else _documents(store, release, progress)
     about = {
         "release": name,
         "release_id": release.row.release_id,
@@ -145,12 +191,14 @@ def write_baselines(
         "queries": len(queries),
         "documents": len(documents),
         "versions": {"goldset": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
-        "timed": TIMED,
+        "timed": TIMED if engine is None else REQUESTED,
     }
     ids = _ExportedIds(release)
     with nullcontext(store) if release.file is None else _scratch(documents) as work:
-        engines = Systems(work, names, documents, model)
-        retrievers = [engines.retriever(name) for name in names]
+        retrievers: list[Retriever] = [LiveEngine(engine)] if engine is not None else []
+        if engine is None:
+            found = Systems(work, names, documents, model)
+            retrievers = [found.retriever(name) for name in names]
         runs = _write_all(out, retrievers, queries, ids, about, progress)
     if release.file is None:
         detail = {
@@ -220,6 +268,11 @@ class _ExportedIds:
         self.documents = without_space(row["document_id"] for row in release.rows("documents"))
         pairs = [*self.queries.items(), *self.documents.items()]
         self.mapped = sum(exported != own for own, exported in pairs)
+
+    def of(self, hits: Sequence[Hit]) -> dict[str, str]:
+        """Document id → id as it is written, of those that the release lacks, too."""
+        written = without_space(hit.document_id for hit in hits)
+        return {one: self.documents.get(one, other) for one, other in written.items()}
 
 
 def _checked(systems: Sequence[str], depth: int) -> list[str]:
@@ -310,7 +363,8 @@ def _write_run(
     progress: Progress,
 ) -> BaselineRun:
     """Write one system's run and what it depends on into `folder`, which is going to be `out`."""
-    system.search(queries, 1, progress)  # makes the index and the embeddings
+    if not isinstance(system, LiveEngine):
+        system.search(queries, 1, progress)  # makes the index and the embeddings
     lines: list[str] = []
     seconds: dict[str, float] = {}
     empty: Counter[str] = Counter()
@@ -318,8 +372,9 @@ def _write_run(
         began = perf_counter()
         [hits] = system.search([query], about["depth"])
         query_id = ids.queries[query.query_id]
-        seconds[query_id] = round(perf_counter() - began, 6)
-        lines += run_lines(query_id, hits, system.name, ids.documents)
+        took = system.seconds if isinstance(system, LiveEngine) else perf_counter() - began
+        seconds[query_id] = round(took, 6)
+        lines += run_lines(query_id, hits, system.name, ids.of(hits))
         if not hits:
             empty[system.why_none(query)] += 1
         progress(f"{system.name}: write", done, len(queries))

@@ -35,6 +35,7 @@ SHARED = {
     "--dry-run": ("say what", "bool"),
     "--duplicates": ("blind duplicates", "float"),
     "--encoding": ("encoding of text files", "str"),
+    "--engine": ("engine to ask", "str"),
     "--file": ("file", "Path"),
     "--folder": ("folder", "Path"),
     "--format": ("format", "str"),
@@ -97,7 +98,7 @@ ALONE = set(
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --engine --exclude-judged
+    --dev --difference --documents --duration-field --duration-unit --email --end --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
