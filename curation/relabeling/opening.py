@@ -114,11 +114,9 @@ def open_plan(
         layout = checked_layout(cursor, read.row, request)
     _change_queries(store, read, author)
     asked = (request.systems, request.depth, 0, layout.seed)
-    built = (
-        build_pool(store, *asked, progress=progress, budget=request.budget, author=author)
-        if request.systems
-        else None
-    )
+    built = None
+    if request.systems:
+        built = build_pool(store, *asked, progress=progress, budget=request.budget, author=author)
     chooser = _Chooser(read, layout, request.same, built.pool_id if built else None)
 
     def write(cursor: Cursor, opened: RoundOpened) -> None:

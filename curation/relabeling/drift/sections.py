@@ -47,12 +47,10 @@ def drift_findings(report: DriftReport) -> list[str]:
 
 def _judged_told(report: DriftReport) -> str:
     """How many pairs were judged again, how many of them can be compared, and what is open."""
-    disputed = f"{report.disputed:,} disputed"
-    if report.disputed and report.plan_id:
-        disputed += ", with the old grade until a reviewer decides"
+    until = ", with the old grade until a reviewer decides" if report.disputed and report.plan_id else ""
     return (
         f"Of {amount(report.planned, 'pair')}, {report.judged:,} are judged again: {report.pairs:,} "
-        f"comparable, {disputed}; {report.open:,} are not judged yet."
+        f"comparable, {report.disputed:,} disputed{until}; {report.open:,} are not judged yet."
     )
 
 

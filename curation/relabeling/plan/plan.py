@@ -164,7 +164,6 @@ def measured_pace(store: Store, pairs: Sequence[JudgedPair]) -> MeasuredPace:
     found = [one.consensus.votes for one in pairs if one.judged == newest]
     votes = [one for one in found if sum(one.values()) > 1]
     apart = sum(settle(one)[0] is None for one in votes) / len(votes) if len(votes) >= FEWEST else None
-    deciding = _rates(decided)
     rates: list[float] = []
     used: list[str] = []
     for name in names:
@@ -175,20 +174,18 @@ def measured_pace(store: Store, pairs: Sequence[JudgedPair]) -> MeasuredPace:
             rates += known
             used.append(name)
     return MeasuredPace(
-        statistics.median(rates) if rates else None,
-        len(rates),
-        tuple(used),
-        min(rates, default=None),
-        max(rates, default=None),
-        statistics.median(deciding) if deciding else None,
-        apart,
+        *(_median(rates), len(rates), tuple(used), min(rates, default=None), max(rates, default=None)),
+        *(_median(_rates(decided)), apart),
     )
+
+
+def _median(rates: Sequence[float]) -> float | None:
+    return statistics.median(rates) if rates else None
 
 
 def _rates(work: Sequence[AnnotatorWork]) -> list[float]:
     """The known paces, without those faster than a person reads."""
-    found = [pace(one).hourly for one in work]
-    return [rate for rate in found if rate is not None and rate <= FASTEST]
+    return [rate for one in work if (rate := pace(one).hourly) is not None and rate <= FASTEST]
 
 
 _DECIDED = """
