@@ -25,7 +25,7 @@ from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
 from curation.coverage import CoverageRequest
-from curation.text import amount, percent, plain
+from curation.text import ISOLATES, amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
@@ -335,7 +335,7 @@ def _show(report: CoverageReport, limit: int) -> None:
         ],
     )
     reach = reach_section(report.rule, report.rules, report.outside)
-    say(*reach.sentence.splitlines())
+    say(*ISOLATES.sub("", reach.sentence).splitlines())
     show_tables(*reach.tables)
     table(
         "Regions by resolution: lowest and highest of the seeds",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.coverage.coverage_map import MapSettings, map_in_force, read_map
+from curation.coverage.matching import ALTERNATIVES
 from curation.coverage.report import NO_CLUSTER, find_coverage, find_gaps
 from curation.errors import InputError, RefusedError
 from curation.sources.corpus import import_corpus
@@ -30,6 +31,24 @@ def test_the_topics_are_the_regions_and_the_queries_cover_one(project: Store) ->
     assert report.left_out == {NO_CLUSTER: 1}  # sonnets
     assert [region.searches for region in regions] == [None] * 3
     assert report.traffic_counted is report.regions.msc_by_traffic is None
+
+
+def test_the_figures_are_given_by_each_rule_and_their_range_over_all(project: Store, tmp_path: Path) -> None:
+    put_texts(project, tmp_path, TEXTS, {"q4": "shipyard"})  # near the ships, and names none
+    put_vectors(project, "query", ["shipyard"])
+    report = find_coverage(project, COARSE)
+    *each, every = report.rules
+    assert [one.rule for one in each] == [rule.name for rule in ALTERNATIVES]
+    assert [one.zqc for one in each] == [(2, 2), (1, 1), (1, 1), (1, 1)]
+    assert (every.msc, every.zqc) == ((1 / 3, 2 / 3), (1, 2))
+    shown = invoke(["--project", str(project.path), "coverage", "--seed", "3", "--resolution", "1"]).stdout
+    assert "0.33 to 0.67" in shown
+    assert "Documents in no region: 0 (0\u00a0%)." in shown
+
+
+def test_documents_in_no_region_are_counted_with_the_first_ids(project: Store) -> None:
+    outside = find_coverage(project, MapSettings(seed=3, resolution=1.0, least_documents=7)).outside
+    assert outside == (18, 1.0, tuple(sorted(TEXTS)[:10]))
 
 
 def test_the_stored_map_is_the_one_that_was_made_and_made_once(
