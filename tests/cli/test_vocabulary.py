@@ -37,6 +37,7 @@ SHARED = {
     "--encoding": ("encoding of text files", "str"),
     "--engine": ("engine to ask", "str"),
     "--file": ("file", "Path"),
+    "--fill": ("few queries", "bool"),
     "--folder": ("folder", "Path"),
     "--format": ("format", "str"),
     "--grade-field": ("field with the", "str"),
