@@ -16,13 +16,15 @@ machine, and as a corpus grows or a pool deepens most of an earlier draw stays, 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.pooling.systems import SystemHits
+from curation.pooling.systems import SystemFound, SystemHits
 from curation.similarity.identical import Identical, StandIns
 from curation.store import Document, Query
 from curation.text import digest
@@ -83,40 +85,50 @@ def unite(
     depth: int,
     stand_ins: StandIns,
 ) -> Union:
-    """Each system's first `depth` hits: a pair once for a system, at its best rank."""
-    best: dict[tuple[str, str, str], CandidateSource] = {}
+    """Each system's first `depth` hits, query by query: a pair once for a system, at its best rank."""
+    proposals: list[CandidateSource] = []
     merged = set()
-    for system in found:
-        for query, hits in zip(queries, system.hits, strict=True):
-            for rank, hit in enumerate(hits[:depth], 1):
+    for place, query in enumerate(queries):
+        best: dict[tuple[str, str], CandidateSource] = {}
+        for system in found:
+            for rank, hit in enumerate(system.hits[place][:depth], 1):
                 document_id = stand_ins.of(query.query_id, hit.document_id)
                 start, end = hit.passage or (None, None)
                 proposal = CandidateSource(
                     query.query_id, document_id, system.name, rank, hit.score, start, end
                 )
-                best.setdefault(proposal[:3], proposal)
+                best.setdefault((document_id, system.name), proposal)
                 if document_id != hit.document_id:
                     merged.add((query.query_id, hit.document_id))
-    return Union(list(best.values()), len(merged))
+        proposals += best.values()
+    return Union(proposals, len(merged))
 
 
 def system_reports(
-    found: Sequence[SystemHits], proposals: Sequence[CandidateSource], places: int
+    found: Sequence[SystemFound], proposals: Iterable[CandidateSource], places: int
 ) -> list[SystemReport]:
-    """One report a system; `places` is how many documents each could have proposed for a query."""
+    """One report a system; `places` is how many documents each could have proposed for a query.
+
+    Parameters
+    ----------
+    proposals: those of a query one after the other.
+    """
     top = min(places, TOP)
-    systems_of = defaultdict(set)
-    for proposal in proposals:
-        systems_of[proposal.query_id, proposal.document_id].add(proposal.system)
-    candidates = Counter(name for names in systems_of.values() for name in names)
-    alone = Counter(name for names in systems_of.values() if len(names) == 1 for name in names)
+    candidates, alone = Counter[str](), Counter[str]()
+    for _, of_query in groupby(proposals, key=attrgetter("query_id")):
+        systems_of = defaultdict(set)
+        for proposal in of_query:
+            systems_of[proposal.document_id].add(proposal.system)
+        for names in systems_of.values():
+            candidates.update(names)
+            alone.update(names if len(names) == 1 else ())
     return [
         SystemReport(
             system.name,
             candidates[system.name],
             alone[system.name],
-            sum(min(top, len(hits)) for hits in system.hits),
-            sum(max(places - len(hits), 0) for hits in system.hits),
+            sum(min(top, filled) for filled in system.filled),
+            sum(max(places - filled, 0) for filled in system.filled),
             system.no_hit,
             system.no_hit_ids,
         )
@@ -140,26 +152,13 @@ class Draw(NamedTuple):
 def draw_negatives(
     found: Sequence[SystemHits],
     queries: Sequence[Query],
-    documents: Sequence[Document],
+    order: RandomOrder | GivenOrder,
     number: int,
-    seed: int,
     depth: int,
     identical: Identical,
     stand_ins: StandIns,
-    given: Mapping[str, Sequence[str]] | None = None,
 ) -> Draw:
-    """`number` documents for each query from outside the systems' reach.
-
-    A text with several ids is one document; documents without text are never drawn.
-
-    Parameters
-    ----------
-    given: query id → documents that were drawn elsewhere (`from_engines`); those in reach are left out.
-    """
-    drawable = [
-        d.document_id for d in documents if d.text and identical.first(d.document_id) == d.document_id
-    ]
-    order = RandomOrder(drawable, seed) if given is None else GivenOrder(given, set(drawable))
+    """`number` documents for each query from outside the systems' reach."""
     proposals, left_out = [], Counter[str]()
     for place, query in enumerate(queries):
         for reach in _reaches(depth):
@@ -177,6 +176,26 @@ def draw_negatives(
             for document_id in drawn
         ]
     return Draw(proposals, {reason: count for reason, count in left_out.items() if count})
+
+
+def negative_order(
+    documents: Sequence[Document],
+    seed: int,
+    identical: Identical,
+    given: Mapping[str, Sequence[str]] | None = None,
+) -> RandomOrder | GivenOrder:
+    """The order that negatives are drawn in.
+
+    A text with several ids is one document; documents without text are never drawn.
+
+    Parameters
+    ----------
+    given: query id → documents that were drawn elsewhere (`from_engines`); those in reach are left out.
+    """
+    drawable = [
+        d.document_id for d in documents if d.text and identical.first(d.document_id) == d.document_id
+    ]
+    return RandomOrder(drawable, seed) if given is None else GivenOrder(given, set(drawable))
 
 
 def _reaches(depth: int) -> Iterator[int]:

@@ -17,9 +17,11 @@ Instead of the best ranked pairs, a random sample of the pool can be judged: see
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -32,8 +34,12 @@ from curation.pooling.candidates import (
     REACH,
     CandidateSource,
     Draw,
+    GivenOrder,
+    RandomOrder,
     SystemReport,
+    Union,
     draw_negatives,
+    negative_order,
     system_reports,
     unite,
 )
@@ -48,7 +54,7 @@ from curation.pooling.pool_sample import (
     sampled_bands,
 )
 from curation.pooling.request import PoolRequest
-from curation.pooling.systems import ENGINE_PREFIX, SystemHits, Systems, known_systems, refuse_without_corpus
+from curation.pooling.systems import ENGINE_PREFIX, SystemFound, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.reports.page import ShareCell, Table
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
@@ -85,10 +91,12 @@ class Spent(NamedTuple):
 
 def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
     """The proposals of at most `budget` pairs; None is no limit."""
+    if budget is None:
+        return Spent(list(proposals), 0)
     ranks: defaultdict[Pair, list[int]] = defaultdict(list)
     for proposal in proposals:
         ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
-    if budget is None or len(ranks) <= budget:
+    if len(ranks) <= budget:
         return Spent(list(proposals), 0)
     chosen = set(_rounds(ranks, seed)[:budget])
     kept = [p for p in proposals if (p.query_id, p.document_id) in chosen]
@@ -105,6 +113,8 @@ def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
     return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
 
 
+BATCH = 1_000
+"""Queries that are searched for at once."""
 LONGEST = 60
 """Characters of a query that is named in a sentence."""
 LEXICAL = frozenset({"bm25", "hybrid"})
@@ -174,6 +184,12 @@ class _PoolInputs(NamedTuple):
     documents: list[Document]
     queries: list[Query]
     held: list[tuple[str, str]]
+
+
+class _Searched(NamedTuple):
+    systems: list[SystemFound]
+    union: Union
+    draw: Draw
 
 
 class _BuiltPool(NamedTuple):
@@ -263,12 +279,12 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    found = engines.search(given.queries, max(REACH, depth), progress, seed)
-    proposals, report, sample = _unite(
-        given, found, parameters, identical, stand_ins, engines.outside, design, drawn
-    )
-    if engines.compared is not None:
-        report["rank_bm25"] = engines.compared._asdict()
+    order = negative_order(given.documents, seed, identical, drawn) if random_negatives else None
+    searched = _search(engines, given.queries, parameters, order, identical, stand_ins, progress)
+    proposals, report, sample = _unite(given, searched, parameters, engines.outside, design)
+    compared = engines.compare_bm25(given.queries, seed, progress)
+    if compared is not None:
+        report["rank_bm25"] = compared._asdict()
     pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
     return _keep(store, pool, author)
 
@@ -361,36 +377,59 @@ def _asked(given: _PoolInputs) -> list[tuple[str, str]]:
     return [pair for pair in given.held if pair[0] in queries]
 
 
-def _unite(
-    given: _PoolInputs,
-    found: Sequence[SystemHits],
+def _search(
+    engines: Systems,
+    queries: Sequence[Query],
     parameters: Mapping[str, Any],
+    order: RandomOrder | GivenOrder | None,
     identical: Identical,
     stand_ins: StandIns,
+    progress: Progress,
+) -> _Searched:
+    """Search for `BATCH` queries at a time: of their lists only what the pool takes stays in memory."""
+    depth, number = parameters["depth"], parameters["random_negatives"]
+    proposals, drawn, merged, left_out = [], [], 0, Counter[str]()
+    filled = defaultdict[str, list[int]](list)
+    for start in range(0, len(queries), BATCH):
+        asked = queries[start : start + BATCH]
+        found = engines.search(asked, max(REACH, depth), silent if start else progress)
+        union = unite(found, asked, depth, stand_ins)
+        proposals += union.proposals
+        merged += union.merged
+        if order is not None:
+            draw = draw_negatives(found, asked, order, number, depth, identical, stand_ins)
+            drawn += draw.proposals
+            left_out.update(draw.left_out)
+        for system in found:
+            filled[system.name] += map(len, system.hits)
+        progress("pool: search", start + len(asked), len(queries))
+    systems = [engines.found_by(name, queries, places) for name, places in filled.items()]
+    return _Searched(systems, Union(proposals, merged), Draw(drawn, left_out))
+
+
+def _unite(
+    given: _PoolInputs,
+    searched: _Searched,
+    parameters: Mapping[str, Any],
     outside: int,
     design: SampleDesign | None,
-    drawn_before: Mapping[str, list[str]] | None,
 ) -> tuple[list[CandidateSource], dict[str, Any], list[PooledPair]]:
-    depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
-    union = unite(found, given.queries, depth, stand_ins)
+    found, union, draw = searched
+    seed = parameters["seed"]
     spent = spend(union.proposals, parameters["budget"], seed)
     pooled: list[PooledPair] = []
     if design is not None:
         drawn, pooled = draw_sample(union.proposals, design, seed)
         spent = Spent(drawn, 0)
-    places = min(depth, len(given.documents))
+    places = min(parameters["depth"], len(given.documents))
     reports = system_reports(found, spent.proposals, places)
-    draw = Draw([], {})
-    if random_negatives:
-        inputs = (found, given.queries, given.documents, random_negatives, seed, depth)
-        draw = draw_negatives(*inputs, identical, stand_ins, drawn_before)
     runs = [system for system in found if system.name.startswith(RUN_PREFIX)]
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(
             report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX)
         ),
         "places stayed empty, because an imported run ends above them": sum(
-            max(places - len(hits), 0) for system in runs for hits in system.hits if hits
+            max(places - filled, 0) for system in runs for filled in system.filled if filled
         ),
         "places of imported runs name documents that the corpus does not have": outside,
         "candidates are judged under the id of an identical document": union.merged,
@@ -401,7 +440,7 @@ def _unite(
     proposals = sorted([*spent.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
     report = {
         "queries": len(given.queries),
-        "candidates": len({(proposal.query_id, proposal.document_id) for proposal in proposals}),
+        "candidates": sum(1 for _ in groupby(proposals, key=attrgetter("query_id", "document_id"))),
         "random_negatives": len(draw.proposals),
         "systems": [system._asdict() for system in reports],
         "left_out": {reason: count for reason, count in left_out.items() if count},

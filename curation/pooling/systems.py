@@ -27,8 +27,22 @@ class SystemHits(NamedTuple):
 
     name: str
     hits: Sequence[Sequence[Hit]]
-    no_hit: dict[str, int]  # reason → number of queries for which nothing was found
-    no_hit_ids: Mapping[str, Sequence[str]] = {}  # reason → ids of the first of them
+
+
+class SystemFound(NamedTuple):
+    """How much one system found, of all queries.
+
+    Attributes
+    ----------
+    filled: how many documents, for each query.
+    no_hit: reason → number of queries for which it found nothing.
+    no_hit_ids: reason → ids of the first of these.
+    """
+
+    name: str
+    filled: Sequence[int]
+    no_hit: dict[str, int]
+    no_hit_ids: dict[str, list[str]]
 
 
 def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
@@ -66,7 +80,6 @@ class Systems:
     Attributes
     ----------
     outside: places of imported runs that name documents which the corpus does not have.
-    compared: how far the last search's BM25 lists were compared with rank-bm25's; None where it was not.
     """
 
     def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
@@ -74,13 +87,12 @@ class Systems:
             stemmer = project_stemmer(cursor)
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
         self._store, self._names, self._documents = store, names, documents
-        self._parts: dict[str, Retriever] = {
-            name: Bm25(documents, store, stemmer) if name == "bm25" else Dense(store, documents, model)
-            for name in parts
-        }
+        self._bm25 = Bm25(documents, store, stemmer) if "bm25" in parts else None
+        self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
+        if "dense" in parts:
+            self._parts["dense"] = Dense(store, documents, model)
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, {document.document_id for document in documents})
-        self.compared: Bm25Sample | None = None
         self.outside = sum(run.outside for run in self._runs.values())
 
     @property
@@ -88,29 +100,24 @@ class Systems:
         """System → all that its results depend on."""
         return {name: dict(self.retriever(name).settings) for name in self._names}
 
-    def search(
-        self, queries: Sequence[Query], depth: int, progress: Progress, check_seed: int | None = None
-    ) -> list[SystemHits]:
-        """What each named system finds to `depth`; hybrid fuses what the others found already.
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[SystemHits]:
+        """What each named system finds to `depth`; hybrid fuses what the others found already."""
+        found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
+        if "hybrid" in self._names:
+            found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
+        found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
+        return [SystemHits(name, found[name]) for name in self._names]
 
-        Parameters
-        ----------
-        check_seed: draws the queries whose BM25 lists are compared with rank-bm25; None compares none.
+    def compare_bm25(self, queries: Sequence[Query], seed: int, progress: Progress) -> Bm25Sample | None:
+        """How far BM25's lists were compared with rank-bm25's, for some of these queries; None without BM25.
 
         Raises
         ------
         RefusedError: BM25 differs from rank-bm25 (`verify_bm25.check_sample`).
         """
-        found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
-        if check_seed is not None and "bm25" in found:
-            given = (self._store, self._documents, queries, found["bm25"])
-            self.compared = check_sample(*given, check_seed, progress)
-        if "hybrid" in self._names:
-            found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
-        found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
-        return [
-            SystemHits(name, found[name], *self._no_hit(name, queries, found[name])) for name in self._names
-        ]
+        if self._bm25 is None:
+            return None
+        return check_sample(self._store, self._documents, queries, self._bm25, seed, progress)
 
     def retriever(self, name: str) -> Retriever:
         """The named system by itself."""
@@ -118,15 +125,15 @@ class Systems:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
 
-    def _no_hit(
-        self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]
-    ) -> tuple[dict[str, int], dict[str, list[str]]]:
+    def found_by(self, name: str, queries: Sequence[Query], filled: Sequence[int]) -> SystemFound:
+        """How much the named system found, and why it found nothing for some queries."""
         system, empty = self.retriever(name), defaultdict[str, list[str]](list)
-        for query, found in zip(queries, hits, strict=True):
+        for query, found in zip(queries, filled, strict=True):
             if not found:
                 empty[system.why_none(query)].append(query.query_id)
         reasons = sorted(empty)
-        return {why: len(empty[why]) for why in reasons}, {why: empty[why][:NAMED] for why in reasons}
+        first = {why: empty[why][:NAMED] for why in reasons}
+        return SystemFound(name, filled, {why: len(empty[why]) for why in reasons}, first)
 
 
 def _imported(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:

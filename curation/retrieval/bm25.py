@@ -78,6 +78,10 @@ class Bm25:
             progress("bm25: search", len(hits), len(queries))
         return hits
 
+    def finds(self, query: Query) -> bool:
+        """Whether the query has a hit."""
+        return bool(self._numbers(self._index(), query.text))
+
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
         if not words(query.text):
@@ -118,7 +122,7 @@ def _weigh(found: WordCounts, documents: int) -> _Index:
     penalties = _penalties(found, grams, documents)
     by_word = csr_matrix((found.counts, found.numbers, found.starts), (len(found.rows), len(grams))).tocsc()
     held_by = np.diff(by_word.indptr)
-    idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
+    idf = np.where(held_by > 0, np.log((documents - held_by + 0.5) / (held_by + 0.5)), 0)
     starts, rows = by_word.indptr.astype(np.int64), found.rows[by_word.indices]
     return _Index(
         found.word_number, Postings(idf, grams.view(np.uint8), starts, rows, by_word.data, penalties)

@@ -116,25 +116,19 @@ def check_sample(
     store: Store,
     documents: Sequence[Document],
     queries: Sequence[Query],
-    hits: Sequence[Sequence[Hit]],
+    index: Bm25,
     seed: int,
     progress: Progress = silent,
 ) -> Bm25Sample:
     """Compare some of the lists that a pool is made of; a large corpus is sampled and indexed again.
-
-    Parameters
-    ----------
-    hits: of each query, as the index ranked the documents.
 
     Raises
     ------
     RefusedError: a list differs.
     """
     draw = Random(seed)  # noqa: S311  no secret
-    answered = [place for place, ranked in enumerate(hits) if ranked]
-    places = sorted(draw.sample(answered, min(QUERIES, len(answered))))
-    drawn = [queries[place] for place in places]
-    ranked: Sequence[Sequence[Hit]] = [hits[place][:_DEPTH] for place in places]
+    answered = [place for place, query in enumerate(queries) if index.finds(query)]
+    drawn = [queries[place] for place in sorted(draw.sample(answered, min(QUERIES, len(answered))))]
     with store.reading() as cursor:
         stemmer = project_stemmer(cursor)
     searched = documents
@@ -142,7 +136,8 @@ def check_sample(
         return Bm25Sample(0, len(documents), len(documents))
     if len(documents) > DOCUMENTS:
         searched = draw.sample(sorted(documents, key=lambda document: document.document_id), DOCUMENTS)
-        ranked = Bm25(searched, store, stemmer).search(drawn, _DEPTH)
+        index = Bm25(searched, store, stemmer)
+    ranked = index.search(drawn, _DEPTH)
     check = compare_with_rank_bm25(searched, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
     if check.differing:
         first = check.differing[0]

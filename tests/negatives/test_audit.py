@@ -351,9 +351,7 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
     first: list[str], second: list[str], random: set[str], taken: set[str], depth: int
 ) -> None:
     documents = [Document(name, name, "", f"text {name}" if name != "h" else "") for name in "abcdefgh"]
-    found = [
-        SystemHits(name, [[Hit(d, 1.0) for d in hits]], {}) for name, hits in (("x", first), ("y", second))
-    ]
+    found = [SystemHits(name, [[Hit(d, 1.0) for d in hits]]) for name, hits in (("x", first), ("y", second))]
     population = assumed_negatives(
         found,
         [Query("q", "q", "q", "written")],

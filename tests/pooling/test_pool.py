@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields
-from curation.pooling.candidates import REACH, draw_negatives
+from curation.pooling.candidates import REACH, Draw, draw_negatives, negative_order
 from curation.pooling.pool import build_pool, embedding_forecast
 from curation.pooling.systems import SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
@@ -318,9 +318,11 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 # ── Random negatives ────────────────────────────────────────────────────────────────────────────────
 
 
-def alone(documents: list[Document]) -> tuple[Identical, StandIns]:
-    """Nothing is held yet."""
-    return Identical(documents), StandIns(Identical(documents), [])
+def negatives(found: list[SystemHits], queries: list[Query], documents: list[Document], number: int) -> Draw:
+    """Drawn by seed 5 outside the first 10, where nothing is held yet."""
+    identical = Identical(documents)
+    order = negative_order(documents, 5, identical)
+    return draw_negatives(found, queries, order, number, 10, identical, StandIns(identical, []))
 
 
 def query(number: int) -> Query:
@@ -342,12 +344,14 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
     identical = Identical(documents)
     found = [
-        SystemHits(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]], {})
+        SystemHits(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]])
         for place, ranked in enumerate(lists)
     ]
     judged = {f"d{n:02}" for n in held if n < corpus}
     stand_ins = StandIns(identical, [("q0", name) for name in judged])
-    draw = draw_negatives(found, [query(0)], documents, number, seed, depth, identical, stand_ins)
+    draw = draw_negatives(
+        found, [query(0)], negative_order(documents, seed, identical), number, depth, identical, stand_ins
+    )
     ids = [proposal.document_id for proposal in draw.proposals]
     near = {hit.document_id for system in found for hit in system.hits[0][:depth]}
     excluded = identical.all_ids(near)
@@ -363,13 +367,13 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
 def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1100)]
     hits = [Hit(document.document_id, 1.0) for document in documents[:REACH]]
-    found = [SystemHits("bm25", [hits, hits[:0]], {})]
-    draw = draw_negatives(found, [query(0), query(1)], documents, 100, 5, 10, *alone(documents))
+    found = [SystemHits("bm25", [hits, hits[:0]])]
+    draw = negatives(found, [query(0), query(1)], documents, 100)
     assert draw.left_out == {}
     assert {p.document_id for p in draw.proposals if p.query_id == "q0"} == {
         f"d{n}" for n in range(1000, 1100)
     }
-    draw = draw_negatives(found, [query(0), query(1)], documents, 101, 5, 10, *alone(documents))
+    draw = negatives(found, [query(0), query(1)], documents, 101)
     assert draw.left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
     assert min(p.document_id for p in draw.proposals if p.query_id == "q0") >= "d0500"
 
@@ -378,8 +382,8 @@ def test_each_document_is_drawn_equally_often() -> None:
     """3,000 queries, 4 of 30 documents each: every document within 5 standard errors of its share."""
     documents = [Document(f"d{n:02}", "", "", f"text {n}") for n in range(30)]
     queries = [query(number) for number in range(3000)]
-    found = [SystemHits("none", [[] for _ in queries], {})]
-    draw = draw_negatives(found, queries, documents, 4, 5, 10, *alone(documents))
+    found = [SystemHits("none", [[] for _ in queries])]
+    draw = negatives(found, queries, documents, 4)
     times = Counter(proposal.document_id for proposal in draw.proposals)
     share = 4 / 30
     error = np.sqrt(share * (1 - share) * len(queries))
@@ -389,11 +393,10 @@ def test_each_document_is_drawn_equally_often() -> None:
 
 def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1000)]
-    found = [SystemHits("none", [[] for _ in range(50)], {})]
+    found = [SystemHits("none", [[] for _ in range(50)])]
     queries = [query(number) for number in range(50)]
     before, after = (
-        {p[:2] for p in draw_negatives(found, queries, part, 5, 5, 10, *alone(part)).proposals}
-        for part in (documents[:900], documents)
+        {p[:2] for p in negatives(found, queries, part, 5).proposals} for part in (documents[:900], documents)
     )
     assert len(before & after) > 0.8 * len(before)
 
