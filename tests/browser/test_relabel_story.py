@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, WebSocket, expect
 
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
@@ -29,16 +32,17 @@ from curation.store import Store
 from curation.store.rows import Query
 from tests.support.accessibility import measure, passes, passes_in_both_schemes, passes_in_light
 from tests.support.projects import rows_of
+from tests.support.relabeled import answer_round
 from tests.support.served import PASSWORD, Annotating, Served, settled, sign_in
 
 TOPICS, DOCUMENTS = 4, 10
 REMARK = "REMARK-OF-THEN"
-PAST = (REMARK, "grace", "relabeling", "Re-label", "majority", "spring.csv", r"20\d\d-Q\d")
+PAST = (REMARK, "grace", "relabeling", "Re-label", "majority", "spring.csv", "winter", r"20\d\d-Q\d")
 """Words of the past: who judged, their remarks, the file, the release, the plan and its round."""
 OLD_GRADES = "SELECT query_id, document_id, grade FROM relabeling_pairs"
 SHOWN = """
 SELECT presentation_id, query_id, document_id FROM presentations JOIN rounds USING (round_id)
-WHERE kind = 'labeling'
+WHERE kind = 'labeling' AND name <> 'winter'
 """
 ITEM = """() => {
   const item = document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')
@@ -69,6 +73,11 @@ def write_documents(store: Store, folder: Path, rewritten: int) -> None:
     import_corpus(store, path)
 
 
+def grade_then(document: str) -> int:
+    """Each topic has both grades, and half of the topics begin with either."""
+    return 3 * ((int(document[1]) + int(document[-1])) % 2)
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A release of the spring, judged by ada and grace, and a corpus with other texts for half."""
@@ -79,13 +88,21 @@ def served(tmp_path: Path) -> Iterator[Served]:
     queries = [Query(f"q{n}", f"topic {n}", f"topic {n}", "imported") for n in range(TOPICS)]
     given = [
         ImportedJudgment(
-            f"q{t}", f"q{t}-d{d}", who, 3 * (d % 2), submitted_at=datetime(2026, 2, 2, 9, 0), note=REMARK
+            f"q{t}",
+            f"q{t}-d{d}",
+            who,
+            grade_then(f"q{t}-d{d}"),
+            submitted_at=datetime(2026, 2, 2, 9, 0),
+            note=REMARK,
         )
         for t in range(TOPICS)
         for d in range(DOCUMENTS)
         for who in ("ada", "grace")
     ]
     add_judgments(store, given, "spring.csv", queries)
+    open_round(store, "winter", ["ada"], overlap=1, duplicates=0, again=True)
+    answer_round(store, "winter", lambda _, __, document: grade_then(document), datetime(2026, 2, 3, 9, 0))
+    close_round(store, "winter")
     make_split(store, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
     freeze(store, "v1", override="judged outside of goldset")
     write_documents(store, tmp_path, rewritten=TOPICS // 2)
@@ -102,6 +119,7 @@ class Heard:
 
     def __init__(self, page: Page) -> None:
         self.items: dict[str, str] = {}
+        self.answers: list[dict[str, Any]] = []
         self.said: list[str] = []
         self._answers: list[Response] = []
         page.on("response", lambda answer: self._answers.append(answer))
@@ -119,6 +137,8 @@ class Heard:
             self.said.append(text)
             if "/api/" in answer.url:
                 self._find(json.loads(text))
+            if "/api/history" in answer.url:
+                self.answers += json.loads(text)["answers"]
         self._answers.clear()
 
     def _find(self, found: object) -> None:
@@ -148,12 +168,35 @@ def plan_and_open(page: Page) -> None:
     expect(page.get_by_text(re.compile(r"Opened .* as the round .*: 8 pairs again"))).to_be_visible()
 
 
+def search_history(page: Page, url: str) -> Heard:
+    """In another tab Ada lists and searches what she answered in the winter, while items are open to her.
+
+    What she graded 0 and 3 then looks the same but for its topic.
+    """
+    heard = Heard(page)
+    page.goto(url)
+    root = Annotating(page).root
+    page.keyboard.press("h")
+    lines = root.locator(".history .line")
+    expect(lines).to_have_count(TOPICS)
+    page.keyboard.press("/")
+    page.keyboard.type("topic")
+    expect(lines).to_have_count(TOPICS)
+    expect(root.locator(".withheld")).to_be_visible()
+    shown = [ID.sub("", line) for line in lines.evaluate_all("lines => lines.map((line) => line.outerHTML)")]
+    heard.read()
+    said = [json.dumps(one | {"showing": None}) for one in heard.answers]
+    assert len({re.sub("[Tt]opic [0-9]", "", line) for line in shown}) == len(set(said)) == 1
+    return heard
+
+
 def grade_blind(browser: Browser, served: Served) -> None:
     """Ada grades all that she is given with 2, and nothing that she gets depends on what was."""
     page = sign_in(browser, served, "ada").new_page()
     heard = Heard(page)
     page.goto(served.url)
     ada, drawn = Annotating(page), {}
+    history = search_history(page.context.new_page(), served.url)
     presentations = {name: (query, document) for name, query, document in rows_of(served.store, SHOWN)}
     beside: dict[str, list[str]] = {}
     for _ in presentations:
@@ -163,7 +206,7 @@ def grade_blind(browser: Browser, served: Served) -> None:
         assert ada.press("2") == shown
     ada.saved()
     heard.read()
-    everything = "".join([*heard.said, *drawn.values(), *chain(*beside.values())])
+    everything = "".join([*heard.said, *history.said, *drawn.values(), *chain(*beside.values())])
     for word in PAST:
         found = re.search(word, everything)
         assert found is None, f"{word}: {everything[max(0, found.start() - 200) : found.end() + 200]}"
