@@ -59,6 +59,11 @@ def percent(share: float | None, places: int = 0) -> str:
     return "–" if share is None else f"{100 * share:.{places}f}\u00a0%"
 
 
+def points(share: float) -> str:
+    """A difference of shares in percentage points: "12 points"."""
+    return f"{100 * share:.0f}\u00a0points"
+
+
 def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
     """A number as people read it: "1,234.500", "−0.123"; a dash where it is unknown.
 

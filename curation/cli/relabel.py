@@ -66,7 +66,13 @@ def relabel_status(
 @relabeling.command("plan")
 @asks(PlanRequest)
 def relabel_plan(
-    request: PlanRequest, today: Today = None, by: By = COMMAND_LINE, as_json: Json = False
+    request: PlanRequest,
+    today: Today = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the plan would be. Store nothing.")
+    ] = False,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
 ) -> None:
     """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
 
@@ -76,12 +82,14 @@ def relabel_plan(
     \b
     Examples:
       goldset relabel plan --share 0.15 --seed 7
+      goldset relabel plan --share 0.2 --half-width 0.1 --dry-run
       goldset relabel plan --share 0.2 --overlap 3 --json
     """
     from curation.relabeling.plan.plan import make_plan
 
-    plan = make_plan(project_store(), today=today.date() if today else None, author=by, **vars(request))
-    emit(as_json, plan, lambda: _show_plan(plan))
+    day, more = today.date() if today else None, vars(request)
+    plan = make_plan(project_store(), today=day, author=by, dry_run=dry_run, **more)
+    emit(as_json, plan, lambda: _show_plan(plan, dry_run))
 
 
 @relabeling.command("show")
@@ -233,7 +241,7 @@ def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
         say(f"Wrote {page}.")
 
 
-def _show_plan(plan: RelabelingPlan) -> None:
+def _show_plan(plan: RelabelingPlan, dry_run: bool) -> None:
     from curation.relabeling.plan.sections import plan_sentences, plan_tables
     from curation.reports.page import Section
     from curation.reports.terminal import show_sections
@@ -245,7 +253,8 @@ def _show_plan(plan: RelabelingPlan) -> None:
     report = plain(plan)
     show_sections([Section("", "\n".join(plan_sentences(report)), (), tuple(plan_tables(report)))])
     say(f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.")
-    say("Next: goldset relabel show, then goldset relabel open --annotators NAMES")
+    more = "goldset relabel show, then goldset relabel open --annotators NAMES"
+    say("Nothing was stored." if dry_run else f"Next: {more}")
 
 
 def _show_stored(found: ShownPlan, limit: int) -> None:
@@ -271,6 +280,7 @@ def _show_status(found: SetStaleness, limit: int) -> None:
     from curation.relabeling.staleness.tables import (
         calendar_table,
         due_sentences,
+        expected_table,
         new_query_table,
         pair_table,
         query_table,
@@ -285,5 +295,10 @@ def _show_status(found: SetStaleness, limit: int) -> None:
         share = percent(found.calendar.renewed_share, 1)
         say(f"Renewed in the last four quarters: {amount(found.calendar.renewed, 'pair')} ({share}).")
     say(*due_sentences(found.calendar))
-    show_tables(query_table(found, limit), pair_table(found, limit), new_query_table(found, limit))
+    show_tables(
+        expected_table(found),
+        query_table(found, limit),
+        pair_table(found, limit),
+        new_query_table(found, limit),
+    )
     _show_sealed(found.sealed)

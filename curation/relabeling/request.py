@@ -10,6 +10,8 @@ from curation.step import Needs, Option, Seed, option_of
 
 LEAST, MOST = 0.1, 0.2
 """The share of the pairs that a quarter judges again."""
+RANDOM_SHARE = 0.25
+"""The share of a plan's pairs that is drawn at random, at least."""
 SAME_SHARE = 0.5
 """The share of queries that go to people who judged them before."""
 DUPLICATES = 0.08
@@ -36,6 +38,16 @@ class PlanRequest:
     overlap: Annotated[
         int, Option("People for each pair", "How many different annotators judge each pair.", least=1)
     ] = 2
+    half_width: Annotated[
+        float | None,
+        Option(
+            "Half-width of the interval",
+            "Half-width of the interval of wrong labels to reach. The random part is as large as that takes.",
+            least=0.01,
+            most=1,
+            unset="that of a quarter of the plan",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

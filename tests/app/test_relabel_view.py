@@ -103,6 +103,7 @@ def test_a_plan_is_made_once_as_a_job_and_shows_its_pairs_and_unknown_hours(
 ) -> None:
     page = opened("Plan")
     assert "There is no plan yet" in page.info[0].value
+    assert "What the random part of a plan can find" in html(page), "before there is one"
     page.slider[0].set_value(20)
     button(page, "Plan").click()
     page = twice(page, page_context, "written", monkeypatch)

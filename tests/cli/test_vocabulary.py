@@ -42,6 +42,7 @@ SHARED = {
     "--format": ("format", "str"),
     "--grade-field": ("field with the", "str"),
     "--grade-map": ("grades of another scale", "str"),
+    "--half-width": ("half-width of", "float"),
     "--html": ("as one html file", "Path"),
     "--id-field": ("field with the", "str"),
     "--json": ("one json object", "bool"),
@@ -101,7 +102,7 @@ ALONE = set(
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
     --dev --difference --documents --duration-field --duration-unit --email --end --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
-    --first-stage --for --fresh --from --grade --group-field --group-spellings --guide --half-width
+    --first-stage --for --fresh --from --grade --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
     --information-need-field --keep --known-rows --label-draws --ladder --largest-group --log-json
     --lists

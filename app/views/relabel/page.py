@@ -71,7 +71,7 @@ def show(annotator: Annotator) -> None:
         return
     part = ui.part("Part", PARTS, "of")
     if part == "Plan":
-        plan.show(context)
+        plan.show(context, found)
     elif part == "Report":
         show_report(context)
     else:

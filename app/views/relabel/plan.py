@@ -18,6 +18,8 @@ from curation.pooling.request import SYSTEMS
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
+from curation.relabeling.staleness.staleness import SetStaleness
+from curation.relabeling.staleness.tables import expected_table
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
 from curation.step import written
@@ -65,11 +67,12 @@ KIND = "plan re-labeling"
 """The kind of job that makes a plan."""
 
 
-def show(context: PageContext) -> None:
+def show(context: PageContext, found: SetStaleness) -> None:
     problem = job_problem(context.store, KIND)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _form(context, problem)
+        ui.tables(expected_table(found))
     plan = _newest(context.store)
     if plan is None:
         with right:

@@ -24,13 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.relabeling.request import RANDOM_SHARE
 from curation.relabeling.staleness.calendar import GONE, REVISIT, SAME, JudgedPair, Pair, Quarter
 from curation.statistics.weights import draw_proportional
 from curation.text import digest
 
 RANDOM, DUE, STALE, CONTROL = "random", "due", "stale", "control"
-RANDOM_SHARE = 0.25
-"""The share of a plan's pairs that is drawn at random."""
 CONTROL_SHARE = 0.1
 """The share of a plan's pairs that are controls, where there are as many."""
 MARGIN = 0.5
@@ -106,13 +105,15 @@ class PairChoice:
     guide: GuideWork
 
 
-def choose_pairs(rows: Iterable[ScoredPair], fraction: float, seed: int, quarter: Quarter) -> PairChoice:
-    """Choose a fraction of the pairs that can be judged."""
+def choose_pairs(
+    rows: Iterable[ScoredPair], fraction: float, seed: int, quarter: Quarter, random: int = 0
+) -> PairChoice:
+    """Choose a fraction of the pairs that can be judged, at least `random` of them at random."""
     everything = sorted(rows, key=lambda row: row.pair)
     frame = [row for row in everything if row.judged.document != GONE]
     number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
     choice = _Choice(frame, number, seed)
-    drawn = _random_part(frame, round(RANDOM_SHARE * number), seed)
+    drawn = _random_part(frame, min(number, max(random, round(RANDOM_SHARE * number))), seed)
     for row in drawn:
         choice.take(row, RANDOM, len(drawn) / len(frame))
     _take_missing(choice)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import GuideWork, PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.request import DUPLICATES, PlanRequest
 from curation.relabeling.staleness.calendar import (
+    GONE,
     LEFT,
     NOT_PLANNED,
     OPEN,
@@ -44,13 +45,14 @@ from curation.relabeling.staleness.calendar import (
     Quarter,
     QuarterWork,
 )
+from curation.relabeling.staleness.precision import ExpectedPrecision, SetSpread, read_spread
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
 from curation.sampling.frame.frame import BANDS, band_of
 from curation.settling.consensus import settle
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import amount, canonical_json, digest, seeded
+from curation.text import amount, canonical_json, digest, plain, points, seeded
 
 RETIRE, ADD = "retire", "add"
 ASKED_AGAIN = "it was retired, and is asked again"
@@ -211,6 +213,7 @@ class RelabelingPlan:
     left_out: reason → number.
     moved: queries whose share of the searches is another one than at sampling.
     guide: what a change of the guide made stale.
+    expected: what the random part should find.
     """
 
     plan_id: str
@@ -239,6 +242,7 @@ class RelabelingPlan:
     left_out: dict[str, int]
     moved: tuple[str, ...]
     guide: GuideWork
+    expected: ExpectedPrecision
 
 
 @dataclass(frozen=True)
@@ -249,6 +253,7 @@ class _PlannedQuarter:
     choice: PairChoice
     changes: tuple[QueryChange, ...]
     strata: tuple[Stratum, ...]
+    spread: SetSpread
 
 
 def make_plan(
@@ -259,23 +264,32 @@ def make_plan(
     overlap: int = OVERLAP,
     author: str = COMMAND_LINE,
     progress: Progress = silent,
+    half_width: float | None = None,
+    dry_run: bool = False,
 ) -> RelabelingPlan:
     """Plan the quarter of `today` and store the plan; the same state and seed give the same plan.
+
+    Parameters
+    ----------
+    half_width: of the interval of wrong labels; the random part is as large as that takes.
+    dry_run: store nothing.
 
     Raises
     ------
     InputError: a fraction that is not 10 to 20 %, or an overlap below 1.
     RefusedError: the quarter was opened already, or an earlier one is still open; there is nothing to judge
-        again; the author is no lead.
+        again; the plan has too few pairs for the half-width; the author is no lead.
     """
-    refuse_problems(out_of_bounds(PlanRequest, {"fraction": fraction, "overlap": overlap}))
+    refuse_problems(
+        out_of_bounds(PlanRequest, {"fraction": fraction, "overlap": overlap, "half_width": half_width})
+    )
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     progress("Reading the set", 0, 3)
     state = read_state(store, today)
     refuse_open_work(state.work, state.quarter)
     progress("Choosing the pairs", 1, 3)
-    chosen = _choose(store, state, fraction, seed)
+    chosen = _choose(store, state, fraction, seed, half_width)
     if not chosen.choice.pairs:
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair whose document is in the "
@@ -284,7 +298,8 @@ def make_plan(
         )
     progress("Measuring the pace", 2, 3)
     plan = _described(chosen, fraction, seed, overlap, measured_pace(store, state.pairs))
-    _keep(store, plan, chosen, author)
+    if not dry_run:
+        _keep(store, plan, chosen, author)
     progress("Planned", 3, 3)
     return plan
 
@@ -323,7 +338,9 @@ def still_open(work: QuarterWork) -> RefusedError:
     )
 
 
-def _choose(store: Store, state: SetState, fraction: float, seed: int) -> _PlannedQuarter:
+def _choose(
+    store: Store, state: SetState, fraction: float, seed: int, half_width: float | None
+) -> _PlannedQuarter:
     scores = pair_staleness(store, state)
     rows = [
         ScoredPair(pair, row.score, row.parts.doubt or 0.0)
@@ -332,7 +349,18 @@ def _choose(store: Store, state: SetState, fraction: float, seed: int) -> _Plann
     changes, strata = _query_changes(state, seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
     staying = [row for row in rows if state.queries[row.judged.query_id].normalised not in leaving]
-    return _PlannedQuarter(state, choose_pairs(staying, fraction, seed, state.quarter), changes, strata)
+    able = [row.judged.query_id for row in staying if row.judged.document != GONE]
+    with store.reading() as cursor:
+        spread = read_spread(cursor, able)
+    random, number = spread.pairs_for(half_width) if half_width and able else 0, round(fraction * len(able))
+    if random > number:
+        raise RefusedError(
+            f"An interval of ± {points(half_width or 0)} takes {random:,} random pairs or more. The plan has "
+            f"{amount(number, 'pair')}: ± {points(spread.half_width(number))}, if all are random. Ask for a "
+            "wider one: the report pools the quarters of a year."
+        )
+    choice = choose_pairs(staying, fraction, seed, state.quarter, random)
+    return _PlannedQuarter(state, choice, changes, strata, spread)
 
 
 def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...], tuple[Stratum, ...]]:
@@ -392,6 +420,7 @@ def _described(
         left_out=choice.left_out,
         moved=tuple(q for q in queries if state.traffic.of(q, state.queries[q].normalised).change),
         guide=choice.guide,
+        expected=chosen.spread.expected(fraction, len(drawn)),
     )
 
 
@@ -410,13 +439,12 @@ def _keep(store: Store, plan: RelabelingPlan, chosen: _PlannedQuarter, author: s
         "overlap": plan.overlap,
         "strata": [row._asdict() for row in chosen.strata],
     }
-    report = asdict(plan) | {"pace": plan.pace._asdict()}
     with store.transaction(appends=True) as cursor:
         if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():
             return
         cursor.execute(
             "INSERT INTO relabeling_plans VALUES (?, ?, ?, ?, ?)",
-            [plan.plan_id, plan.quarter, canonical_json(parameters), canonical_json(report), utc_now()],
+            [plan.plan_id, plan.quarter, canonical_json(parameters), canonical_json(plain(plan)), utc_now()],
         )
         _append_pairs(cursor, plan.plan_id, chosen.choice)
         _append_queries(cursor, plan.plan_id, chosen.changes)

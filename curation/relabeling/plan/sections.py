@@ -9,7 +9,7 @@ from curation.relabeling.plan.plan import NOT_MEASURED, ExpectedWork, MeasuredPa
 from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.staleness.tables import first
 from curation.reports.page import QueryName, Table
-from curation.text import amount, percent
+from curation.text import amount, percent, points
 
 WHY = {
     "random": "random: for the estimate of wrong labels",
@@ -49,6 +49,8 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
             f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
             f"{amount(report['new_pairs'], 'pair')}."
         )
+    if expected := report.get("expected"):
+        lines.append(expected_sentence(expected))
     guide = report.get("guide")
     if guide and guide["stale"]:
         rest = guide["stale"] - guide["taken"]
@@ -70,6 +72,18 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
         *lines,
         *(f"Left out: {amount(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
     ]
+
+
+def expected_sentence(expected: Mapping[str, Any]) -> str:
+    """What the random part should find, and what that is computed from."""
+    spread = expected["spread"]
+    known = f"from {spread['known']:,} random pairs so far" if spread["known"] else "assumed"
+    return (
+        f"The interval of wrong labels, from {amount(expected['pairs'], 'random pair')}, will be about "
+        f"± {points(expected['half_width'])}. A share that is {points(expected['least'])} higher than in the "
+        f"quarter before is found in 4 of 5 cases ({percent(spread['share'])} wrong, correlation "
+        f"{spread['correlation']:.2f} within a query: {known})."
+    )
 
 
 def plan_tables(report: Mapping[str, Any]) -> list[Table]:

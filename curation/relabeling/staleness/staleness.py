@@ -54,6 +54,7 @@ from curation.relabeling.staleness.calendar import (
     read_work,
     traffic_of,
 )
+from curation.relabeling.staleness.precision import SHARES, ExpectedPrecision, read_spread
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
 from curation.releases.verify import opened
@@ -296,6 +297,7 @@ class SetStaleness:
     sealed: pairs whose grade is not named.
     has_new_traffic: whether a log was imported after the sample was drawn; without, traffic now is unknown.
     new_queries: asked in the new logs only, the most asked first.
+    expected: what the random parts of plans of several sizes should find.
     """
 
     quarter: str
@@ -306,6 +308,7 @@ class SetStaleness:
     sealed: int
     has_new_traffic: bool
     new_queries: tuple[NewQuery, ...]
+    expected: tuple[ExpectedPrecision, ...]
     calendar: RelabelingCalendar
 
 
@@ -350,6 +353,7 @@ def staleness(
     trends = [query.traffic.trend for query in queries]
     with store.reading() as cursor:
         planned = planned_pairs(cursor, state.work, state.quarter)
+        spread = read_spread(cursor, (pair.query_id for pair in state.pairs if pair.document != GONE))
     stale = {(row.query_id, row.document_id) for row in rows if row.is_stale}
     calendar = calendar_of(state.pairs, state.work, state.quarter, trends, len(state.traffic.new))
     due = replace(calendar.due, stale=len(stale), planned=len(stale & planned))
@@ -362,6 +366,7 @@ def staleness(
         sealed=sum(row.how == SEALED for row in named),
         has_new_traffic=state.traffic.has_new,
         new_queries=state.traffic.new,
+        expected=tuple(spread.expected(fraction) for fraction in SHARES),
         calendar=replace(calendar, due=due),
     )
 

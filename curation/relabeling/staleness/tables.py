@@ -8,7 +8,7 @@ from curation.relabeling.staleness.calendar import GONE, NOT_PLANNED, UNFINISHED
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table
-from curation.text import amount
+from curation.text import amount, percent, points
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:
@@ -73,6 +73,19 @@ def new_query_table(found: SetStaleness, limit: int) -> Table:
     rows = tuple((one.normalised, one.searches) for one in found.new_queries[:limit])
     title = first("Queries that are new", len(found.new_queries), limit)
     return Table(title, ("Logged text", "Searches"), rows, words=True)
+
+
+def expected_table(found: SetStaleness) -> Table:
+    """What the random part of a plan can find, by the plan's share of the pairs."""
+    columns = ("Share of the pairs", "Random pairs", "Interval", "Of four quarters", "Rise found")
+    rows = (
+        (
+            *(percent(one.fraction), one.pairs, f"± {points(one.half_width)}"),
+            *(f"± {points(one.spread.half_width(4 * one.pairs))}", points(one.least)),
+        )
+        for one in found.expected
+    )
+    return Table("What the random part of a plan can find", columns, tuple(rows))
 
 
 def first(what: str, count: int, limit: int) -> str:

@@ -12,6 +12,7 @@ from curation.errors import InputError, RefusedError
 from curation.guides.guide import parse_guide, read_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
+from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.choice import (
     ALL_GONE,
     CONTROL,
@@ -27,6 +28,8 @@ from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.sections import plan_sentences, work_told
 from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
+from curation.relabeling.staleness.precision import SetSpread
+from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import PairConsensus
 from curation.sources.judgments import ImportedJudgment
@@ -34,7 +37,16 @@ from curation.store import Store
 from curation.text import digest
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
-from tests.support.relabeled import FIRST, judged_project, texts_of, write_corpus, write_log
+from tests.support.relabeled import (
+    FIRST,
+    PEOPLE,
+    answer_round,
+    first_grade,
+    judged_project,
+    texts_of,
+    write_corpus,
+    write_log,
+)
 
 NOW = Quarter(2026, 4)
 TODAY = date(2026, 11, 22)
@@ -165,6 +177,52 @@ def test_grades_whose_words_changed_come_first_and_the_plan_says_how_many_quarte
     assert abs(quarters - first.guide.quarters) <= 1
 
 
+@pytest.mark.parametrize(
+    ("queries", "pairs", "share", "tied", "width", "year"),
+    [
+        (100, 1000, 0.05, 0.05, 0.154, 0.075),
+        (100, 1000, 0.15, 0.05, 0.230, 0.119),
+        (100, 1000, 0.15, 0.3, 0.237, 0.129),
+    ],
+)
+def test_the_expected_width_is_that_of_real_plans(
+    queries: int, pairs: int, share: float, tied: float, width: float, year: float
+) -> None:
+    """Mean widths that `benchmarks.bench_relabeling 200` measured; a beta's correlation is t / (1 + t)."""
+    spread = SetSpread(pairs, 1 / queries, share, tied / (1 + tied))
+    expected = spread.expected(0.15)
+    assert expected.pairs == 38
+    assert expected.half_width == pytest.approx(width / 2, abs=0.002)
+    assert spread.half_width(4 * expected.pairs) == pytest.approx(year / 2, abs=0.002)
+    number = spread.pairs_for(0.1)
+    assert spread.half_width(number) <= 0.1 < spread.half_width(number - 1)
+    assert SetSpread(pairs, 0.5, 0.5, 1.0).pairs_for(0.1) == pairs + 1, "two queries are as good as two pairs"
+
+
+def test_a_plan_is_made_for_a_wanted_interval_and_the_next_one_knows_how_labels_go_wrong(
+    store: Store, tmp_path: Path
+) -> None:
+    """All labels of every second query are wrong: they go wrong together."""
+    judged_project(store, tmp_path, queries=20, documents=10)
+    before = staleness(store, TODAY).expected[-1]
+    assert (before.fraction, before.pairs, before.spread.known) == (0.2, 10, 0)
+    dry = make_plan(store, 0.2, 7, TODAY, half_width=0.125, dry_run=True)
+    assert dry.parts[RANDOM] == before.spread.pairs_for(0.125) > 10
+    with pytest.raises(RefusedError, match=r"takes 201 random pairs or more\. The plan has 40 pairs: ± 10"):
+        make_plan(store, 0.2, 7, TODAY, half_width=0.05)
+    assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(0,)]
+    plan = make_plan(store, 0.2, 7, TODAY, half_width=0.11)
+    assert plan.expected.pairs == plan.parts[RANDOM] > 30
+    open_plan(store, PEOPLE, plan.plan_id, duplicates=0)
+    answer_round(
+        store, "2026-Q4", lambda _, query, document: (first_grade("", "", document) + int(query[1:]) % 2) % 4
+    )
+    known = staleness(store, date(2027, 1, 5)).expected[0].spread
+    assert known.known == plan.parts[RANDOM]
+    assert known.correlation == 1
+    assert known.share == pytest.approx(0.5, abs=0.2)
+
+
 def test_gone_documents_are_left_out_and_counted() -> None:
     rows = many(10, 10) + [pair(f"q{q}", "gone", gone=True) for q in range(10)]
     choice = choose_pairs(rows, 0.1, 1, NOW)
@@ -284,6 +342,10 @@ def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
     assert "The hours are unknown" in invoke(command).stdout
     assert invoke([*command, "--share", "0.5"]).exit_code == 1
+    dry = invoke([*command, "--half-width", "0.45", "--share", "0.2", "--dry-run"])
+    assert " points. A share that is" in dry.stdout.replace("\u00a0", " ")
+    assert dry.stdout.endswith("Nothing was stored.\n")
+    assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(1,)]
     shown = invoke(["--project", str(store.path), "relabel", "show", "2026-Q4"])
     assert "not opened: 4 pairs" in shown.stdout
     assert invoke(["--project", str(store.path), "relabel", "show", "2031-Q1"]).exit_code == 1
