@@ -299,7 +299,7 @@ def make_plan(
     progress("Measuring the pace", 2, 3)
     plan = _described(chosen, fraction, seed, overlap, measured_pace(store, state.pairs))
     if not dry_run:
-        _keep(store, plan, chosen, author)
+        _keep(store, plan, chosen, author, half_width)
     progress("Planned", 3, 3)
     return plan
 
@@ -432,12 +432,15 @@ def _plan_id(chosen: _PlannedQuarter, fraction: float, seed: int, overlap: int) 
     return digest("relabeling", chosen.state.quarter.name, fraction, seed, overlap, pairs, chosen.changes)
 
 
-def _keep(store: Store, plan: RelabelingPlan, chosen: _PlannedQuarter, author: str) -> None:
+def _keep(
+    store: Store, plan: RelabelingPlan, chosen: _PlannedQuarter, author: str, half_width: float | None
+) -> None:
     parameters = {
         "fraction": plan.fraction,
         "seed": plan.seed,
         "overlap": plan.overlap,
         "strata": [row._asdict() for row in chosen.strata],
+        **({"half_width": half_width} if half_width else {}),
     }
     with store.transaction(appends=True) as cursor:
         if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():

@@ -8,7 +8,7 @@ from curation.relabeling.staleness.calendar import GONE, NOT_PLANNED, UNFINISHED
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table
-from curation.text import amount, percent, points
+from curation.text import amount, percent
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:
@@ -76,16 +76,21 @@ def new_query_table(found: SetStaleness, limit: int) -> Table:
 
 
 def expected_table(found: SetStaleness) -> Table:
-    """What the random part of a plan can find, by the plan's share of the pairs."""
-    columns = ("Share of the pairs", "Random pairs", "Interval", "Of four quarters", "Rise found")
-    rows = (
+    """By the plan's share of the pairs: the interval of wrong labels from its random part, that of four
+    quarters pooled, and the rise from one quarter to the next that is found in 4 of 5 cases.
+    """
+    columns = ("Share", "Pairs", "Interval", "Of a year", "Rise")
+    rows = tuple(
         (
-            *(percent(one.fraction), one.pairs, f"± {points(one.half_width)}"),
-            *(f"± {points(one.spread.half_width(4 * one.pairs))}", points(one.least)),
+            percent(one.fraction),
+            one.pairs,
+            *(f"± {100 * width:.0f}" for width in both),
+            f"{100 * one.least:.0f}",
         )
         for one in found.expected
+        for both in [(one.half_width, one.spread.half_width(4 * one.pairs))]
     )
-    return Table("What the random part of a plan can find", columns, tuple(rows))
+    return Table("What the random part of a plan can find, in percentage points", columns, rows)
 
 
 def first(what: str, count: int, limit: int) -> str:

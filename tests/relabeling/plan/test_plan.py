@@ -27,6 +27,7 @@ from curation.relabeling.plan.choice import (
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.sections import plan_sentences, work_told
 from curation.relabeling.plan.stored import show_plan
+from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
 from curation.relabeling.staleness.precision import SetSpread
 from curation.relabeling.staleness.staleness import staleness
@@ -213,7 +214,8 @@ def test_a_plan_is_made_for_a_wanted_interval_and_the_next_one_knows_how_labels_
     assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(0,)]
     plan = make_plan(store, 0.2, 7, TODAY, half_width=0.11)
     assert plan.expected.pairs == plan.parts[RANDOM] > 30
-    open_plan(store, PEOPLE, plan.plan_id, duplicates=0)
+    assert rows_of(store, "SELECT parameters->>'half_width' FROM relabeling_plans") == [("0.11",)]
+    open_plan(store, QuarterRequest(PEOPLE, plan.plan_id, duplicates=0))
     answer_round(
         store, "2026-Q4", lambda _, query, document: (first_grade("", "", document) + int(query[1:]) % 2) % 4
     )
