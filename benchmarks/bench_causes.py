@@ -26,7 +26,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import KEEP, put_in_force
 from curation.project import init_project
 from curation.relabeling.drift.causes import named
-from curation.relabeling.drift.regraded_pairs import TRAFFIC
+from curation.relabeling.drift.regraded_pairs import DISPUTED, TRAFFIC
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
@@ -137,7 +137,7 @@ def begin(store: Store, folder: Path, world: World) -> None:
 def review(store: Store, grades: Mapping[str, int]) -> None:
     """Decide what is disputed."""
     with store.reading() as cursor:
-        open_pairs = [one.pair for one in read_pairs(cursor) if one.consensus.grade is None]
+        open_pairs = [one.pair for one in read_pairs(cursor) if one.consensus.how == DISPUTED]
     for query, document in open_pairs:
         decide(store, query, document, grades[document], "read again")
 
