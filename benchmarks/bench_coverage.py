@@ -1,11 +1,11 @@
-"""What a coverage map costs: the Icecat products, 1,000, 5,000 and all 19,406 of them, step by step.
+"""What a coverage map costs, step by step, and with exact embeddings and ten cycles of Leiden.
 
 Times are seconds of one processor, so that a busy machine changes little. Embedding is by far the dearest:
 its rate is measured on a random sample of the entities' texts, and the whole is that rate times their number.
 Vectors are those of the whole corpus, which the first run embeds; a part of the corpus has those of its
-documents' entities.
+documents' entities. Both sides are measured in one run. The last column is their ratio.
 
-Usage: python -m benchmarks.bench_coverage PROJECT_FOLDER [documents ...]
+Usage: python -m benchmarks.bench_coverage PROJECT_FOLDER [documents ...] [--collection icecat|abstracts]
 Smallest: python -m benchmarks.bench_coverage build/coverage 200
 Needs: the embedding model
 """
@@ -18,11 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 from typing import TypeVar
+from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.coverage_collections import collection
-from curation.coverage import LEAST_DOCUMENTS
+from benchmarks.coverage_collections import ABSTRACTS, collection
+from curation.coverage import LEAST_DOCUMENTS, clusters
 from curation.coverage.clusters import (
     DRAWS,
     RESOLUTIONS,
@@ -32,13 +33,21 @@ from curation.coverage.clusters import (
     match_queries,
 )
 from curation.coverage.phrases import CorpusEntities, PhraseExtractor, find_entities
-from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model, open_model
+from curation.retrieval.embeddings import (
+    DEFAULT_MODEL,
+    Vectors,
+    embed,
+    find_model,
+    half_precision,
+    open_model,
+)
 from curation.sources.queries import active_queries
 from curation.store import Document, Store
 from curation.store.documents import current_corpus
 
 SIZES = (1_000, 5_000, 19_406)
 SAMPLE = 256
+CYCLES_BEFORE = 10
 Found = TypeVar("Found")
 
 
@@ -48,13 +57,14 @@ def timed(step: Callable[[], Found]) -> tuple[Found, float]:
     return found, process_time() - started
 
 
-def rate(store: Store, texts: list[str]) -> float:
+def rate(store: Store, texts: list[str], half: bool) -> float:
     """Texts of the sample embedded in a second."""
     encoder = open_model(store, find_model(DEFAULT_MODEL))
     sample = np.random.default_rng(0).choice(len(texts), min(SAMPLE, len(texts)), replace=False)
     chosen = sorted((texts[place] for place in sample), key=len)
     encoder.encode(chosen[:8], show_progress_bar=False)
-    _, seconds = timed(lambda: encoder.encode(chosen, batch_size=8, show_progress_bar=False))
+    with half_precision(half):
+        _, seconds = timed(lambda: encoder.encode(chosen, batch_size=8, show_progress_bar=False))
     return len(chosen) / seconds
 
 
@@ -74,10 +84,13 @@ def row(store: Store, whole: CorpusEntities, vectors: Vectors, size: int) -> str
         queries = [query.normalised for query in active_queries(cursor)]
     _, phrases = timed(lambda: find_entities(documents, PhraseExtractor()))
     kept, of_documents = part(whole, documents)
-    embedding = len(kept) / rate(store, [whole.entities[place].text for place in kept])
+    texts = [whole.entities[place].text for place in kept]
+    embedding, exact = (len(kept) / rate(store, texts, half) for half in (True, False))
     own = np.ascontiguousarray(vectors[kept])
     graph, joining = timed(lambda: join_neighbours(own))
     _, leiden = timed(lambda: find_partitions(graph, of_documents, LEAST_DOCUMENTS, 0))
+    with patch.object(clusters, "ITERATIONS", CYCLES_BEFORE):
+        _, longer = timed(lambda: find_partitions(graph, of_documents, LEAST_DOCUMENTS, 0))
     asked = embed(store, queries, "query")
     names = [whole.entities[place].name for place in kept]
     _, matching = timed(lambda: match_queries(queries, names, asked, own))
@@ -86,21 +99,35 @@ def row(store: Store, whole: CorpusEntities, vectors: Vectors, size: int) -> str
     steps = (phrases, embedding, joining, leiden, matching)
     shares = [f"{seconds:.1f} ({seconds / total:.0%})" for seconds in steps]
     cells = [f"{len(documents):,}", f"{len(kept):,}", f"{len(graph.first):,}", *shares]
-    return f"| {' | '.join([*cells, f'{total:.0f}', f'{memory:.1f}'])} |"
+    before = total - embedding - leiden + exact + longer
+    ends = [
+        f"{total:.0f}",
+        f"{memory:.1f}",
+        f"{exact:.0f}",
+        f"{longer:.0f}",
+        f"{before:.0f}",
+        f"{before / total:.1f}",
+    ]
+    return f"| {' | '.join([*cells, *ends])} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("documents", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--collection", choices=["icecat", ABSTRACTS], default="icecat")
     asked = parser.parse_args()
-    store = collection("icecat", asked.folder).store
+    store = collection(asked.collection, asked.folder).store
     with store.reading() as cursor:
         whole = find_entities(current_corpus(cursor), PhraseExtractor())
-    vectors = embed(store, [entity.text for entity in whole.entities])
+    vectors = embed(store, [entity.text for entity in whole.entities], half=True)
     print(f"{len(RESOLUTIONS)} resolutions, {SEEDS} seeds and {DRAWS} draws each")
-    print("| documents | entities | edges | phrases | embedding | graph | clusters | queries | all | GiB |")
-    print("|" + "--:|" * 10)
+    print(
+        "| documents | entities | edges | phrases | embedding | graph | clusters | queries | all | GiB |",
+        end="",
+    )
+    print(" embedding before | clusters before | all before | ratio |")
+    print("|" + "--:|" * 14)
     for size in asked.documents:
         print(row(store, whole, vectors, size), flush=True)
 

@@ -1,11 +1,14 @@
 """The collections on which coverage is measured: MED, CISI and Icecat as projects, with what is relevant.
 
+"abstracts" is for what a map costs: MED, CISI and 2,500 news articles in one, with MED's queries, ungraded.
+
 A project is made once and then read again, with the embeddings that it has stored.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +19,14 @@ from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
+from curation.text import digest
 from tests.support import ROOT
 from tests.support.smart import qrels, records
 
 SHARED = ROOT.parent / "shared" / "data"
 SMART = ("med", "cisi")
 COLLECTIONS = (*SMART, "icecat")
+ABSTRACTS = "abstracts"
 ICECAT_FIELDS = CorpusFields(id="id", title="title", body=("short_description",))
 
 
@@ -48,6 +53,8 @@ def collection(name: str, folder: Path) -> CoverageCollection:
         stem = SHARED / "smart" / name / name.upper()
         texts = records(stem.with_suffix(".QRY"))
         grades = qrels(stem.with_suffix(".REL"))
+    elif name == ABSTRACTS:
+        texts, grades = records(SHARED / "smart" / "med" / "MED.QRY"), {}
     else:
         texts, grades = rated_queries()
     store = open_store(path) if path.exists() else _made(name, path, texts)
@@ -59,10 +66,23 @@ def _made(name: str, path: Path, texts: Mapping[str, str]) -> Store:
     if name in SMART:
         documents = records(SHARED / "smart" / name / f"{name.upper()}.ALL")
         import_corpus(store, _written(path.with_suffix(".documents.jsonl"), documents))
+    elif name == ABSTRACTS:
+        import_corpus(store, _written(path.with_suffix(".documents.jsonl"), _abstracts()))
     else:
         import_corpus(store, SHARED / "chorus_icecat" / "products.jsonl.gz", ICECAT_FIELDS)
     import_queries(store, _written(path.with_suffix(".queries.jsonl"), texts))
     return store
+
+
+def _abstracts() -> dict[str, str]:
+    """Id → text, so that the first of them are of all three sources."""
+    articles = gzip.open(SHARED / "minhash_articles" / "articles_2500.train.gz", "rt", errors="replace")
+    with articles:
+        found = dict(line.rstrip("\n").split(" ", 1) for line in articles)
+    for name in SMART:
+        texts = records(SHARED / "smart" / name / f"{name.upper()}.ALL")
+        found |= {f"{name}{key}": text for key, text in texts.items()}
+    return dict(sorted(found.items(), key=lambda item: digest(item[0])))
 
 
 def _written(path: Path, texts: Mapping[str, str]) -> Path:

@@ -163,7 +163,8 @@ def make_map(
     """
     parameters = settings.parameters()
     found = find_entities(documents, settings.extractor, progress)
-    vectors = embed(store, [entity.text for entity in found.entities], "document", settings.model, progress)
+    texts = [entity.text for entity in found.entities]
+    vectors = embed(store, texts, "document", settings.model, progress, half=True)
     graph = join_neighbours(vectors, progress=progress)
     given = () if settings.resolution is None else (settings.resolution,)
     resolutions = (*clusters.RESOLUTIONS, *given)
@@ -202,7 +203,8 @@ def match_texts(
     """
     if not found.entities or not texts:
         return [EntityMatch((), ()) for _ in texts]
-    entities = embed(store, [entity.text for entity in found.entities], "document", model, progress)
+    held = [entity.text for entity in found.entities]
+    entities = embed(store, held, "document", model, progress, half=True)
     queries = embed(store, texts, "query", model, progress)
     most = int(found.parameters["matching"]["most_by_meaning"])
     return match_queries(texts, [entity.name for entity in found.entities], queries, entities, most)
@@ -381,7 +383,9 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
         WHERE map_id = ? ORDER BY normalised
     """
     rows = cursor.execute(sql, [map_id]).fetchall()
-    return {text: EntityMatch(*(held and tuple(held) for held in match)) for text, *match in rows}
+    return {
+        text: EntityMatch(*(None if held is None else tuple(held) for held in match)) for text, *match in rows
+    }
 
 
 def write_kept(cursor: Cursor, map_id: str, kept: Mapping[str, Sequence[int]]) -> None:

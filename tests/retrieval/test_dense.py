@@ -58,6 +58,12 @@ def query(text: str) -> Query:
 
 
 @pytest.mark.usefixtures("embedding_model")
+def test_half_precision_changes_a_vector_by_less_than_the_model_is_told_apart_by(store: Store) -> None:
+    exact, half = embed(store, TEXTS[:2], "query"), embed(store, TEXTS[:2], "document", half=True)
+    assert (exact * half).sum(axis=1) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.usefixtures("embedding_model")
 def test_embedding_goes_on_where_kill_9_stopped_it(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
