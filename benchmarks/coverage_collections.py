@@ -76,8 +76,8 @@ def _made(name: str, path: Path, texts: Mapping[str, str]) -> Store:
 
 def _abstracts() -> dict[str, str]:
     """Id → text, so that the first of them are of all three sources."""
-    articles = gzip.open(SHARED / "minhash_articles" / "articles_2500.train.gz", "rt", errors="replace")
-    with articles:
+    path = SHARED / "minhash_articles" / "articles_2500.train.gz"
+    with gzip.open(path, "rt", errors="replace") as articles:
         found = dict(line.rstrip("\n").split(" ", 1) for line in articles)
     for name in SMART:
         texts = records(SHARED / "smart" / name / f"{name.upper()}.ALL")
