@@ -384,7 +384,8 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
     """
     rows = cursor.execute(sql, [map_id]).fetchall()
     return {
-        text: EntityMatch(*(None if held is None else tuple(held) for held in match)) for text, *match in rows
+        text: EntityMatch(tuple(phrase), tuple(meaning), None if kept is None else tuple(kept))
+        for text, phrase, meaning, kept in rows
     }
 
 
