@@ -27,9 +27,15 @@ from benchmarks.steps import python
 from curation.project import init_project
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
-from curation.store import append, open_store, put_setting
-from curation.store.documents import current_corpus
-from curation.store.rows import Document, Query
+from curation.store import Store, append, open_store, put_setting
+from curation.store.documents import (
+    Corpus,
+    current_corpus,
+    current_snapshot,
+    documents_by_hash,
+    snapshot_corpus,
+)
+from curation.store.rows import Query
 
 SIZES = (10_000, 100_000, 1_000_000)
 VOCABULARY = 300_000
@@ -101,11 +107,11 @@ def change(project: Path, _: int) -> Figures:
 def index(project: Path, _: int) -> Figures:
     store = open_store(project)
     started = time.perf_counter()
-    documents = read(project)
+    with store.reading() as cursor:
+        corpus = snapshot_corpus(cursor, current_snapshot(cursor))
     read_seconds, read_peak = time.perf_counter() - started, peak()
-    asked = queries(documents)
-    engine = Bm25(documents, store)
-    del documents
+    asked = queries(store, corpus)
+    engine = Bm25.stored(store, corpus)
     started = time.perf_counter()
     engine.search(asked[:1], 1)
     index_seconds = time.perf_counter() - started
@@ -125,21 +131,20 @@ def index(project: Path, _: int) -> Figures:
 def bm25s_index(project: Path, _: int) -> Figures:
     import bm25s
 
-    documents = read(project)
+    with open_store(project).reading() as cursor:
+        documents = current_corpus(cursor)
     started = time.perf_counter()
     engine = bm25s.BM25(k1=1.5, b=0.75, method="robertson", dtype="float64")
     engine.index([content_words(document.text) for document in documents], show_progress=False)
     return {"index": time.perf_counter() - started, "peak": peak()}
 
 
-def read(project: Path) -> list[Document]:
-    with open_store(project).reading() as cursor:
-        return current_corpus(cursor)
-
-
-def queries(documents: list[Document]) -> list[Query]:
+def queries(store: Store, corpus: Corpus) -> list[Query]:
     """Three words out of the middle of documents."""
-    found = [content_words(d.text)[4:10:2] for d in documents[:: max(1, len(documents) // QUERIES)]]
+    hashes = corpus.hashes[:: max(1, len(corpus.ids) // QUERIES)].to_pylist()
+    with store.reading() as cursor:
+        documents = documents_by_hash(cursor, hashes)
+    found = [content_words(documents[one].text)[4:10:2] for one in hashes]
     return [Query(f"q{n}", " ".join(words), "", "written") for n, words in enumerate(found)]
 
 

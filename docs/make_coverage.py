@@ -44,7 +44,7 @@ from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_of
 from curation.sources.queries import active_queries
 from curation.statistics.explained import SpreadWithin
-from curation.store.documents import current_corpus
+from curation.store.documents import corpus_of, current_corpus
 
 TARGET = Path(__file__).with_name("coverage.md")
 MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -61,7 +61,7 @@ def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
     judged = [query for query in queries if found.grades.get(query.query_id)]
     rows = [(key, name, grade) for key, held in found.grades.items() for name, grade in held.items()]
     qrels = qrels_of(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))
-    made = Systems(found.store, systems, documents, DEFAULT_MODEL)
+    made = Systems(found.store, systems, corpus_of(documents), DEFAULT_MODEL)
     runs = {}
     for hits in made.search(judged, DEPTH, silent):
         lists = zip(judged, hits.hits, strict=True)

@@ -48,7 +48,7 @@ from curation.similarity.shingles import Shingles, word_shingles
 from curation.sources.queries import active_queries
 from curation.statistics.allocation import allocate
 from curation.store import Cursor, Document, Query, Store
-from curation.store.documents import current_corpus
+from curation.store.documents import corpus_of, current_corpus
 from curation.text import seeded
 
 TOP, BELOW = "top", "below"
@@ -327,7 +327,7 @@ def _population(
     names = known_systems(list(given.pool.systems) if ask.systems is None else ask.systems)
     with store.reading() as cursor:
         refuse_without_corpus(cursor, names)
-    engines = Systems(store, names, given.documents, ask.model)
+    engines = Systems(store, names, corpus_of(given.documents), ask.model)
     if ask.systems is None:
         _refuse_changed(given.pool, engines.settings)
     found = engines.search(given.queries, ask.depth, progress)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from curation.pooling.systems import SystemFound, SystemHits
 from curation.similarity.identical import Identical, StandIns
-from curation.store import Document, Query
+from curation.store import Query
 from curation.text import digest
 
 TOP = 10
@@ -179,22 +179,21 @@ def draw_negatives(
 
 
 def negative_order(
-    documents: Sequence[Document],
+    document_ids: Iterable[str],
     seed: int,
     identical: Identical,
     given: Mapping[str, Sequence[str]] | None = None,
 ) -> RandomOrder | GivenOrder:
     """The order that negatives are drawn in.
 
-    A text with several ids is one document; documents without text are never drawn.
+    A text with several ids is one document.
 
     Parameters
     ----------
+    document_ids: of those with a text, ordered.
     given: query id → documents that were drawn elsewhere (`from_engines`); those in reach are left out.
     """
-    drawable = [
-        d.document_id for d in documents if d.text and identical.first(d.document_id) == d.document_id
-    ]
+    drawable = [one for one in document_ids if identical.first(one) == one]
     return RandomOrder(drawable, seed) if given is None else GivenOrder(given, set(drawable))
 
 

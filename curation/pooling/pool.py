@@ -43,6 +43,7 @@ from curation.pooling.candidates import (
     system_reports,
     unite,
 )
+from curation.pooling.corpus_texts import read_texts
 from curation.pooling.from_engines import ask_engines, draw_negatives_outside
 from curation.pooling.pool_sample import (
     PooledPair,
@@ -67,7 +68,6 @@ from curation.step import out_of_bounds
 from curation.store import (
     COMMAND_LINE,
     Cursor,
-    Document,
     Query,
     Store,
     append,
@@ -75,7 +75,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import current_corpus, current_snapshot
+from curation.store.documents import Corpus, current_snapshot, snapshot_corpus
 from curation.text import amount, canonical_json, digest, seeded
 from curation.words import CUT, is_cut_otherwise
 
@@ -181,7 +181,7 @@ class PoolReport:
 
 class _PoolInputs(NamedTuple):
     snapshot_id: str
-    documents: list[Document]
+    corpus: Corpus
     queries: list[Query]
     held: list[tuple[str, str]]
 
@@ -256,7 +256,8 @@ def build_pool(
     path = None if ids is None else Path(ids)
     drawn = draw_negatives_outside(store, names, random_negatives, seed, path, progress)
     given = _read(store, author, without)
-    engines = Systems(store, names, given.documents, model)
+    texts = read_texts(store, given.corpus)
+    engines = Systems(store, names, given.corpus, model)
     parameters: dict[str, Any] = {
         "budget": budget,
         "depth": depth,
@@ -269,18 +270,18 @@ def build_pool(
         parameters["sample"] = design.parameters
     if drawn is not None:
         parameters["random"] = digest("random of an engine", drawn)
-    if not LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
+    if not LEXICAL.isdisjoint(names) and (texts.cut_otherwise or _are_cut_otherwise(given.queries)):
         parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
-    identical = Identical(given.documents)
-    stand_ins = StandIns(identical, _asked(given))
+    stand_ins = StandIns(texts.identical, _asked(given))
     pool_id = digest("pool", given.snapshot_id, asked, parameters, stand_ins.unusual)
     with store.reading() as cursor:
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    order = negative_order(given.documents, seed, identical, drawn) if random_negatives else None
-    searched = _search(engines, given.queries, parameters, order, identical, stand_ins, progress)
+    with_text = (one for one in given.corpus.ids if one not in texts.blank)
+    order = negative_order(with_text, seed, texts.identical, drawn) if random_negatives else None
+    searched = _search(engines, given.queries, parameters, order, texts.identical, stand_ins, progress)
     proposals, report, sample = _unite(given, searched, parameters, engines.outside, design)
     compared = engines.compare_bm25(given.queries, seed, progress)
     if compared is not None:
@@ -361,14 +362,13 @@ def _read(store: Store, author: str, without: Collection[str]) -> _PoolInputs:
         require_author(cursor, author, "lead")
         queries = [query for query in queries_to_pool(cursor) if query.query_id not in without]
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-        return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
+        snapshot_id = current_snapshot(cursor)
+        return _PoolInputs(snapshot_id, snapshot_corpus(cursor, snapshot_id), queries, held)
 
 
-def _is_cut_otherwise(given: _PoolInputs) -> bool:
-    """Whether an older goldset could have found other documents, because it cut texts into other words."""
-    return any(is_cut_otherwise(query.text) for query in given.queries) or any(
-        is_cut_otherwise(document.text, whole=True) for document in given.documents
-    )
+def _are_cut_otherwise(queries: Sequence[Query]) -> bool:
+    """Whether an older goldset could have found other documents, because it cut queries into other words."""
+    return any(is_cut_otherwise(query.text) for query in queries)
 
 
 def _asked(given: _PoolInputs) -> list[tuple[str, str]]:
@@ -421,7 +421,7 @@ def _unite(
     if design is not None:
         drawn, pooled = draw_sample(union.proposals, design, seed)
         spent = Spent(drawn, 0)
-    places = min(parameters["depth"], len(given.documents))
+    places = min(parameters["depth"], len(given.corpus.ids))
     reports = system_reports(found, spent.proposals, places)
     runs = [system for system in found if system.name.startswith(RUN_PREFIX)]
     left_out = {

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from curation.errors import refuse_problems
 from curation.pooling.request import SYSTEMS
 from curation.progress import Progress
@@ -13,8 +15,8 @@ from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun
 from curation.retrieval.terms import project_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
-from curation.store import Cursor, Document, Query, Store
-from curation.store.documents import refuse_held
+from curation.store import Cursor, Query, Store
+from curation.store.documents import Corpus, documents_by_hash, refuse_held
 
 ENGINE_PREFIX = "engine:"
 NAMED = 3
@@ -82,17 +84,19 @@ class Systems:
     outside: places of imported runs that name documents which the corpus does not have.
     """
 
-    def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
+    def __init__(self, store: Store, names: Sequence[str], corpus: Corpus, model: str) -> None:
         with store.reading() as cursor:
             stemmer = project_stemmer(cursor)
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
-        self._store, self._names, self._documents = store, names, documents
-        self._bm25 = Bm25(documents, store, stemmer) if "bm25" in parts else None
+        self._store, self._names, self._corpus = store, names, corpus
+        self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in parts else None
         self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in parts:
-            self._parts["dense"] = Dense(store, documents, model)
+            with store.reading() as cursor:
+                documents = documents_by_hash(cursor, pa.array(corpus.hashes).to_pylist())
+            self._parts["dense"] = Dense(store, list(documents.values()), model)
         self._hybrid = Hybrid(list(self._parts.values()))
-        self._runs = _imported(store, names, {document.document_id for document in documents})
+        self._runs = _imported(store, names, set(corpus.ids))
         self.outside = sum(run.outside for run in self._runs.values())
 
     @property
@@ -117,7 +121,7 @@ class Systems:
         """
         if self._bm25 is None:
             return None
-        return check_sample(self._store, self._documents, queries, self._bm25, seed, progress)
+        return check_sample(self._store, self._corpus, queries, self._bm25, seed, progress)
 
     def retriever(self, name: str) -> Retriever:
         """The named system by itself."""

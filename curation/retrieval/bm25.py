@@ -18,7 +18,7 @@ them, over the documents that have any. So a Chinese name makes no English descr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from curation.retrieval.retriever import Hits
 from curation.retrieval.terms import STOP_WORDS, content_words, is_gram, searched_terms
 from curation.retrieval.word_counts import CHUNK, WordCounts, count_words, stored_word_counts
 from curation.store import Document, Query, Store
+from curation.store.documents import Corpus
 from curation.text import digest
 from curation.words import words
 
@@ -43,22 +44,26 @@ class _Index(NamedTuple):
 
 
 class Bm25:
-    """A retriever over title and body of documents; the index is made at the first search.
-
-    With the store that holds the documents, words are counted once for a version of a document and kept
-    (`word_counts`), and texts are not looked at again; without it they are counted each time.
-    """
+    """A retriever over title and body of documents; the index is made at the first search."""
 
     name = "bm25"
 
-    def __init__(
-        self, documents: Sequence[Document], store: Store | None = None, stemmer: str | None = None
-    ) -> None:
+    def __init__(self, documents: Iterable[Document], stemmer: str | None = None) -> None:
+        ordered = sorted(documents, key=lambda document: document.document_id)
+        self._ids = [document.document_id for document in ordered]
+        self._count: Callable[[Progress], WordCounts] = lambda progress: count_words(
+            (document.text for document in ordered), progress, len(ordered), stemmer
+        )
         self._stemmer = stemmer
-        self._documents = sorted(documents, key=lambda document: document.document_id)
-        self._ids = [document.document_id for document in self._documents]
-        self._store = store
         self._made: _Index | None = None
+
+    @classmethod
+    def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
+        """Over documents of a store: words are counted once for a version of a document and kept."""
+        found = cls((), stemmer)
+        found._ids = corpus.ids
+        found._count = lambda progress: stored_word_counts(store, corpus.hashes, progress, stemmer)
+        return found
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -103,15 +108,8 @@ class Bm25:
 
     def _index(self, progress: Progress = silent) -> _Index:
         if self._made is None:
-            self._made = _weigh(self._counts(progress), len(self._documents))
+            self._made = _weigh(self._count(progress), len(self._ids))
         return self._made
-
-    def _counts(self, progress: Progress) -> WordCounts:
-        if self._store is None:
-            texts = (document.text for document in self._documents)
-            return count_words(texts, progress, len(self._documents), self._stemmer)
-        hashes = [document.content_hash for document in self._documents]
-        return stored_word_counts(self._store, hashes, progress, self._stemmer)
 
 
 def _weigh(found: WordCounts, documents: int) -> _Index:

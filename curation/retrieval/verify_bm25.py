@@ -16,6 +16,7 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
@@ -26,7 +27,7 @@ from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries
 from curation.store import Document, Query, Store
-from curation.store.documents import current_corpus
+from curation.store.documents import Corpus, corpus_of, current_corpus, documents_by_hash
 from curation.text import amount
 
 QUERIES = 3
@@ -108,13 +109,13 @@ def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Pro
     asked.sort(key=lambda query: query.query_id)
     drawn = Random(seed).sample(asked, min(queries, len(asked)))  # noqa: S311  no secret
     drawn.sort(key=lambda query: query.query_id)
-    hits = Bm25(documents, store, stemmer).search(drawn, depth, progress)
+    hits = Bm25.stored(store, corpus_of(documents), stemmer).search(drawn, depth, progress)
     return compare_with_rank_bm25(documents, drawn, hits, depth, progress, stemmer)
 
 
 def check_sample(
     store: Store,
-    documents: Sequence[Document],
+    corpus: Corpus,
     queries: Sequence[Query],
     index: Bm25,
     seed: int,
@@ -131,14 +132,19 @@ def check_sample(
     drawn = [queries[place] for place in sorted(draw.sample(answered, min(QUERIES, len(answered))))]
     with store.reading() as cursor:
         stemmer = project_stemmer(cursor)
-    searched = documents
+    documents, searched = len(corpus.ids), corpus
     if not drawn:
-        return Bm25Sample(0, len(documents), len(documents))
-    if len(documents) > DOCUMENTS:
-        searched = draw.sample(sorted(documents, key=lambda document: document.document_id), DOCUMENTS)
-        index = Bm25(searched, store, stemmer)
+        return Bm25Sample(0, documents, documents)
+    if documents > DOCUMENTS:
+        chosen = sorted(draw.sample(range(documents), DOCUMENTS))
+        searched = Corpus(
+            [corpus.ids[place] for place in chosen], pa.array(corpus.hashes).take(pa.array(chosen))
+        )
+        index = Bm25.stored(store, searched, stemmer)
+    with store.reading() as cursor:
+        texts = list(documents_by_hash(cursor, pa.array(searched.hashes).to_pylist()).values())
     ranked = index.search(drawn, _DEPTH)
-    check = compare_with_rank_bm25(searched, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
+    check = compare_with_rank_bm25(texts, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
     if check.differing:
         first = check.differing[0]
         raise RefusedError(
@@ -147,7 +153,7 @@ def check_sample(
             "backup, and report the difference.",
             command="`goldset restore` takes a backup.",
         )
-    return Bm25Sample(check.queries, len(searched), len(documents))
+    return Bm25Sample(check.queries, len(searched.ids), documents)
 
 
 def compare_with_rank_bm25(

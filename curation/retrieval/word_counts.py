@@ -83,7 +83,10 @@ def count_words(
 
 
 def stored_word_counts(
-    store: Store, content_hashes: Sequence[str], progress: Progress = silent, stemmer: str | None = None
+    store: Store,
+    content_hashes: pa.Array | Sequence[str],
+    progress: Progress = silent,
+    stemmer: str | None = None,
 ) -> WordCounts:
     """The counts of stored versions of documents; what was not counted before is counted and kept.
 

@@ -45,6 +45,7 @@ from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
 from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
+from curation.store.documents import corpus_of
 from curation.store.staging import staged
 from curation.text import normalise_query
 
@@ -197,7 +198,7 @@ def write_baselines(
     with nullcontext(store) if release.file is None else _scratch(documents) as work:
         retrievers: list[Retriever] = [LiveEngine(engine)] if engine is not None else []
         if engine is None:
-            found = Systems(work, names, documents, model)
+            found = Systems(work, names, corpus_of(documents), model)
             retrievers = [found.retriever(name) for name in names]
         runs = _write_all(out, retrievers, queries, ids, about, progress)
     if release.file is None:

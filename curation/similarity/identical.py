@@ -11,7 +11,7 @@ from curation.store import Document
 class Identical:
     """Which documents of a corpus are the same text. Documents without any text are each their own."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Iterable[Document]) -> None:
         by_text: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for document in documents:
             if document.text:

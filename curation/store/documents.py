@@ -59,6 +59,28 @@ def title_last_shown(pair: str) -> str:
     """  # noqa: S608  an alias from code
 
 
+class Corpus(NamedTuple):
+    """The documents of a snapshot by id, without their texts, which are read by content hash."""
+
+    ids: list[str]
+    hashes: pa.Array | list[str]
+
+
+def corpus_of(documents: Iterable[Document]) -> Corpus:
+    """Documents that are in memory, and in the store."""
+    ordered = sorted(documents, key=lambda document: document.document_id)
+    return Corpus([one.document_id for one in ordered], [one.content_hash for one in ordered])
+
+
+def snapshot_corpus(cursor: Cursor, snapshot: str) -> Corpus:
+    """The documents of a snapshot."""
+    sql = (
+        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id"
+    )
+    found = cursor.sql(sql, params=[snapshot]).to_arrow_table().combine_chunks()
+    return Corpus(found["document_id"].to_pylist(), found["content_hash"])
+
+
 def current_snapshot(cursor: Cursor) -> str:
     """The id of the corpus snapshot in force.
 

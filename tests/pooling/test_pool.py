@@ -321,7 +321,7 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 def negatives(found: list[SystemHits], queries: list[Query], documents: list[Document], number: int) -> Draw:
     """Drawn by seed 5 outside the first 10, where nothing is held yet."""
     identical = Identical(documents)
-    order = negative_order(documents, 5, identical)
+    order = negative_order([one.document_id for one in documents], 5, identical)
     return draw_negatives(found, queries, order, number, 10, identical, StandIns(identical, []))
 
 
@@ -350,7 +350,13 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     judged = {f"d{n:02}" for n in held if n < corpus}
     stand_ins = StandIns(identical, [("q0", name) for name in judged])
     draw = draw_negatives(
-        found, [query(0)], negative_order(documents, seed, identical), number, depth, identical, stand_ins
+        found,
+        [query(0)],
+        negative_order([one.document_id for one in documents], seed, identical),
+        number,
+        depth,
+        identical,
+        stand_ins,
     )
     ids = [proposal.document_id for proposal in draw.proposals]
     near = {hit.document_id for system in found for hit in system.hits[0][:depth]}

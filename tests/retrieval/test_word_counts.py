@@ -27,7 +27,7 @@ from curation.retrieval.word_counts import (
 )
 from curation.sources.corpus import import_corpus
 from curation.store import Store
-from curation.store.documents import current_corpus, texts_at, version_places
+from curation.store.documents import Corpus, corpus_of, current_corpus, texts_at, version_places
 from curation.store.rows import Document, Query
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}
@@ -143,9 +143,7 @@ def test_the_vocabulary_counts_documents_of_the_corpus_in_force(store: Store, tm
 
 def test_versions_that_are_not_stored_are_an_error_and_not_an_empty_text(store: Store) -> None:
     with pytest.raises(ValueError, match="1 documents were asked for, 0 are stored"):
-        Bm25([Document("d", "unknown", "", "red hat")], store).search(
-            [Query("q", "hat", "hat", "written")], 3
-        )
+        Bm25.stored(store, Corpus(["d"], ["unknown"])).search([Query("q", "hat", "hat", "written")], 3)
 
 
 def test_bm25_finds_the_same_from_kept_counts_as_from_texts(store: Store, tmp_path: Path) -> None:
@@ -154,7 +152,7 @@ def test_bm25_finds_the_same_from_kept_counts_as_from_texts(store: Store, tmp_pa
     asked = [
         Query("q", text, text, "written") for text in ("shoes hat1", "coat3", "red", "item7 shoes shoes")
     ]
-    assert Bm25(documents, store).search(asked, 50) == Bm25(documents).search(asked, 50)
+    assert Bm25.stored(store, corpus_of(documents)).search(asked, 50) == Bm25(documents).search(asked, 50)
 
 
 @given(
