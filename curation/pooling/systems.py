@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from curation.errors import refuse_problems
 from curation.pooling.request import SYSTEMS
 from curation.progress import Progress
@@ -93,7 +91,7 @@ class Systems:
         self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in parts:
             with store.reading() as cursor:
-                documents = documents_by_hash(cursor, pa.array(corpus.hashes).to_pylist())
+                documents = documents_by_hash(cursor, corpus.hashes.to_pylist())
             self._parts["dense"] = Dense(store, list(documents.values()), model)
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, set(corpus.ids))

@@ -137,12 +137,10 @@ def check_sample(
         return Bm25Sample(0, documents, documents)
     if documents > DOCUMENTS:
         chosen = sorted(draw.sample(range(documents), DOCUMENTS))
-        searched = Corpus(
-            [corpus.ids[place] for place in chosen], pa.array(corpus.hashes).take(pa.array(chosen))
-        )
+        searched = Corpus([corpus.ids[place] for place in chosen], corpus.hashes.take(pa.array(chosen)))
         index = Bm25.stored(store, searched, stemmer)
     with store.reading() as cursor:
-        texts = list(documents_by_hash(cursor, pa.array(searched.hashes).to_pylist()).values())
+        texts = list(documents_by_hash(cursor, searched.hashes.to_pylist()).values())
     ranked = index.search(drawn, _DEPTH)
     check = compare_with_rank_bm25(texts, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
     if check.differing:

@@ -84,7 +84,7 @@ def count_words(
 
 def stored_word_counts(
     store: Store,
-    content_hashes: pa.Array | Sequence[str],
+    content_hashes: pa.StringArray | Sequence[str],
     progress: Progress = silent,
     stemmer: str | None = None,
 ) -> WordCounts:
@@ -271,7 +271,8 @@ def _read_pieces(store: Store, wanted: pa.Table, name: str) -> Iterator[_Piece]:
             ).to_arrow_table()
         for batch in piece.to_batches():
             rows = row_at[batch.column("place").to_numpy()]
-            batch = batch.filter(pa.array(rows >= 0))
+            if rows.min(initial=0) < 0:  # of other snapshots, or ways of cutting
+                batch = batch.filter(pa.array(rows >= 0))
             numbers, counts = batch.column("numbers"), batch.column("counts")
             yield _Piece(
                 rows[rows >= 0],

@@ -63,22 +63,23 @@ class Corpus(NamedTuple):
     """The documents of a snapshot by id, without their texts, which are read by content hash."""
 
     ids: list[str]
-    hashes: pa.Array | list[str]
+    hashes: pa.StringArray
 
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
     """Documents that are in memory, and in the store."""
+    import pyarrow as pa
+
     ordered = sorted(documents, key=lambda document: document.document_id)
-    return Corpus([one.document_id for one in ordered], [one.content_hash for one in ordered])
+    hashes = pa.array([one.content_hash for one in ordered], pa.string())
+    return Corpus([one.document_id for one in ordered], hashes)
 
 
 def snapshot_corpus(cursor: Cursor, snapshot: str) -> Corpus:
     """The documents of a snapshot."""
-    sql = (
-        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id"
-    )
-    found = cursor.sql(sql, params=[snapshot]).to_arrow_table().combine_chunks()
-    return Corpus(found["document_id"].to_pylist(), found["content_hash"])
+    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
+    found = cursor.sql(sql, params=[snapshot]).to_arrow_table()
+    return Corpus(found["document_id"].to_pylist(), found["content_hash"].combine_chunks())
 
 
 def current_snapshot(cursor: Cursor) -> str:

@@ -349,15 +349,8 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     ]
     judged = {f"d{n:02}" for n in held if n < corpus}
     stand_ins = StandIns(identical, [("q0", name) for name in judged])
-    draw = draw_negatives(
-        found,
-        [query(0)],
-        negative_order([one.document_id for one in documents], seed, identical),
-        number,
-        depth,
-        identical,
-        stand_ins,
-    )
+    order = negative_order([one.document_id for one in documents], seed, identical)
+    draw = draw_negatives(found, [query(0)], order, number, depth, identical, stand_ins)
     ids = [proposal.document_id for proposal in draw.proposals]
     near = {hit.document_id for system in found for hit in system.hits[0][:depth]}
     excluded = identical.all_ids(near)

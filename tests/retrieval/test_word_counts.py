@@ -143,7 +143,9 @@ def test_the_vocabulary_counts_documents_of_the_corpus_in_force(store: Store, tm
 
 def test_versions_that_are_not_stored_are_an_error_and_not_an_empty_text(store: Store) -> None:
     with pytest.raises(ValueError, match="1 documents were asked for, 0 are stored"):
-        Bm25.stored(store, Corpus(["d"], ["unknown"])).search([Query("q", "hat", "hat", "written")], 3)
+        Bm25.stored(store, Corpus(["d"], pa.array(["unknown"]))).search(
+            [Query("q", "hat", "hat", "written")], 3
+        )
 
 
 def test_bm25_finds_the_same_from_kept_counts_as_from_texts(store: Store, tmp_path: Path) -> None:
