@@ -6,7 +6,7 @@ query has. All three are means over queries. MSC, SCC and ZQC are of regions, at
 
 Usage: python -m benchmarks.coverage_matching PROJECT_FOLDER [collections ...]
 Smallest: python -m benchmarks.coverage_matching build/coverage med
-Needs: the embedding model, ../shared/data/smart
+Needs: the embedding model
 """
 
 from __future__ import annotations
