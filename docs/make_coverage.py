@@ -107,11 +107,12 @@ def _map(
     yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
     for name, (measured, counted) in kinds.items():
         placed = place_queries(made, judged, relevant, made.cluster_of, counted)
-        shapes = np.array([shape for shape in placed.shapes.values() if shape])
+        shapes = np.array([shape for shape in placed.shapes.values() if shape], float)  # no Δ: nan
         cells = [measured.msc, measured.msc_by_mass, measured.scc]
         shares = " | ".join("–" if value is None else f"{value:.2f}" for value in cells)
         means = " | ".join(
-            f"{column.mean():.2f} ({column.min():.2f} to {column.max():.2f})" for column in shapes.T
+            f"{np.nanmean(column):.2f} ({np.nanmin(column):.2f} to {np.nanmax(column):.2f})"
+            for column in shapes.T
         )
         yield f"| {name} | {measured.clusters:,} | {shares} | {measured.zqc:,} | {means} |\n"
 
