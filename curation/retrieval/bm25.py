@@ -36,6 +36,7 @@ from curation.words import words
 
 B = 0.75
 _BLOCK = 1_000  # queries that are searched for at once
+_AT_ONCE = 4_000_000  # postings
 
 
 class _Index(NamedTuple):
@@ -118,13 +119,15 @@ def _weigh(found: WordCounts, documents: int) -> _Index:
 
     grams = np.fromiter(map(is_gram, found.word_number), bool, len(found.word_number))
     penalties = _penalties(found, grams, documents)
-    by_word = csr_matrix((found.counts, found.numbers, found.starts), (len(found.rows), len(grams))).tocsc()
+    word_number, row_of = found.word_number, found.rows
+    by_word = csr_matrix((found.counts, found.numbers, found.starts), (len(row_of), len(grams))).tocsc()
+    del found  # here and below the largest arrays: one of each at a time
+    for block in np.array_split(by_word.indices, len(by_word.indices) // _AT_ONCE + 1):
+        block[:] = row_of[block]
     held_by = np.diff(by_word.indptr)
     idf = np.where(held_by > 0, np.log((documents - held_by + 0.5) / (held_by + 0.5)), 0)
-    starts, rows = by_word.indptr.astype(np.int64), found.rows[by_word.indices]
-    return _Index(
-        found.word_number, Postings(idf, grams.view(np.uint8), starts, rows, by_word.data, penalties)
-    )
+    postings = (by_word.indptr.astype(np.int64), by_word.indices, by_word.data)
+    return _Index(word_number, Postings(idf, grams.view(np.uint8), *postings, penalties))
 
 
 def _penalties(found: WordCounts, grams: NDArray[np.bool_], documents: int) -> NDArray[np.float64]:
@@ -132,10 +135,12 @@ def _penalties(found: WordCounts, grams: NDArray[np.bool_], documents: int) -> N
     lengths = np.zeros((2, documents))
     for first in range(0, len(found.rows), CHUNK):
         starts = found.starts[first : first + CHUNK + 1]
-        held = slice(starts[0], starts[-1])
-        counts = np.stack([found.counts[held], found.counts[held] * grams[found.numbers[held]]])
-        sums = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1, dtype=np.int64)[:, starts - starts[0]]
-        lengths[:, found.rows[first : first + CHUNK]] = np.diff(sums)
+        held, any_word = slice(starts[0], starts[-1]), np.flatnonzero(np.diff(starts))
+        rows, counts = found.rows[first : first + CHUNK][any_word], found.counts[held]
+        for field, counted in enumerate(
+            [counts, counts * grams[found.numbers[held]]] if grams.any() else [counts]
+        ):
+            lengths[field, rows] = np.add.reduceat(counted, starts[any_word] - starts[0], dtype=np.int64)
     lengths[0] -= lengths[1]
     means = [lengths[0].sum() / max(documents, 1), lengths[1].sum() / max(np.count_nonzero(lengths[1]), 1)]
     penalties: NDArray[np.float64] = K1 * (1 - B + B * lengths / np.maximum(means, 1e-9)[:, None])

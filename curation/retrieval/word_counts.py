@@ -283,18 +283,21 @@ def _read_pieces(store: Store, wanted: pa.Table, name: str) -> Iterator[_Piece]:
 
 
 def _gather(word_number: dict[str, int], pieces: Iterable[_Piece]) -> WordCounts:
-    rows, lengths, numbers, counts = [], [], [], []
+    """The counts of all pieces, each of which can go once it is added: together they are large."""
+    rows: list[Numbers] = []
+    lengths: list[NDArray[Any]] = [np.zeros(1, np.int64)]
+    numbers, counts = np.zeros(0, np.int32), np.zeros(0, np.uint16)
     for piece in pieces:
         rows.append(piece.rows)
         lengths.append(piece.lengths)
-        numbers.append(piece.numbers)
-        counts.append(piece.counts.astype(np.uint16 if piece.counts.max(initial=0) < 2**16 else np.uint32))
+        if piece.counts.max(initial=0) >= 2**16:
+            counts = counts.astype(np.uint32)
+        for array, added in ((numbers, piece.numbers), (counts, piece.counts)):
+            held = len(array)
+            array.resize(held + len(added), refcheck=False)
+            array[held:] = added
     return WordCounts(
-        word_number,
-        _joined(rows, np.int32),
-        np.cumsum(np.concatenate([[0], *lengths])),
-        _joined(numbers, np.int32),
-        _joined(counts, np.uint16),
+        word_number, _joined(rows, np.int32), np.cumsum(np.concatenate(lengths)), numbers, counts
     )
 
 
