@@ -129,7 +129,6 @@ COMMANDS = {
     "import logs": Call(""),
     "import delete-log": Call("none", exit=1),
     "engine add": Call("shop --kind http $/engine.yaml", exit=1),
-    "engine list": Call(""),
     "engine try": Call("shop words", exit=1),
     "answers status": Call("faq"),
     "answers list": Call(""),

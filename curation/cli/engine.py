@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 engine = command_group("engine", "Add search engines that answer over HTTP, and try them.")
 
+BEGINS = 60
+"""Characters of a field that are shown."""
 EngineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")]
 
 
@@ -76,26 +79,19 @@ def engine_try(
     emit(as_json, found, lambda: _show(found))
 
 
-@engine.command("list")
-def engine_list(as_json: Json = False) -> None:
-    """List the engines of the project.
-
-    \b
-    Examples:
-      goldset engine list
-    """
-    from curation.engines.stored import stored_engines
-
-    with project_store().reading() as cursor:
-        found = stored_engines(cursor)
-    rows = [(one.name, one.kind, one.template.template_hash[:8]) for one in found]
-    shown = [(one.name, one.kind, one.template.model_dump(mode="json")) for one in found]
-    emit(as_json, {"engines": shown}, lambda: table("Engines", ["engine", "kind", "template"], rows))
-
-
 def _show(found: EngineTrial) -> None:
-    say(f"{found.request.method} {found.request.path}", *([found.request.body] if found.request.body else []))
-    rows = [(place, hit.document_id, hit.score, hit.title) for place, hit in enumerate(found.hits, 1)]
-    table(f"Hits of {found.host}, {found.seconds:.3f} s", ["place", "id", "score", "title"], rows)
-    say(*found.sentences)
-    table("The first document", ["field", "begins"], list(found.fields.items()))
+    hits, documents = found.hits, found.documents
+    say(f"{found.request.method} {found.request.path}", *filter(None, [found.request.body]))
+    titles = {one: document.text[:BEGINS] for one, document in documents.items()}
+    scores = dict(zip(hits.ids, hits.scores or (), strict=False))
+    rows = [(place, one, scores.get(one), titles.get(one)) for place, one in enumerate(hits.ids, 1)]
+    table(f"Hits of {found.host}, {hits.seconds:.3f} s", ["place", "id", "score", "document"], rows)
+    say(*filter(None, [hits.left_out]), *(f"{count:,} × {why}." for why, count in found.left_out.items()))
+    if first := next(iter(documents.values()), None):
+        kept = [(f"metadata {name}", str(value)) for name, value in json.loads(first.metadata).items()]
+        fields = [*zip(first._fields[2:-1], first[2:-1], strict=True), *kept]
+        table(
+            "The first document",
+            ["field", "begins"],
+            [(name, text and text[:BEGINS]) for name, text in fields],
+        )

@@ -48,6 +48,11 @@ def say(*sentences: str) -> None:
             print(printable(sentence))
 
 
+def to_people(sentence: str) -> None:
+    """A line for people that is no result: on standard error, whatever --json asks for."""
+    print(printable(sentence), file=sys.stderr)
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table for people that no room has made a section of."""
     from curation.reports.page import Table

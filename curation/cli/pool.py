@@ -10,7 +10,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.options import asks, given_flags, refuse_unused
-from curation.cli.output import carry_out, emit, left_out, progress_bar, say, show_outcome
+from curation.cli.output import carry_out, emit, left_out, progress_bar, say, show_outcome, to_people
 from curation.errors import InputError
 from curation.pooling.request import PoolRequest
 from curation.text import amount, plain
@@ -84,6 +84,7 @@ def pool(
       goldset pool --out pairs.csv --text excerpt
     """
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
+    from curation.pooling.from_engines import notices
     from curation.retrieval import verify_bm25 as verification
     from curation.steps import STEPS
 
@@ -98,6 +99,8 @@ def pool(
         written = export_pairs(store, out, seed, text)
         emit(as_json, written, lambda: _show_export(written))
         return
+    for notice in notices(store, request.systems):
+        to_people(notice)
     if ids is not None:
         request = replace(request, ids=str(ids))
     report, outcome = carry_out(STEPS["pool"], request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from curation.cli.goldset import AnyRelease, Json, app, listed, release_store
 from curation.cli.options import refuse_unused
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.output import emit, progress_bar, say, table, to_people
 from curation.engines import RATE
 from curation.text import amount
 
@@ -59,7 +58,6 @@ def run(
         refuse_unused(context, "--engine asks an engine", "systems", "model")
         with store.reading() as cursor:
             client = EngineClient(find_engine(cursor, engine), rate)
-        print(f"Asking {client.host}, {rate:g} a second. Texts go there redacted.", file=sys.stderr)
     else:
         refuse_unused(context, "no engine is named with --engine", "rate")
     if not {"dense", "hybrid"}.intersection(listed(systems)):
@@ -75,6 +73,7 @@ def run(
             model=model,
             replace=overwrite,
             engine=client,
+            say=to_people,
             progress=progress,
         )
     emit(as_json, written, lambda: _show(written))

@@ -38,7 +38,6 @@ EVERY = 1.0
 IN_A_ROW = 5
 """Queries that are rejected one after the other, which end the work."""
 REJECTED = "queries that the engine rejected"
-NOT_WHOLE = "queries without a whole answer: {}"
 
 
 @dataclass(frozen=True)
@@ -165,11 +164,12 @@ def import_engine_run(
     missing = [one for one in questions if one.answer_id not in given.stored]
     _refuse_taken(given.run, missing, request)
     if missing:
-        say(
-            f"Asking {client.host} for {amount(len(missing), 'list')} of {len(given.queries):,} queries, "
-            f"{request.rate:g} a second. Their texts go there redacted."
-        )
-    stored = given.stored | ask_all(store, client, request_id, missing, request.depth, progress)
+        say(client.notice(len(missing)))
+
+    def ask(question: _Question) -> EngineList:
+        return client.search(redact(question.text).text, request.depth)
+
+    stored = given.stored | _ask_all(store, client, request_id, missing, ask, progress)
     lists = [stored[one.answer_id] for one in questions]
     first = {one.query_id: one for one in lists if one.attempt == 1}
     wanted = {document_id for one in first.values() for document_id in one.document_ids}
@@ -200,47 +200,42 @@ def import_engine_run(
     )
 
 
-def ask_all(
+def _ask_all(
     store: Store,
     client: EngineClient,
     request_id: str,
     questions: Sequence[_Question],
-    depth: int,
-    progress: Progress = silent,
+    ask: Callable[[_Question], EngineList],
+    progress: Progress,
 ) -> dict[str, StoredList]:
     """Ask, and store the answers as they come: answer id → list.
 
     Raises
     ------
-    RefusedError, InputError: see `EngineClient.search`; what was answered before is kept.
+    RefusedError: see `EngineClient.search`; what was answered before is kept.
     """
     found: dict[str, StoredList] = {}
     unsaved: list[StoredList] = []
-    rejected, saved = 0, monotonic()
+    rejected, saved, label = 0, monotonic(), f"asking {client.host}, texts redacted"
     try:
-        for number, one in enumerate(questions, 1):
+        for number, one in enumerate(questions):
+            progress(label, number, len(questions))
             try:
-                answer, why = client.search(redact(one.text).text, depth), ""
+                answer, rejected = ask(one), 0
             except RejectedQueryError:
-                rejected += 1
+                answer, rejected = EngineList([], None, 0.0, REJECTED), rejected + 1
                 if rejected >= min(IN_A_ROW, len(questions)):
                     raise
-                answer, why = EngineList([], None, 0.0), REJECTED
-            else:
-                rejected = 0
-            why = why or (NOT_WHOLE.format(answer.incomplete) if answer.incomplete else "")
             ids = (one.answer_id, request_id, one.attempt, one.query_id)
-            row = StoredList(*ids, answer.ids, answer.scores, answer.seconds, why, utc_now())
-            unsaved.append(row)
+            unsaved.append(StoredList(*ids, *answer, utc_now()))
             if monotonic() - saved > EVERY:
                 found |= _save(store, unsaved)
                 saved = monotonic()
-            progress(f"asking {client.engine.name}", number, len(questions))
     except CurationError as error:
-        kept = len(found) + len(unsaved)
+        kept = amount(len(found) + len(unsaved), "answer is", "answers are")
         raise RefusedError(
-            f"{error.found} No run is stored; {amount(kept, 'answer')} of {len(questions):,} "
-            f"{'is' if kept == 1 else 'are'} kept, and the same call asks for the rest."
+            f"{error.found} Nothing came of it: {kept} kept, of {len(questions):,}. The same call asks for "
+            "the rest."
         ) from error
     finally:
         found |= _save(store, unsaved)
@@ -248,26 +243,23 @@ def ask_all(
 
 
 def draw_ids(
-    store: Store,
-    client: EngineClient,
-    queries: Sequence[Query],
-    number: int,
-    seed: int,
-    progress: Progress = silent,
+    store: Store, client: EngineClient, queries: Sequence[Query], number: int, seed: int, progress: Progress
 ) -> dict[str, list[str]]:
     """Query id → ids of documents in an order that the engine draws for the seed and the query.
 
     A draw is stored, and is the same the next time. See `EngineClient.random_ids` for the errors.
     """
     request_id = digest("engine draw", client.engine.name, client.engine.template.template_hash, number, seed)
+    questions = _questions(request_id, queries, 1)
     with store.reading() as cursor:
-        questions = {one.answer_id: one for one in _questions(request_id, queries, 1)}
-        found = read_lists(cursor, list(questions))
-    for done, question in enumerate([one for one in questions.values() if one.answer_id not in found], 1):
-        drawn = client.random_ids(int(digest("random order", seed, question.query_id)[:7], 16), number)
-        ids = (question.answer_id, request_id, 1, question.query_id)
-        found |= _save(store, [StoredList(*ids, drawn, None, client.seconds, "", utc_now())])
-        progress(f"drawing from {client.engine.name}", done, len(questions))
+        found = read_lists(cursor, [one.answer_id for one in questions])
+
+    def draw(question: _Question) -> EngineList:
+        order = int(digest("random order", seed, question.query_id)[:7], 16)
+        return EngineList(client.random_ids(order, number), None, client.seconds)
+
+    missing = [one for one in questions if one.answer_id not in found]
+    found |= _ask_all(store, client, request_id, missing, draw, progress)
     return {one.query_id: one.document_ids for one in found.values()}
 
 

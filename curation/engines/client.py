@@ -40,6 +40,7 @@ from curation.web import Fault, Patience, WebAnswer, address_problems, keep_aski
 LARGEST = 64_000_000
 """Bytes of an answer."""
 PATIENCE = Patience(seconds=30.0)
+NOT_WHOLE = "queries without a whole answer ({})"
 _SHORT = 8
 """A key of fewer characters is left in answers: it would be in many words."""
 
@@ -59,20 +60,13 @@ class EngineList(NamedTuple):
     ----------
     scores: none where the template says no path of them.
     seconds: from the request to the last byte, of the attempt that was answered.
-    incomplete: why the answer is not whole, so that its list is none; '' where it is.
+    left_out: why there is no list, as where the answer is not whole; '' where there is one.
     """
 
     ids: list[str]
     scores: list[float] | None
     seconds: float
-    incomplete: str = ""
-
-
-class EngineDocument(NamedTuple):
-    """A document as an engine has it: its id and its fields."""
-
-    document_id: str
-    source: Mapping[str, Any]
+    left_out: str = ""
 
 
 class RejectedQueryError(RefusedError):
@@ -119,6 +113,7 @@ class EngineClient:
             problems += address_problems(self.url_name, url, key_name, example)
         refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
         self.engine, self._patience, self._pace = engine, patience, Pace(rate)
+        self._rate = rate
         self.seconds = 0.0
         self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
 
@@ -126,6 +121,11 @@ class EngineClient:
     def host(self) -> str:
         """The host that is asked."""
         return urlsplit(self._url).hostname or ""
+
+    def notice(self, number: int) -> str:
+        """What is going to be sent where, for people."""
+        lists = amount(number, "list")
+        return f"Asking {self.host} for {lists}, {self._rate:g} a second at most. Texts go there redacted."
 
     def search(self, text: str, depth: int) -> EngineList:
         """The list for a query, as long as the engine has it, `depth` places at most.
@@ -155,29 +155,31 @@ class EngineClient:
                 "--random-negatives 0."
             )
         call = template.call(template.random, seed=seed, depth=depth)
-        found = self._list(call, template.random, depth, "random documents")
-        if found.incomplete:
-            raise RefusedError(f"{self._named} gave no whole answer ({found.incomplete}).")
+        try:
+            found = self._list(call, template.random, depth, "random documents")
+        except RejectedQueryError as error:
+            raise RefusedError(error.found) from None
+        if found.left_out:
+            raise RefusedError(f"{self._named} gave no random documents: {found.left_out}.")
         return found.ids
 
-    def documents(self, ids: Sequence[str]) -> Iterator[EngineDocument]:
-        """The documents of these ids that the engine has; see `search` for the errors."""
+    def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The documents of these ids that the engine has, with their fields; see `search` for the errors."""
         request = self.engine.template.documents
         single = "{id}" in f"{request.path}{request.params}{request.body}"
         size = 1 if single else request.batch
         for start in range(0, len(ids), size):
             asked = list(ids[start : start + size])
             answer = self._answer(self.engine.template.call(request, ids=asked, id=asked[0]), single)
-            if single:
-                source = MISSING if answer is None else value_at(answer, request.source)
-                found = {asked[0]: source}
-            else:
-                hits = self._hits(answer, request)
-                found = {text_of(value_at(hit, request.id)): value_at(hit, request.source) for hit in hits}
-            wanted = set(asked)
-            for document_id, source in found.items():
-                if document_id in wanted and isinstance(source, dict):
-                    yield EngineDocument(document_id, source)
+            hits = [answer] if single else self._hits(answer, request)
+            failed = request.failed and any(value_at(hit, request.failed) is not MISSING for hit in hits)
+            if why := differing(answer, request.whole) or ("a document failed" if failed else ""):
+                raise RefusedError(f"{self._named} gave no whole answer for documents: {why}.")
+            for hit in hits:
+                document_id = asked[0] if single else text_of(value_at(hit, request.id))
+                source = value_at(hit, request.source)
+                if document_id in asked and isinstance(source, dict):
+                    yield document_id, source
 
     @property
     def _named(self) -> str:
@@ -192,7 +194,7 @@ class EngineClient:
             if not incomplete:
                 break
         else:
-            return EngineList([], None, self.seconds, incomplete)
+            return EngineList([], None, self.seconds, NOT_WHOLE.format(incomplete))
         hits = self._hits(answer, request)[:depth]
         ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
         self._refuse_ids(ids, about)

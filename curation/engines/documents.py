@@ -7,12 +7,12 @@ such documents is *held*: it has what engines ranked, and no step may take it fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.engines import RATE
-from curation.engines.client import EngineClient, EngineDocument
+from curation.engines.client import EngineClient
 from curation.engines.stored import find_engine
 from curation.engines.template import MISSING, value_at
 from curation.errors import InputError, RefusedError
@@ -76,18 +76,18 @@ def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent)
     RefusedError: there is no answer.
     InputError: the answers have not what the template says, or no document has title or text.
     """
-    fields, found, bare = client.engine.template.fields, dict[str, Document](), list[EngineDocument]()
-    for number, one in enumerate(client.documents(ids), 1):
-        document = _document(one, fields)
+    fields, found, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
+    for number, (document_id, source) in enumerate(client.documents(ids), 1):
+        document = _document(document_id, source, fields)
         if document.text:
-            found[document.document_id] = document
+            found[document_id] = document
         else:
-            bare.append(one)
+            bare.append(source)
         progress("documents", number, len(ids))
     if bare and not found:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
-            f"{listed(sorted(bare[0].source), 20) or 'none'}: name them under `fields` in the template."
+            f"{listed(sorted(bare[0]), 20) or 'none'}: name them under `fields` in the template."
         )
     left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
     return Brought(found, {reason: count for reason, count in left_out.items() if count})
@@ -133,6 +133,11 @@ def refresh(
     if not ids:
         raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
     brought = bring(EngineClient(engine, rate), list(ids), progress).documents
+    if not brought:
+        raise RefusedError(
+            f"The engine {name!r} has none of its {amount(len(ids), 'document')} any more, and nothing was "
+            "changed. Check its address and its template."
+        )
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}
     changed = [one for one in brought.values() if before.versions[one.document_id] != one.content_hash]
@@ -157,12 +162,12 @@ def _write(
     return write_corpus(cursor, before, versions, [document_rows(new)], f"engine {engine}", held)
 
 
-def _document(found: EngineDocument, chosen: Any) -> Document:
+def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
     """A document of the project; the field of its id is not kept a second time, as metadata."""
-    own = {name for name in found.source if text_of(found.source[name]) == found.document_id}
+    own = {name for name, value in source.items() if text_of(value) == document_id}
     ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
     unkept = own.intersection(ids) | set(chosen.leave_out)
-    values = {name: value for name, value in found.source.items() if name not in unkept}
+    values = {name: value for name, value in source.items() if name not in unkept}
     columns: dict[str, Any] = {"id": _ID}
     for field in file_fields(CorpusFields):
         if field.name == "id":
@@ -171,8 +176,8 @@ def _document(found: EngineDocument, chosen: Any) -> Document:
         usual = None if given else column_for(field, list(values))
         names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
         columns[field.name] = names if field.several else next(iter(names), None)
-        values |= {name: at for name in names if (at := value_at(found.source, name)) is not MISSING}
-    return document_of({**values, _ID: found.document_id}, CorpusFields(**columns))
+        values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
+    return document_of({**values, _ID: document_id}, CorpusFields(**columns))
 
 
 _BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"

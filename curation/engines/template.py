@@ -88,11 +88,13 @@ class DocumentsRequest(EngineRequest):
 
     Attributes
     ----------
+    failed: path that a hit has where the engine could not read the document, which may be there.
     join: what is between ids that are filled in within other words.
     batch: ids of one request.
     """
 
     source: str = ""
+    failed: str = ""
     join: str = ","
     batch: int = Field(1, ge=1, le=1000)
 

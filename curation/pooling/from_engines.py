@@ -28,6 +28,15 @@ from curation.store.documents import is_held
 LEAST_DEPTH = 100
 
 
+def notices(store: Store, systems: Sequence[str]) -> list[str]:
+    """What is going to be sent where, for each engine among the systems."""
+    with store.reading() as cursor:
+        names = [name.removeprefix(ENGINE_PREFIX) for name in systems if name.startswith(ENGINE_PREFIX)]
+        engines = [find_engine(cursor, name) for name in names]
+        number = len(active_queries(cursor)) if names else 0
+    return [EngineClient(engine).notice(number) for engine in engines]
+
+
 def ask_engines(
     store: Store, systems: Sequence[str], depth: int, author: str, progress: Progress
 ) -> list[str]:

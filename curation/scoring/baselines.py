@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -88,7 +88,7 @@ class LiveEngine:
             found = self._client.search(redact(query.text).text, depth)
         except RejectedQueryError:
             found = EngineList([], None, 0.0, "the engine rejected the request")
-        self.seconds, self._why[query.query_id] = self._client.seconds, found.incomplete
+        self.seconds, self._why[query.query_id] = self._client.seconds, found.left_out
         scores = found.scores or [float(-rank) for rank in range(len(found.ids))]
         return list(map(Hit, found.ids, scores))
 
@@ -149,6 +149,7 @@ def write_baselines(
     model: str = DEFAULT_MODEL,
     replace: bool = False,
     engine: EngineClient | None = None,
+    say: Callable[[str], object] = lambda _: None,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
@@ -162,7 +163,7 @@ def write_baselines(
     part: of the split, or 'all'.
     model: what dense and hybrid embed with.
     replace: write over files of the same names.
-    engine: is asked in the place of `systems`.
+    engine: is asked in the place of `systems`; `say` is called with what is sent where, before it is.
 
     Raises
     ------
@@ -184,6 +185,8 @@ def write_baselines(
     out = out.resolve()
     _refuse_existing(out, names, replace)
     documents = [] if engine is not None else _documents(store, release, progress)
+    if engine is not None:
+        say(engine.notice(len(queries)))
     about = {
         "release": name,
         "release_id": release.row.release_id,

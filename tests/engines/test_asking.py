@@ -49,11 +49,9 @@ def entries(store: Store) -> list[tuple[Any, ...]]:
 
 def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpus(project: Store) -> None:
     said: list[str] = []
-    request = EngineRunRequest("shop", "shop@november", rate=1e6)
+    request = EngineRunRequest("shop", "shop@november", rate=500)
     found = import_engine_run(project, request, say=said.append)
-    assert said == [
-        "Asking 127.0.0.1 for 3 lists of 3 queries, 1e+06 a second. Their texts go there redacted."
-    ]
+    assert said == ["Asking 127.0.0.1 for 3 lists, 500 a second at most. Texts go there redacted."]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]
     with project.reading() as cursor:
@@ -79,7 +77,7 @@ def test_what_breaks_off_stores_no_run_and_goes_on_with_what_is_missing(
     project: Store, engine: SearchServer
 ) -> None:
     engine.faults = [None, Served(401)]
-    with pytest.raises(RefusedError, match=r"HTTP 401.* No run is stored; 1 answer of 3 is kept"):
+    with pytest.raises(RefusedError, match=r"HTTP 401.* Nothing came of it: 1 answer is kept, of 3"):
         ask(project)
     assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
     assert ask(project).asked == 2
@@ -111,7 +109,7 @@ def test_queries_without_a_whole_answer_are_left_out_and_counted(
 ) -> None:
     engine.faults = [Served(body={"partial": True, "results": [{"id": "c", "score": 1}]})] * 4
     found = ask(project)
-    assert found.left_out == {"queries without a whole answer: partial is true": 1}
+    assert found.left_out == {"queries without a whole answer (partial is true)": 1}
     assert {entry[0] for entry in entries(project)} == {"q2", "q3"}
     assert not ask(project).is_new
 
@@ -208,6 +206,15 @@ def test_a_refresh_that_fails_changes_nothing(project: Store, engine: SearchServ
         assert len(current_corpus(cursor)) == 3
 
 
+def test_an_engine_that_has_none_of_its_documents_any_more_changes_nothing(
+    project: Store, engine: SearchServer
+) -> None:
+    ask(project)
+    engine.documents.clear()
+    with pytest.raises(RefusedError, match="has none of its 3 documents any more"):
+        refresh(project, "shop", 1e6)
+
+
 def run(store: Store, *words: str) -> Any:
     store.close()
     return invoke(["--project", str(store.path), *words])
@@ -219,7 +226,7 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     outputs = [run(project, *asked), run(project, *asked, "--json"), run(project, *asked, "--repeat", "2")]
     outputs += [
         run(project, "import", "corpus", "--refresh", "shop"),
-        run(project, "engine", "list", "--json"),
+        run(project, "engine", "try", "shop", "shoes", "--json"),
     ]
     assert [done.exit_code for done in outputs] == [1, 0, 0, 0, 0]
     for done in outputs:

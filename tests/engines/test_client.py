@@ -45,7 +45,7 @@ def refusal(client: EngineClient, engine: SearchServer, fault: Served, times: in
 
 def test_a_list_has_ids_and_scores_in_the_engines_order(client: EngineClient, engine: SearchServer) -> None:
     found = client.search("red shoes", 5)
-    assert (found.ids, found.scores, found.incomplete) == (["a", "b"], [2.0, 1.0], "")
+    assert (found.ids, found.scores, found.left_out) == (["a", "b"], [2.0, 1.0], "")
     assert found.seconds > 0
     assert engine.keys == [f"Bearer {KEY}"]
     assert client.search("red shoes", 1).ids == ["a"]
@@ -55,8 +55,8 @@ def test_documents_are_fetched_by_id_in_batches_and_those_that_are_gone_are_miss
     client: EngineClient, engine: SearchServer
 ) -> None:
     found = list(client.documents(["a", "gone", "c"]))
-    assert [one.document_id for one in found] == ["a", "c"]
-    assert found[0].source == {"title": "red shoes", "text": "nice", "price": 3}
+    assert [one for one, _ in found] == ["a", "c"]
+    assert found[0][1] == {"title": "red shoes", "text": "nice", "price": 3}
     assert len(engine.requests) == 2
 
 
@@ -67,7 +67,7 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
     template["documents"] |= {"method": "GET", "path": "/one/{id}", "body": None, "source": "doc", "batch": 1}
     single = EngineClient(Engine("shop", "http", EngineTemplate.model_validate(template)), 1e6, QUICK)
     engine.faults = [Served(404, "{}"), Served(body={"doc": {"title": "x"}})]
-    assert [one.document_id for one in single.documents(["a/b", "c d"])] == ["c d"]
+    assert [one for one, _ in single.documents(["a/b", "c d"])] == ["c d"]
     assert engine.requests == ["/one/a%2Fb", "/one/c%20d"]
 
 
@@ -143,7 +143,7 @@ def test_an_answer_that_is_not_whole_is_asked_again_and_then_no_list(
     assert client.search("red shoes", 5).ids == ["a", "b"]
     engine.faults = [Served(body=part)] * 2
     found = client.search("red shoes", 5)
-    assert found == EngineList([], None, found.seconds, "partial is true")
+    assert found == EngineList([], None, found.seconds, "queries without a whole answer (partial is true)")
 
 
 def test_a_rejected_query_is_told_apart_from_what_ends_the_work(
@@ -218,12 +218,12 @@ def test_trying_shows_request_hits_and_fields_and_no_key(
     add_engine(store, "shop", "http", template_file(tmp_path))
     found = try_engine(store, "shop", "red shoes of me@example.org", 3)
     assert found.request.path == "/api/search?n=3&q=red+shoes+of+%5Bemail%5D"
-    assert found.hits[0] == ("a", 2.0, "red shoes")
-    assert {name: text for name, text in found.fields.items() if text} == {
-        "title": "red shoes",
-        "text": "nice",
-        "metadata price": "3",
-    }
+    assert (found.hits.ids[0], found.documents["a"].title, found.documents["a"].body) == (
+        "a",
+        "red shoes",
+        "nice",
+    )
+    assert found.documents["a"].metadata == '{"price":3}'
     store.close()
     for options in ([], ["--json"]):
         done = invoke(["--project", str(store.path), "engine", "try", "shop", "red shoes", *options])

@@ -58,7 +58,7 @@ def test_opensearch_is_searched_fetched_from_and_drawn_from(
     found = client.search("red shoes", 2)
     assert found.ids == ["a", "b,2"]
     assert found.scores == sorted(found.scores or [], reverse=True)
-    brought = {one.document_id: one.source for one in client.documents(["b,2", "gone"])}
+    brought = dict(client.documents(["b,2", "gone"]))
     assert brought == {"b,2": {"title": "blue shoes", "description": "for red evenings"}}
     orders = {tuple(client.random_ids(seed, 3)) for seed in range(6)}
     assert len(orders) > 1
@@ -105,7 +105,7 @@ def test_typesense_is_searched_and_fetched_from(
     values = '{collection: shop, query_by: "title,body"}'
     client = client_of("typesense", values, tmp_path, typesense, monkeypatch)
     assert client.search("red shoes", 2).ids == ["a", "b,2"]
-    brought = {one.document_id: one.source["title"] for one in client.documents(["b,2", "gone", "c"])}
+    brought = {one: found["title"] for one, found in client.documents(["b,2", "gone", "c"])}
     assert brought == {"b,2": "blue shoes", "c": "a hat"}
     with pytest.raises(RefusedError, match="no template `random`"):
         client.random_ids(1, 3)
@@ -128,13 +128,23 @@ def test_solr_is_asked_and_read_as_its_documentation_has_it(
     ]
     found = client.search("red & shoes", 2)
     assert (found.ids, found.scores) == (["a", "b"], [1.5, 0.5])
-    assert [one.document_id for one in client.documents(["a", "b"])] == ["a"]
+    assert [one for one, _ in client.documents(["a", "b"])] == ["a"]
     assert client.random_ids(7, 2) == ["a", "b"]
     assert engine.requests == [
         *["/solr/shop/select?q=red+%26+shoes&defType=edismax&qf=title+text&fl=id%2Cscore&rows=2&wt=json"] * 2,
         "/solr/shop/get?ids=a&ids=b&wt=json",
         "/solr/shop/select?q=%2A%3A%2A&sort=random_7+asc&fl=id&rows=2&wt=json",
     ]
+
+
+def test_documents_that_could_not_be_read_are_not_taken_for_gone(
+    engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of("opensearch", "{index: shop}", tmp_path, engine.url, monkeypatch)
+    failed = {"_index": "shop", "_id": "b", "error": {"type": "no_shard_available_action_exception"}}
+    engine.faults = [Served(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})]
+    with pytest.raises(RefusedError, match="no whole answer for documents: a document failed"):
+        list(client.documents(["a", "b"]))
 
 
 def test_vespa_is_asked_and_read_as_its_documentation_has_it(
@@ -160,5 +170,5 @@ def test_vespa_is_asked_and_read_as_its_documentation_has_it(
     found = client.search("red", 2)
     assert (found.ids, found.scores) == (["a"], [0.7])
     assert client.search("nothing", 2).ids == []
-    assert [one.source for one in client.documents(["a", "b"])] == [{"title": "red"}]
+    assert [found for _, found in client.documents(["a", "b"])] == [{"title": "red"}]
     assert engine.requests[3:] == ["/document/v1/shop/item/docid/a", "/document/v1/shop/item/docid/b"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import typer
 
 from curation.cli.goldset import project_store
 from curation.cli.options import given_flags, refuse_unused
-from curation.cli.output import progress_bar
+from curation.cli.output import progress_bar, to_people
 
 ALWAYS = frozenset({"name", "as_json"})
 """Options of both: files and engines."""
@@ -37,17 +36,13 @@ class FromEngine(NamedTuple):
         return given[self.option] is not None
 
 
-def _to_people(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
-
-
 def ask_for_run(given: Mapping[str, Any]) -> Any:
     """The lists of an engine as a run."""
     from curation.engines.asking import EngineRunRequest, import_engine_run
 
     asked = [given[name] for name in ("engine", "name", "depth", "rate", "repeat")]
     with progress_bar() as progress:
-        return import_engine_run(project_store(), EngineRunRequest(*asked), progress, say=_to_people)
+        return import_engine_run(project_store(), EngineRunRequest(*asked), progress, say=to_people)
 
 
 def fetch_again(given: Mapping[str, Any]) -> Any:
