@@ -37,7 +37,7 @@ def coverage_effects_command(
     It does so by dispersion, alignment, the 3 × 3 grid and the clusters.
 
     Δ may explain nDCG@10 and J recall@100: r² with a permutation test. σ within the cells of the grid and
-    within clusters is shown next to σ overall and and what chance gives. All of it is for regions and for
+    within clusters is shown next to σ overall and what chance gives. All of it is for regions and for
     all clusters, and over the resolutions of the map that `goldset coverage` made last.
 
     \b

@@ -247,6 +247,8 @@ def build_pool(
         small, or the author is no lead.
     """
     names, design = checked_request(systems, depth, random_negatives, budget, sample_bands, sample_budget)
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
@@ -255,7 +257,7 @@ def build_pool(
         refuse_without_corpus(cursor, names)
     path = None if ids is None else Path(ids)
     drawn = draw_negatives_outside(store, names, random_negatives, seed, path, progress)
-    given = _read(store, author, without)
+    given = _read(store, without)
     texts = read_texts(store, given.corpus)
     engines = Systems(store, names, given.corpus, model)
     parameters: dict[str, Any] = {
@@ -357,9 +359,8 @@ def _design(bands: str | None, budget: int | None, depth: int, best: int | None)
     return design
 
 
-def _read(store: Store, author: str, without: Collection[str]) -> _PoolInputs:
+def _read(store: Store, without: Collection[str]) -> _PoolInputs:
     with store.reading() as cursor:
-        require_author(cursor, author, "lead")
         queries = [query for query in queries_to_pool(cursor) if query.query_id not in without]
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         snapshot_id = current_snapshot(cursor)

@@ -9,7 +9,7 @@ import pytest
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
 from curation.engines.stored import add_engine
-from curation.errors import InputError, RefusedError
+from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling.pool import PoolReport, build_pool
 from curation.pooling.request import PoolRequest
 from curation.sampling.tags.find_tags import find_tags
@@ -105,3 +105,13 @@ def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) ->
 def test_an_unknown_engine_is_refused_before_anything_is_done(project: Store) -> None:
     with project.reading() as cursor, pytest.raises(Exception, match="no engine 'store'"):
         STEPS["pool"].check(cursor, PoolRequest(systems=("engine:store",)))
+
+
+def test_who_is_no_lead_changes_neither_the_stemmer_nor_the_corpus(
+    project: Store, engine: SearchServer
+) -> None:
+    settings = rows_of(project, "SELECT * FROM settings ORDER BY ALL")
+    with pytest.raises(CurationError, match="nobody"):
+        pool(project, stemmer="german", author="nobody")
+    assert rows_of(project, "SELECT * FROM settings ORDER BY ALL") == settings
+    assert engine.requests == []

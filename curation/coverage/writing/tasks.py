@@ -113,8 +113,8 @@ def read_state(cursor: Cursor) -> CoverageState:
 def state_fingerprint(cursor: Cursor) -> str:
     """A short text that changes whenever the state could: what changes a project is in its audit trail."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
-    matched = cursor.execute("SELECT count(*) FROM coverage_texts").fetchall()
-    return digest(str(events), str(matched))
+    sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
+    return digest(str(events), str(cursor.execute(sql).fetchall()))
 
 
 GAP, UNANSWERABLE = "gap", "unanswerable"

@@ -23,6 +23,7 @@ NO_GRADE_BEFORE, NO_GRADE_NOW = "no grade before: disputed or unjudgeable", "no 
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
 RETIRED = "its query was retired, or its document left the corpus, since"
+SEALED = "a release seals it: a round of guesses would read its grade"
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Why a pair has no new grade, though it is still one of the set."""
 
@@ -143,8 +144,12 @@ def _of_plan(
     )
 
 
-def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
+def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> Regraded:
     """The pairs that two rounds judged, each by the majority of its own votes.
+
+    Parameters
+    ----------
+    closed: queries whose pairs are counted as left out, and nowhere else.
 
     Raises
     ------
@@ -155,6 +160,8 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
     kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
     lines = guide_lines(cursor)
     found, left_out = [], Counter[str]()
+    sealed = [key for key in before.keys() & after.keys() if key[0] in closed]
+    before = {key: old for key, old in before.items() if key[0] not in closed}
     both = sorted(before.keys() & after.keys())
     for key in both:
         old, new = before[key], after[key]
@@ -167,6 +174,7 @@ def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
             found.append(
                 RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new, lines))
             )
+    left_out |= {SEALED: len(sealed)} if sealed else {}
     votes = tuple(_new_votes(cursor, second, ids[1], before))
     return Regraded(tuple(found), (), len(both), len(both), dict(left_out), votes)
 

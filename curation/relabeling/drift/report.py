@@ -99,7 +99,7 @@ def drift_report(store: Store, plan: str | None = None) -> DriftReport:
 
 
 def campaign_report(store: Store, first: str, second: str, orders: Sequence[OrderChange] = ()) -> DriftReport:
-    """The report of one round as a re-labeling of another.
+    """The report of one round as a re-labeling of another; without pairs that a release seals.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def campaign_report(store: Store, first: str, second: str, orders: Sequence[Orde
     """
     with store.reading() as cursor:
         sealed = sealed_queries(cursor)
-        found = read_campaigns(cursor, first, second)
+        found = read_campaigns(cursor, first, second, sealed)
         scale = current_guide(cursor).values
         again = read_passes(cursor, *(find_round(cursor, name).round_id for name in (second, first)))
     return _report(f"{first} → {second}", None, found, scale, 0, orders, sealed, again)

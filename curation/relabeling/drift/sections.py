@@ -85,7 +85,7 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
             "Left out",
             "",
             (),
-            (Table("Pairs without both grades", ("reason", "pairs"), tuple(report.left_out.items())),),
+            (Table("Pairs that are not compared", ("reason", "pairs"), tuple(report.left_out.items())),),
         ),
     ]
     return [one for one in found if any(table.rows for table in one.tables)]

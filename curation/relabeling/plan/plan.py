@@ -213,7 +213,7 @@ class RelabelingPlan:
     left_out: reason → number.
     moved: queries whose share of the searches is another one than at sampling.
     guide: what a change of the guide made stale.
-    expected: what the random part should find.
+    expected: what the random part should find; None where it is empty.
     """
 
     plan_id: str
@@ -242,7 +242,7 @@ class RelabelingPlan:
     left_out: dict[str, int]
     moved: tuple[str, ...]
     guide: GuideWork
-    expected: ExpectedPrecision
+    expected: ExpectedPrecision | None
 
 
 @dataclass(frozen=True)
@@ -420,7 +420,7 @@ def _described(
         left_out=choice.left_out,
         moved=tuple(q for q in queries if state.traffic.of(q, state.queries[q].normalised).change),
         guide=choice.guide,
-        expected=chosen.spread.expected(fraction, len(drawn)),
+        expected=chosen.spread.expected(fraction, len(drawn)) if drawn else None,
     )
 
 

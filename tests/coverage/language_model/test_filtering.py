@@ -11,6 +11,7 @@ from curation.coverage.coverage_map import map_in_force, read_map, read_texts
 from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.filtering import PROMPT, read_kept
 from curation.coverage.report import BY_RULE
+from curation.coverage.writing.tasks import state_fingerprint
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import fill
@@ -76,6 +77,11 @@ def test_queries_without_an_answer_follow_the_rule_and_are_counted(
     assert model.sent == 1
     assert done["left_out"][BY_RULE] == 2
     assert done["regions"]["queries"] == 2
+    with project.reading() as cursor:
+        before = state_fingerprint(cursor)
+    invoke(command(project, *LLM, "--send", "--json"))
+    with project.reading() as cursor:
+        assert state_fingerprint(cursor) != before, "a page shows what the model has said since"
 
 
 @pytest.mark.parametrize("answer", ["none", '{"kept": "tea"}', '{"kept": [1]}', '{"entities": []}'])

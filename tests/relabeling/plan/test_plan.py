@@ -35,7 +35,7 @@ from curation.sampling.sample import draw_sample
 from curation.settling.consensus import PairConsensus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
-from curation.text import digest
+from curation.text import digest, plain
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
 from tests.support.relabeled import (
@@ -213,6 +213,7 @@ def test_a_plan_is_made_for_a_wanted_interval_and_the_next_one_knows_how_labels_
         make_plan(store, 0.2, 7, TODAY, half_width=0.05)
     assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(0,)]
     plan = make_plan(store, 0.2, 7, TODAY, half_width=0.11)
+    assert plan.expected is not None
     assert plan.expected.pairs == plan.parts[RANDOM] > 30
     assert rows_of(store, "SELECT parameters->>'half_width' FROM relabeling_plans") == [("0.11",)]
     open_plan(store, QuarterRequest(PEOPLE, plan.plan_id, duplicates=0))
@@ -223,6 +224,13 @@ def test_a_plan_is_made_for_a_wanted_interval_and_the_next_one_knows_how_labels_
     assert known.known == plan.parts[RANDOM]
     assert known.correlation == 1
     assert known.share == pytest.approx(0.5, abs=0.2)
+
+
+def test_a_plan_too_small_for_a_random_part_says_nothing_of_one(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path, queries=5, documents=2)
+    plan = make_plan(store, 0.2, 7, TODAY, dry_run=True)
+    assert (plan.pairs, plan.inclusion_probability, plan.expected) == (2, 0.0, None)
+    assert not any("interval of wrong labels" in one for one in plan_sentences(plain(plan)))
 
 
 def test_gone_documents_are_left_out_and_counted() -> None:
