@@ -97,16 +97,9 @@ class EngineClient:
     InputError: the address is missing, or one of the values cannot be used; neither is repeated.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        rate: float = RATE,
-        patience: Patience = PATIENCE,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        given = os.environ if environment is None else environment
+    def __init__(self, engine: Engine, rate: float = RATE, patience: Patience = PATIENCE) -> None:
         self.url_name, key_name = (f"GOLDSET_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY"))
-        url, key = (given.get(name, "").strip() for name in (self.url_name, key_name))
+        url, key = (os.environ.get(name, "").strip() for name in (self.url_name, key_name))
         example = "https://search.example.org"
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
         if url:

@@ -35,14 +35,12 @@ MISSING = object()
 """What is at a path that a value lacks."""
 _PLACE = re.compile(r"\{(\w+)\}")
 _OFFERED = {
-    "search": {"query", "depth"},
-    "documents": {"ids", "id"},
-    "random": {"seed", "depth"},
-    "key": {"key"},
+    "search": ("query", "depth"),
+    "documents": ("ids", "id"),
+    "random": ("seed", "depth"),
+    "key": ("key",),
 }
-"""What the program fills in, by section."""
-_NEEDED = {"search": {"query"}, "documents": {"ids", "id"}, "random": {"seed"}, "key": {"key"}}
-"""Of these a section needs one."""
+"""What the program fills in, by section: the first is needed, of documents either."""
 _SHOWN = 12
 
 
@@ -158,7 +156,10 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
         raise InputError(f"is not YAML: {' '.join(str(error).split())}", path=path) from None
     if given is not None and not isinstance(given, dict):
         raise InputError("is no mapping; expected names such as values, search and fields", path=path)
-    merged = _merged(_shipped(kind), given or {})
+    shipped = (
+        "" if kind == "http" else files(__package__).joinpath("kinds", f"{kind}.yaml").read_text("utf-8")
+    )
+    merged = _merged(yaml.safe_load(shipped) or {}, given or {})
     try:
         found = EngineTemplate.model_validate(merged)
     except ValidationError as error:
@@ -170,14 +171,6 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
 
 
 _WAY_OUT = "docs/engines.md has an example of each kind."
-
-
-def _shipped(kind: str) -> dict[str, Any]:
-    if kind == "http":
-        return {}
-    text = files("curation.engines").joinpath("kinds", f"{kind}.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
 
 
 def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,13 +186,12 @@ def _wrong_places(template: EngineTemplate) -> list[str]:
         part = getattr(template, section)
         if part is None:
             continue
-        names = set(
-            _PLACE.findall(json.dumps([part.model_dump(include={"path", "params", "body", "value"})]))
-        )
-        unknown = sorted(names - offered - template.values.keys())
+        texts = json.dumps([part.model_dump(include={"path", "params", "body", "value"})])
+        names = set(_PLACE.findall(texts))
+        unknown = sorted(names - {*offered} - template.values.keys())
         found += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
-        if not names & _NEEDED[section]:
-            found.append(f"{section}: no place has {' or '.join(f'{{{one}}}' for one in sorted(offered))}")
+        if not names.intersection(offered if section == "documents" else offered[:1]):
+            found.append(f"{section}: no place has {{{offered[0]}}}")
     return found
 
 

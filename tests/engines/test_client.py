@@ -198,7 +198,7 @@ def test_an_engine_is_stored_without_address_and_key_and_replaced_by_another_tem
         ("http", "- a", "is no mapping"),
         ("http", "", "search: field required"),
         ("solr", "", "{collection} has no value; give it under `values`"),
-        ("http", TEMPLATE.replace("{query}", "x"), "search: no place has {depth} or {query}"),
+        ("http", TEMPLATE.replace("{query}", "x"), "search: no place has {query}"),
         ("http", TEMPLATE + "extra: 1\n", "extra: extra inputs are not permitted"),
         ("http", TEMPLATE.replace("path: /api/search", "path: api"), "search.path: string should match"),
         ("http", TEMPLATE + 'headers: {"a: b": c}\n', "headers.a: b.[key]"),
