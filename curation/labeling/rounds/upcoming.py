@@ -150,11 +150,17 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) 
     return [QueueItem._make(row) for row in rows]
 
 
-def number_of_events(cursor: Cursor, annotator: str) -> int:
-    """How many events an annotator has; their places in the order of writing are 1, 2, …"""
-    sql = "SELECT count(*) FROM judgment_events WHERE author = ?"
-    ((number,),) = cursor.execute(sql, [annotator]).fetchall()
-    return int(number)
+def item_states(
+    cursor: Cursor, rounds: Mapping[str, OpenRound], annotator: str | None = None
+) -> dict[str, int]:
+    """By annotator, of all or of one: a number that stays as long as `read_items` lists the same showings."""
+    found = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
+    return dict(found)
+
+
+def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
+    """By author, of all or of one, how many events there are; the places of an author's are 1, 2, …"""
+    return dict(cursor.execute(_NUMBERS_OF_EVENTS, {"who": annotator}).fetchall())
 
 
 def upcoming_work(
@@ -249,6 +255,18 @@ JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::T
 LEFT JOIN states s USING (presentation_id)
 WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
 ORDER BY r.place, p.position
+"""
+
+_ITEM_STATES = """
+SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
+FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
+  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+GROUP BY p.annotator
+"""
+
+_NUMBERS_OF_EVENTS = """
+SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
 """
 
 

@@ -6,11 +6,12 @@ Only the excerpt leaves the server. It does not say which system found the part,
 
 The session cache: an annotator's items, kept in memory from one request to the next.
 
-A cache is read whole and is valid for one version of the project's data (`Store.data_version`). Whatever
-another process writes, and whatever else this process does to a round, makes it read again. Only what
-annotators do themselves leaves the version as it is: it is written to the database first and then to the
-cache. So a cache never holds an answer that was not stored. It is not the last word either: two keys of the
-database refuse what was written already, and then the database is asked.
+A cache is valid for one version of the project's data (`Store.data_version`). Whatever another process
+writes, and whatever else this process does to a round, makes a new version. The state of what the caches hold
+is then read once for all of them, and an annotator's items and texts are read again only where theirs has
+changed. What annotators do themselves leaves the version as it is: it is written to the database first and
+then to the cache. So a cache never holds an answer that was not stored. It is not the last word either: two
+keys of the database refuse what was written already, and then the database is asked.
 
 A cache serves one request at a time. The least recently used ones are dropped first.
 
@@ -35,7 +36,8 @@ from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.labeling.rounds.upcoming import (
     OpenRound,
     QueueItem,
-    number_of_events,
+    item_states,
+    numbers_of_events,
     read_items,
     read_open_rounds,
 )
@@ -231,6 +233,19 @@ FROM queries JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
 """
 
 
+def texts_state(cursor: Cursor) -> tuple[object, ...]:
+    """Equal as long as the queries, and the parts of documents that pools have matched, are the same."""
+    return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
+
+
+# Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of
+# theirs: were it not hashed again, one need that is given to two queries would leave no trace.
+_TEXTS_STATE = """
+SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need))) FROM queries),
+       (SELECT count(*) FROM pools), (SELECT count(*) FROM candidate_sources)
+"""
+
+
 MOST_ITEMS = 200_000
 """Items in all caches of a project together, some 500 bytes each; a single cache may hold more."""
 
@@ -254,24 +269,37 @@ class SessionCache:
         self.rounds: dict[str, OpenRound] = {}
         self.guides: dict[str, Guide] = {}
         self._items: dict[str, QueueItem] = {}
+        self._items_state: int | None = None
         self._recent = Recent([], [])
         self._written = 0
         self._practice: list[PracticeStatus] | None = None
         self._texts: dict[str, Text] = {}
+        self._texts_state: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
-        """Bring the cache to the version of the data that the cursor sees."""
+        """Bring the cache to the version of the data that the cursor sees; only what has changed is read."""
         if self._data_version == data_version:
             return
-        self.forget()
         require_author(cursor, self.annotator, *JUDGING)  # they may have lost the right while signed in
-        self.rounds, self.guides = self._shared.rounds(cursor, data_version)
+        shared = self._shared.read(cursor, data_version)
+        self.rounds, self.guides = shared.rounds, shared.guides
+        self._practice = None
+        if self._texts_state != shared.texts:
+            self._texts = {}
+        state, written = shared.items.get(self.annotator), shared.written.get(self.annotator, 0)
+        if self._data_version < 0 or (self._items_state, self._written) != (state, written):
+            self._read_items(cursor)
+        self._data_version = data_version
+
+    def _read_items(self, cursor: Cursor) -> None:
+        """Read the items, and their state by the same cursor: another one may see a newer state."""
+        self._items = {}
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
             self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
+        self._items_state = item_states(cursor, self.rounds, self.annotator).get(self.annotator)
         self._recent = recent(cursor, self.annotator)
-        self._written = number_of_events(cursor, self.annotator)
-        self._data_version = data_version
+        self._written = numbers_of_events(cursor, self.annotator).get(self.annotator, 0)
 
     def item(self, presentation_id: str) -> QueueItem | None:
         """One of the annotator's items in rounds that are not closed."""
@@ -292,6 +320,9 @@ class SessionCache:
         missing = [item for item in needed if item.presentation_id not in self._texts]
         found = dict(self._texts)
         if missing:
+            state = texts_state(cursor)
+            if state != self._texts_state:
+                self._texts_state, found, missing = state, {}, list(needed)
             early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in found]
             found.update(read_texts(cursor, missing, early))
             self._texts = short_texts(found, {item.presentation_id for item in upcoming[:READ_AHEAD]})
@@ -326,6 +357,30 @@ class SessionCache:
         return len(self._items)
 
 
+class _SharedState(NamedTuple):
+    """What the session caches of a project share, and the state of what each of them holds.
+
+    Attributes
+    ----------
+    rounds, guides: the rounds that are not closed, and by hash all guides that they ever had.
+    items, written: by annotator, the state of the items and the number of events, which are never changed.
+    """
+
+    rounds: dict[str, OpenRound]
+    guides: dict[str, Guide]
+    items: dict[str, int]
+    written: dict[str, int]
+    texts: object
+
+    @classmethod
+    def of(cls, cursor: Cursor) -> _SharedState:
+        rounds = read_open_rounds(cursor)
+        hashes = {had for one in rounds.values() for had in (one.guide_hash, *one.guides)}
+        guides = {had: guide_by_hash(cursor, had) for had in sorted(hashes)}
+        states = item_states(cursor, rounds), numbers_of_events(cursor), texts_state(cursor)
+        return cls(rounds, guides, *states)
+
+
 class _ProjectCaches:
     """The session caches of one project, and what they share."""
 
@@ -333,7 +388,7 @@ class _ProjectCaches:
         self._lock = threading.Lock()
         self._caches: OrderedDict[str, SessionCache] = OrderedDict()
         self._data_version = -1
-        self._rounds: tuple[dict[str, OpenRound], dict[str, Guide]] = ({}, {})
+        self._read: _SharedState | None = None
 
     @contextmanager
     def cache(self, annotator: str) -> Iterator[SessionCache]:
@@ -349,15 +404,12 @@ class _ProjectCaches:
                 cache.users -= 1
                 self._make_room()
 
-    def rounds(self, cursor: Cursor, data_version: int) -> tuple[dict[str, OpenRound], dict[str, Guide]]:
-        """The rounds that are not closed, and by hash all guides that they ever had."""
+    def read(self, cursor: Cursor, data_version: int) -> _SharedState:
+        """What is shared, read once for each version of the data."""
         with self._lock:
-            if self._data_version != data_version:
-                rounds = read_open_rounds(cursor)
-                hashes = {had for one in rounds.values() for had in (one.guide_hash, *one.guides)}
-                self._rounds = rounds, {had: guide_by_hash(cursor, had) for had in sorted(hashes)}
-                self._data_version = data_version
-            return self._rounds
+            if self._read is None or self._data_version != data_version:
+                self._read, self._data_version = _SharedState.of(cursor), data_version
+            return self._read
 
     def _make_room(self) -> None:
         held = sum(map(len, self._caches.values()))

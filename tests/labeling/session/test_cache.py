@@ -149,6 +149,34 @@ def test_a_guide_that_another_process_put_in_force_is_on_the_next_answer(opened:
     assert rows_of(opened, "SELECT guide_hash FROM judgment_events") == [("newer",)]
 
 
+def test_a_write_is_read_again_by_those_whom_it_touches_and_seen_at_once(opened: Store) -> None:
+    def held(who: str) -> tuple[object, object]:
+        next_showings(opened, who, 1)
+        with session_cache(opened, who) as cache:
+            return cache._items, cache._texts
+
+    before = {who: held(who) for who in ("ada", "grace")}
+    for kept in ("ada", "grace"):
+        assert all(now is then for now, then in zip(held(kept), before[kept], strict=True))
+    elsewhere(opened, "INSERT INTO settings VALUES ('of_nobody', 'here')")
+    for kept in ("ada", "grace"):
+        assert all(now is then for now, then in zip(held(kept), before[kept], strict=True))
+
+    moved = f"INSERT INTO withdrawals VALUES ('{first_id(opened)}', 'reassign', 'ada', now()::TIMESTAMP)"
+    elsewhere(opened, moved)
+    assert held("grace")[0] is before["grace"][0]
+    assert held("ada")[0] is not before["ada"][0]
+    open_round(opened, "again", ["ada"], overlap=1, duplicates=0, again=True)
+    assert held("grace")[0] is before["grace"][0]
+    assert next_showings(opened, "ada").total == 11 + 12
+
+    elsewhere(opened, "UPDATE queries SET information_need = 'a new need'")
+    assert held("grace")[0] is before["grace"][0]
+    assert {one.information_need for one in next_showings(opened, "grace").showings} == {"a new need"}
+    assert as_the_file_says(opened, "ada")
+    assert as_the_file_says(opened, "grace")
+
+
 def test_an_answer_that_another_process_wrote_is_not_written_over(opened: Store) -> None:
     item = first_id(opened)
     elsewhere(
