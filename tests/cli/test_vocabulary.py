@@ -111,8 +111,8 @@ ALONE = set(
     --name --new-release --new-round --no-candidates --no-tag
     --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
     --pair-field --pairs
-    --parallel --pass-mark --password-stdin --per-query --personal-data --pick --pilot --pool
-    --pool-sample --query
+    --parallel --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
+    --pool-sample --print-sql --query
     --query-text-field --question --quota --random-negatives --reason-field --refresh --region
     --rehearse --repair --repeat --repeat-minutes --replace --resolution --rule --same-annotators
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled

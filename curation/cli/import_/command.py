@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from curation.cli.goldset import Json
-from curation.cli.import_.engines import FromEngine
+from curation.cli.import_.engines import WithoutFile
 from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
 from curation.cli.output import emit, progress_bar, say, table
 from curation.files.fields import FileField
@@ -28,9 +28,9 @@ SHOWN = 3
 
 
 def import_command(
-    kind: str, reads: str, formats: Iterable[str] = FORMATS, engine: FromEngine | None = None
+    kind: str, reads: str, formats: Iterable[str] = FORMATS, without: WithoutFile | None = None
 ) -> Callable[[Callable[..., Options]], Callable[..., None]]:
-    """A decorator that makes the command. `reads` says which files it takes, `engine` what else."""
+    """A decorator that makes the command. `reads` says which files it takes, `without` what else."""
     fields = FILE_KINDS[kind].fields
 
     def decorate(options_of: Callable[..., Options]) -> Callable[..., None]:
@@ -38,8 +38,8 @@ def import_command(
 
         def command(**given: Any) -> None:
             context = given.pop("context", None)
-            if engine is not None and engine.is_asked(context, given):
-                asked = engine.work(given)
+            if without is not None and without.is_asked(context, given):
+                asked = without.work(given)
                 emit(given["as_json"], asked, lambda: say(*asked.sentences))
                 return
             from curation.imports.importing import import_file
@@ -58,8 +58,8 @@ def import_command(
         command.__name__, command.__doc__ = options_of.__name__, options_of.__doc__
         context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
         parameters = [
-            *([context] if engine else ()),
-            _path(reads, engine),
+            *([context] if without else ()),
+            _path(reads, without),
             *map(_option, fields),
             *own.values(),
             *_reading(formats),
@@ -79,11 +79,11 @@ def _parameter(field: FileField) -> str:
     return f"{field.name}_field"
 
 
-def _path(reads: str, engine: FromEngine | None) -> inspect.Parameter:
-    if engine is None:
+def _path(reads: str, without: WithoutFile | None) -> inspect.Parameter:
+    if without is None:
         annotation = Annotated[Path, typer.Argument(help=reads)]
         return inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-    reads = f"{reads} None with --{engine.option}."
+    reads = f"{reads} {without.path} with {without.flag}."
     return _optional("path", Annotated[Path | None, typer.Argument(help=reads, show_default=False)], None)
 
 

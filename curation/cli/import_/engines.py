@@ -1,4 +1,4 @@
-"""What `goldset import` takes from an engine in the place of a file."""
+"""What `goldset import` does without a file: it asks an engine, or prints what a warehouse is to do."""
 
 from __future__ import annotations
 
@@ -13,26 +13,43 @@ from curation.cli.output import progress_bar, to_people
 
 ALWAYS = frozenset({"name", "as_json"})
 """Options of both: files and engines."""
+CLEANING = ("max_words", "max_characters", "repeat_minutes", "bot_per_minute", "bot_per_day")
+"""Options of the rules by which rows of a log are left out, in the order of `CleaningRules`."""
 
 
-class FromEngine(NamedTuple):
-    """How an import asks an engine: the option that names it, those that only go with it, and the work."""
+class WithoutFile(NamedTuple):
+    """What an import does without a file: the option that asks for it, and the work.
+
+    Attributes
+    ----------
+    others: parameters that only go with it; `both` go with a file, too.
+    named: what the option names, with its article; `does` is what comes of it, and `path` what the path is.
+    """
 
     option: str
     others: frozenset[str]
     work: Callable[[Mapping[str, Any]], Any]
+    both: frozenset[str] = frozenset()
+    named: str = "an engine"
+    does: str = "asks an engine"
+    path: str = "None"
+
+    @property
+    def flag(self) -> str:
+        """The option on the command line."""
+        return f"--{self.option.replace('_', '-')}"
 
     def is_asked(self, context: typer.Context, given: Mapping[str, Any]) -> bool:
-        """Whether an engine is named in the place of a file; refuses options of the other, and neither."""
-        flags = given_flags(context).keys() - ALWAYS
+        """Whether it is asked for in the place of a file; refuses options of the other, and neither."""
+        flags = given_flags(context).keys() - ALWAYS - self.both
         mine = self.others | {self.option}
         if given[self.option] is None:
             if flags & self.others:
-                refuse_unused(context, f"no engine is named with --{self.option}", *self.others)
+                refuse_unused(context, f"no {self.named.split()[1]} is named with {self.flag}", *self.others)
             if given["path"] is None:
-                raise typer.BadParameter(f"name a file, or an engine with --{self.option}")
+                raise typer.BadParameter(f"name a file, or {self.named} with {self.flag}")
         elif flags - mine:
-            refuse_unused(context, f"--{self.option} asks an engine, and reads no file", *(flags - mine))
+            refuse_unused(context, f"{self.flag} {self.does}, and reads no file", *(flags - mine))
         return given[self.option] is not None
 
 
@@ -51,3 +68,16 @@ def fetch_again(given: Mapping[str, Any]) -> Any:
 
     with progress_bar() as progress:
         return refresh(project_store(), given["refresh"], given["rate"], progress)
+
+
+def print_statement(given: Mapping[str, Any]) -> Any:
+    """The statement that counts a log in a warehouse."""
+    from curation.files.fields import TrafficFields, file_fields
+    from curation.sources.traffic.cleaning import CleaningRules
+    from curation.sources.traffic.warehouse import log_statement
+
+    columns = {field.name: given[f"{field.name}_field"] for field in file_fields(TrafficFields)}
+    fields = TrafficFields(**{name: column for name, column in columns.items() if column})
+    rules = CleaningRules(*(given[name] for name in CLEANING))
+    table = "log" if given["path"] is None else str(given["path"])
+    return log_statement(given["print_sql"], table, fields, rules, given["per"])

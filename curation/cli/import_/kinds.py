@@ -7,14 +7,24 @@ from typing import Annotated
 import typer
 
 from curation.cli.import_.command import Options, import_command
-from curation.cli.import_.engines import FromEngine, ask_for_run, fetch_again
+from curation.cli.import_.engines import CLEANING, WithoutFile, ask_for_run, fetch_again, print_statement
 from curation.cli.import_.options import DateOrder
 from curation.engines import RATE
+from curation.files.fields import TrafficFields, file_fields
 from curation.files.run_files import FORMATS as RUN_FORMATS
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
-ASKED = FromEngine("engine", frozenset({"depth", "rate", "repeat"}), ask_for_run)
-FETCHED = FromEngine("refresh", frozenset({"rate"}), fetch_again)
+ASKED = WithoutFile("engine", frozenset({"depth", "rate", "repeat"}), ask_for_run)
+FETCHED = WithoutFile("refresh", frozenset({"rate"}), fetch_again)
+PRINTED = WithoutFile(
+    "print_sql",
+    frozenset({"per"}),
+    print_statement,
+    frozenset({"path", *CLEANING, *(f"{field.name}_field" for field in file_fields(TrafficFields))}),
+    "a dialect",
+    "prints a statement",
+    "The table's name",
+)
 Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
 SkipUnknown = Annotated[
     bool,
@@ -25,7 +35,7 @@ SkipUnknown = Annotated[
 ]
 
 
-@import_command("corpus", f"{RECORDS}, or a BEIR folder.", engine=FETCHED)
+@import_command("corpus", f"{RECORDS}, or a BEIR folder.", without=FETCHED)
 def import_corpus_command(
     add: Annotated[
         bool,
@@ -69,7 +79,7 @@ def import_corpus_command(
     return {"add": add, "titles_only": titles_only, "markup": markup}
 
 
-@import_command("traffic", f"A log of queries: {RECORDS}, or UBI.")
+@import_command("traffic", f"A log of queries: {RECORDS}, or UBI.", without=PRINTED)
 def import_traffic_command(
     date_order: DateOrder = None,
     max_words: Annotated[int, typer.Option(help="Leave out queries of more words; 0: off.")] = 32,
@@ -100,6 +110,16 @@ def import_traffic_command(
     known_rows: Annotated[
         bool, typer.Option("--known-rows", help="Take rows that an earlier log has, too.")
     ] = False,
+    print_sql: Annotated[
+        str | None,
+        typer.Option(
+            help="Print the statement that counts a log in a warehouse. One of spark, bigquery, snowflake, "
+            "trino, clickhouse, postgres, duckdb."
+        ),
+    ] = None,
+    per: Annotated[
+        str, typer.Option(help="Day or session: what --print-sql counts by. The second keeps sessions apart.")
+    ] = "day",
 ) -> Options:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
 
@@ -111,6 +131,10 @@ def import_traffic_command(
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, and with
     --date-order numeric dates such as 03/04/2026. A time that cannot be read is unknown, never guessed.
 
+    With --print-sql nothing is imported. The statement that is printed counts a table's log by text, segment
+    and day, without turned pages and robots; its result imports as the log would. Fields are the table's
+    columns, the time a timestamp in UTC.
+
     \b
     Examples:
       goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
@@ -119,6 +143,7 @@ def import_traffic_command(
       goldset import traffic us-shop.csv --time-field asked_on --date-order mdy
       goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
+      goldset import traffic shop.searches --print-sql bigquery --time-field at --session-field who
     """
     rules: Options = {"words": max_words, "characters": max_characters, "repeat_minutes": repeat_minutes}
     bots = {"queries_a_minute": bot_per_minute, "queries_a_day": bot_per_day}
