@@ -237,7 +237,9 @@ def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
         "normalised": log.texts.column(keep, pa.array(texts.normalised, pa.string())),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
         "segment": log.segments.column(keep, segments.texts),
-        "session": log.sessions.column(keep, _keyed(log.sessions, key)),
+        "session": log.sessions.column(
+            keep, pa.array(keyed(log.sessions, key), pa.string(), size=len(log.sessions.texts))
+        ),
         "count": pa.array(log.counts[keep]),
     }
     if len(log.metadata.texts):
@@ -251,10 +253,6 @@ def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
     )
     empty = Counter({"empty query": log.empty} if log.empty else {})
     return _Clean(table, personal, dict(empty + Counter(left_out)))
-
-
-def _keyed(sessions: Terms, key: str) -> pa.StringArray:
-    return pa.array((keyed(name, key) for name in sessions), pa.string(), size=len(sessions.texts))
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:

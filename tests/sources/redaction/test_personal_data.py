@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.sources.redaction.personal_data import RULES, looks_random, redact
+from curation.sources.redaction.personal_data import _WORTH_A_LOOK, RULES, is_plain, looks_random, redact
 from curation.text import normalise_query
 from tests.support import examples
 
@@ -152,6 +152,14 @@ def test_nothing_that_a_rule_finds_is_left_and_a_second_time_changes_nothing(tex
     assert redact(once) == (once, Counter())
     assert not any(list(rule.spans(once)) for rule in RULES)
     assert not redact(normalise_query(once)).kinds
+
+
+@given(st.lists(PIECES, max_size=3).map("".join) | st.text("0123456789abcdefx-.:@()[ \t_/", max_size=40))
+@settings(max_examples=examples(600))
+def test_no_pattern_matches_a_text_that_its_bytes_show_to_be_plain(text):
+    if text.isascii() and is_plain(text):
+        assert not any(list(rule.spans(form)) for form in (text, " ".join(text.split())) for rule in RULES)
+        assert not _WORTH_A_LOOK.search(text)
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=40, max_size=64))

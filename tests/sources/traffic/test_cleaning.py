@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from itertools import pairwise
 
 import numpy as np
@@ -181,9 +182,15 @@ def test_a_session_is_the_same_through_all_logs_of_a_project_and_of_no_other(sto
     with store.reading() as cursor:
         stored = dict(cursor.execute("SELECT normalised, session FROM traffic").fetchall())
         key = get_setting(cursor, "session_key")
-    assert stored["a"] == stored["c"] == keyed("joe", key) != stored["b"]
+    assert stored["a"] == stored["c"] == next(keyed(["joe"], key)) != stored["b"]
     assert len(stored["a"]) == 16
-    assert keyed("joe", "00" * 32) != stored["a"]
+    assert next(keyed(["joe"], "00" * 32)) != stored["a"]
+
+
+@given(st.lists(st.text()), st.binary(min_size=32, max_size=32))
+def test_a_session_is_kept_as_its_hmac(names, key):
+    digests = [hmac.digest(key, name.encode("utf-8", "surrogatepass"), "sha256").hex() for name in names]
+    assert list(keyed(names, key.hex())) == [digest[:16] for digest in digests]
 
 
 def test_a_log_without_sessions_makes_no_key(store, write):

@@ -30,7 +30,7 @@ def _rows(store, columns="line, text, normalised, time, segment, session, count"
 
 def _stored(store, session):
     with store.reading() as cursor:
-        return keyed(session, get_setting(cursor, "session_key"))
+        return next(keyed([session], get_setting(cursor, "session_key")))
 
 
 def test_every_field_is_kept_and_texts_are_normalised(store, write):
