@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.pooling.systems import SystemFound, SystemHits
+from curation.retrieval.retriever import ids_of
 from curation.similarity.identical import Identical, StandIns
 from curation.store import Query
 from curation.text import digest
@@ -162,7 +163,7 @@ def draw_negatives(
     proposals, left_out = [], Counter[str]()
     for place, query in enumerate(queries):
         for reach in _reaches(depth):
-            near = {hit.document_id for system in found for hit in system.hits[place][:reach]}
+            near = {one for system in found for one in ids_of(system.hits[place][:reach])}
             drawn = order.draw(number, query.query_id, identical.all_ids(near))
             if len(drawn) == number:
                 break
@@ -210,19 +211,20 @@ class RandomOrder:
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
         self._ids = document_ids
-        self._row = {document_id: row for row, document_id in enumerate(document_ids)}
         self._hashes = np.array([_number(document_id) for document_id in document_ids], np.uint64)
         self._seed = seed
 
     def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
         """The first `number` documents of the query's order that are not excluded, or all there are."""
         keys = _mixed(self._hashes ^ np.uint64(_number(self._seed, query_id)))
-        allowed = np.ones(len(keys), bool)
-        allowed[[self._row[document_id] for document_id in excluded if document_id in self._row]] = False
-        rows = np.flatnonzero(allowed)
-        if len(rows) > number:
-            rows = rows[np.argpartition(keys[rows], number)[:number]]
-        return [self._ids[row] for row in rows[np.argsort(keys[rows])]]
+        part = number + 16  # of the order, about: so many are looked at, and four times as many at a time
+        while True:
+            rows = np.flatnonzero(keys <= np.uint64((2**64 - 1) * min(part, len(keys)) // max(len(keys), 1)))
+            ids = (self._ids[row] for row in rows[np.argsort(keys[rows])].tolist())
+            drawn = list(islice((one for one in ids if one not in excluded), number))
+            if len(drawn) == number or part >= len(keys):
+                return drawn
+            part *= 4
 
 
 class GivenOrder(NamedTuple):

@@ -71,6 +71,15 @@ class Hits(Sequence[Hit]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def document_ids(self) -> list[str]:
+        return [self._ids[row] for row in self.rows.tolist()]
+
+
+def ids_of(hits: Sequence[Hit]) -> list[str]:
+    """The documents of hits, best first; of arrays no `Hit` is made."""
+    return hits.document_ids if isinstance(hits, Hits) else [hit.document_id for hit in hits]
+
 
 class Retriever(Protocol):
     """One system, ready to search one corpus.

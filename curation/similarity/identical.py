@@ -26,7 +26,8 @@ class Identical:
 
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
         """All ids of the documents' texts."""
-        return {other for document_id in document_ids for other in self._of(document_id)}
+        found = set(document_ids)
+        return found.union(*(self._ids[document_id] for document_id in found & self._ids.keys()))
 
     def _of(self, document_id: str) -> Sequence[str]:
         return self._ids.get(document_id, (document_id,))
