@@ -24,7 +24,7 @@ from app.front.connections import BoundedConnection
 from app.front.front import Front
 from app.front.guard import Guard, UploadLimits
 from app.front.index import IndexTemplate
-from app.monitoring import health
+from app.monitoring import health, metrics
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
@@ -64,6 +64,7 @@ def routes() -> list[Route]:
         *downloads.ROUTES,
         *manual.ROUTES,
         health.ROUTE,
+        metrics.ROUTE,
     ]
 
 

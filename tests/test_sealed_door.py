@@ -25,6 +25,7 @@ from starlette.testclient import TestClient
 
 from app import context
 from app.front.guard import Guard
+from app.monitoring import metrics
 from app.navigation import all_pages
 from app.serve import routes
 from app.signin import current_user
@@ -242,6 +243,7 @@ GETS = {
     "/api/decisions/recent": "/api/decisions/recent",
     "/exports/{job_id}/{folder}": "/exports/none/none",
     "/health": "/health",
+    "/metrics": "/metrics",
 }
 POSTS: dict[str, dict[str, Any]] = {
     "/api/judgments": {"submissions": [], "holding": [], "limit": 20, "explain": ["{practised}"]},
@@ -469,7 +471,8 @@ def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         cached.cache_clear()
     claims._projects.clear()
     application = Starlette(routes=routes(), middleware=[Middleware(Guard)])
-    headers = {"Origin": "http://testserver"}
+    monkeypatch.setenv(metrics.TOKEN, "the monitor's")
+    headers = {"Origin": "http://testserver", "Authorization": "Bearer the monitor's"}
     with TestClient(application, follow_redirects=False, headers=headers) as asking:
         yield asking
     for cached in (current_user.sessions, current_user.accounts):

@@ -183,7 +183,7 @@ class OfferedFiles:
         return wrapped
 
 
-OPEN = frozenset({"/sign-in", "/join", "/health", ICON})
+OPEN = frozenset({"/sign-in", "/join", "/health", "/metrics", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
 UPLOADS = "/_stcore/upload_file/"

@@ -1,1 +1,1 @@
-"""What operators watch: failures of requests, the health check, descriptors and the heap."""
+"""What operators watch: failures of requests, the health check, metrics, descriptors and the heap."""

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.monitoring.metrics import latencies
 from curation import log
 
 HEADER = "X-Request-Id"
@@ -62,6 +63,7 @@ class FailureLog:
             await _sorry(scope, watched.id)(scope, receive, send)
         finally:
             _current.reset(token)
+            latencies.add(scope["path"], watched.seconds)
 
 
 class _Answer:
@@ -76,6 +78,11 @@ class _Answer:
         self._began = time.perf_counter()
         self._held: Message | None = None
         self._body = b""
+
+    @property
+    def seconds(self) -> float:
+        """Since the request came."""
+        return time.perf_counter() - self._began
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -128,7 +135,7 @@ class _Answer:
             status=status,
             annotator=self._scope.get("state", {}).get("annotator"),
             address=client[0] if client else None,
-            ms=round(1000 * (time.perf_counter() - self._began)),
+            ms=round(1000 * self.seconds),
         )
 
 

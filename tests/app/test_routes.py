@@ -25,7 +25,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import api, context
 from app.front.guard import Guard
-from app.monitoring import failures, health
+from app.monitoring import failures, health, metrics
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
 from app.signin import routes as signin
@@ -107,6 +107,7 @@ def anyone(project: Store) -> Iterator[TestClient]:
         Route("/sign-ins", end, methods=["POST"]),
         *api.ROUTES,
         health.ROUTE,
+        metrics.ROUTE,
         Route("/broken", broken),
     ]
     application = Starlette(routes=routes, middleware=[Middleware(FailureLog), Middleware(Guard)])
@@ -944,3 +945,48 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
     with project.reading() as cursor:
         assert get_setting(cursor, HEALTH_CHECKED) is not None
         assert read_fingerprint(cursor) == before, "no figure rests on it"
+
+
+def test_metrics_are_for_the_token_alone(anyone: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert anyone.get("/metrics").status_code == 404, "nobody has set a token"
+    monkeypatch.setenv(metrics.TOKEN, "s3cret")
+    for header in ("", "Bearer ", "Bearer S3cret", "Basic s3cret"):
+        assert anyone.get("/metrics", headers={"Authorization": header}).status_code == 401
+    answer = anyone.get("/metrics", headers={"Authorization": "Bearer s3cret"})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, metrics.FORMAT)
+
+
+def test_metrics_count_in_the_text_format_of_prometheus(
+    anna: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(metrics.TOKEN, "s3cret")
+    monkeypatch.setattr(metrics.latencies, "_counts", metrics.Latencies()._counts)
+    send(anna, grade(items(anna)[0]))
+    text = anna.get("/metrics", headers={"Authorization": "Bearer s3cret"}).text
+    assert text.endswith("\n")
+    kinds: dict[str, str] = {}
+    samples: dict[str, float] = {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            assert re.fullmatch(r"# HELP [a-z_]+ .+", line)
+        elif line.startswith("# TYPE "):
+            _, _, name, kinds[name] = line.split(" ")
+        else:
+            found = re.fullmatch(
+                r'([a-z_]+)((?:\{[a-z]+="[^"\\]*"(?:,[a-z]+="[^"\\]*")*\})?) ([0-9.e+-]+)', line
+            )
+            assert found, line
+            assert {found[1], re.sub("_(bucket|sum|count)$", "", found[1])} & set(kinds), (
+                "its type comes before"
+            )
+            assert found[1] + found[2] not in samples, "a sample comes once"
+            samples[found[1] + found[2]] = float(found[3])
+    assert set(kinds.values()) == {"histogram", "counter", "gauge"}
+    assert samples['goldset_judgment_events_total{kind="grade"}'] == 1
+    assert samples["goldset_open_presentations"] == 5
+    assert samples["goldset_file_bytes"] > 0
+    judged = 'goldset_request_seconds_{}{{path="/api/judgments"{}}}'
+    assert samples[judged.format("count", "")] == samples[judged.format("bucket", ',le="+Inf"')] == 1
+    below = [samples[judged.format("bucket", f',le="{bound}"')] for bound in metrics.BUCKETS]
+    assert below == sorted(below)
+    assert not re.search("anna|ben|what|first", text), "no person, no text, no round"
