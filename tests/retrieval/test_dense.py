@@ -14,7 +14,7 @@ import pytest
 from curation.errors import NotFoundError, RefusedError
 from curation.retrieval import DEFAULT_MODEL, Dense, Hit
 from curation.retrieval import embeddings as stored
-from curation.retrieval.embeddings import embed, find_model
+from curation.retrieval.embeddings import HashedText, embed, find_model, longest_first, open_model
 from curation.store import Store, append
 from curation.store.rows import Document, Query
 from curation.text import digest
@@ -181,3 +181,14 @@ def test_a_folder_that_holds_no_model_gives_a_sentence(store: Store, tmp_path: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(RefusedError, match=r"The model .*empty cannot be loaded: .*goldset\[dense"):
         embed(store, ["red hat"], model=str(tmp_path / "empty"))
+
+
+@pytest.mark.usefixtures("embedding_model")
+def test_texts_are_embedded_in_the_order_of_their_word_pieces_not_of_their_letters() -> None:
+    texts = [HashedText(text, text) for text in ("responsibility", "a b c d", "immunoelectrophoresis")]
+    encoder = open_model(None, find_model(DEFAULT_MODEL))
+    assert [text for _, text in longest_first(encoder, texts)] == [
+        "immunoelectrophoresis",
+        "a b c d",
+        "responsibility",
+    ]
