@@ -124,7 +124,6 @@ def _problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
     if len(secret) < SHORTEST_SECRET:
         problems.append(
             f"cookie_secret in [auth] has {amount(len(secret), 'character')}: expected {SHORTEST_SECRET} "
-            "random "
-            "ones or more"
+            "random ones or more"
         )
     return problems

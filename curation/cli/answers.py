@@ -283,10 +283,9 @@ def answers_to_grade(
         )
         left_out(written.left_out, "answers")
         say(
-            f"Next: export GOLDSET_PROJECT={what}.duckdb; goldset init --guide {written.guide}; "
-            f"goldset import corpus {out}/corpus.jsonl; goldset import queries {out}/queries.jsonl; "
-            f"goldset import run {out}/answers.trec --name answers; "
-            "goldset pool --systems run:answers --random-negatives 0"
+            f"Next: export GOLDSET_PROJECT={what}.duckdb; goldset init --guide {written.guide}; goldset "
+            f"import corpus {out}/corpus.jsonl; goldset import queries {out}/queries.jsonl; goldset import "
+            f"run {out}/answers.trec --name answers; goldset pool --systems run:answers --random-negatives 0"
         )
 
     emit(as_json, written, show)

@@ -90,8 +90,7 @@ def _show_backup(taken: Backup) -> None:
     rows, size = sum(taken.rows.values()), f"{taken.bytes / 1e6:,.1f} MB"
     say(
         f"Wrote {taken.path} ({size}): {amount(rows, 'row')}, {taken.judgments:,} of them answers of "
-        "annotators. All "
-        "of it was read.",
+        "annotators. All of it was read.",
         f"SHA-256: {taken.sha256}",
     )
 

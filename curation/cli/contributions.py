@@ -46,9 +46,8 @@ def _show_contributions(report: Contributions) -> None:
 
     show_tables(contribution_table(report))
     say(
-        f"{report.graded:,} of {amount(report.candidates, 'candidate')} have a grade; "
-        f"{report.relevant:,} are "
-        "relevant (graded above the scale's lowest)."
+        f"{report.graded:,} of {amount(report.candidates, 'candidate')} have a grade; {report.relevant:,} "
+        "are relevant (graded above the scale's lowest)."
     )
     if report.random_graded:
         say(

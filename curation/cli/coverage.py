@@ -319,10 +319,9 @@ def _show(report: CoverageReport, limit: int) -> None:
     from curation.coverage.report import reach_section
 
     say(
-        f"{amount(report.documents, 'document')}, {report.entities:,} entities "
-        f"({report.isolated:,} isolated), {amount(report.queries, 'query', 'queries')}, "
-        f"{report.synthetic:,} of them synthetic. Resolution "
-        f"{report.resolution:g}, {report.chosen}; seed {report.seed}.",
+        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.isolated:,} "
+        f"isolated), {amount(report.queries, 'query', 'queries')}, {report.synthetic:,} of them synthetic. "
+        f"Resolution {report.resolution:g}, {report.chosen}; seed {report.seed}.",
         f"A region is a cluster with {amount(report.least_documents, 'document')} or more.",
     )
     table(

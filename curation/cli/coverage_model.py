@@ -120,8 +120,7 @@ def work_sentence(work: ModelWork) -> str:
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
     return (
         f"{amount(work.calls, 'call')} to make, which read about {work.tokens:,} tokens{price}; "
-        f"{work.stored:,} "
-        "answered before."
+        f"{work.stored:,} answered before."
     )
 
 
@@ -130,10 +129,8 @@ def spending_sentences(spent: ModelSpending) -> list[str]:
     price = "" if spent.price is None else f", {spent.price:.4f} by the prices set"
     sentences = [
         f"{amount(spent.requests, 'request')} sent: {spent.tokens_read:,} tokens read and "
-        f"{spent.tokens_written:,} "
-        f"written{price}. {spent.answered:,} of {amount(spent.calls, 'call')} have an answer, "
-        f"{spent.stored:,} of "
-        "them from before."
+        f"{spent.tokens_written:,} written{price}. {spent.answered:,} of {amount(spent.calls, 'call')} have "
+        f"an answer, {spent.stored:,} of them from before."
     ]
     if spent.uncounted:
         sentences.append(f"The endpoint did not count the tokens of {amount(spent.uncounted, 'answer')}.")

@@ -121,10 +121,9 @@ def _work(work: WritingWork) -> str:
     if work.least_price is not None and work.most_price is not None:
         price = f", {work.least_price:.4f} to {work.most_price:.4f} by the prices set"
     return (
-        f"{amount(work.queries, 'query', 'queries')} for {amount(work.gaps, 'region')}. "
-        f"{work.least_calls:,} to "
-        f"{amount(work.most_calls, 'call')}, which read about {work.least_tokens:,} to {work.most_tokens:,} "
-        f"tokens{price}."
+        f"{amount(work.queries, 'query', 'queries')} for {amount(work.gaps, 'region')}. {work.least_calls:,} "
+        f"to {amount(work.most_calls, 'call')}, which read about {work.least_tokens:,} to "
+        f"{work.most_tokens:,} tokens{price}."
     )
 
 

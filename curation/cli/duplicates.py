@@ -46,8 +46,7 @@ def duplicates(
 def _show_duplicates(report: DuplicateReport, shown: Sequence[DuplicateGroup], threshold: float) -> None:
     say(
         f"{report.grouped:,} of {amount(report.documents, 'document')} are in "
-        f"{amount(len(report.groups), 'group')} of "
-        f"near-duplicates (from {threshold:g} on; {report.method}).",
+        f"{amount(len(report.groups), 'group')} of near-duplicates (from {threshold:g} on; {report.method}).",
         f"In {report.identical_groups:,} of these groups all documents are identical.",
     )
     if shown:

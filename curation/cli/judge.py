@@ -129,11 +129,9 @@ def _show_confusion(found: JudgeAgreement) -> None:
 def _show_coverage(found: JudgeAgreement) -> None:
     counts = found.coverage
     say(
-        f"Compared: {amount(counts.compared, 'pair')} of {amount(counts.queries, 'query', 'queries')}. "
-        "The judge judged "
-        f"{amount(counts.judged, 'pair')}; {counts.ungraded:,} of them no person did. People's grades "
-        "without the "
-        f"judge's: {counts.not_judged:,}."
+        f"Compared: {amount(counts.compared, 'pair')} of {amount(counts.queries, 'query', 'queries')}. The "
+        f"judge judged {amount(counts.judged, 'pair')}; {counts.ungraded:,} of them no person did. People's "
+        f"grades without the judge's: {counts.not_judged:,}."
     )
     reasons = {
         "the judge could not tell": counts.cannot_tell,

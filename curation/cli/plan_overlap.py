@@ -46,8 +46,7 @@ def _show_plan(plan: OverlapPlan) -> None:
             f"Ordinal alpha is {plan.alpha:.3f} ± {plan.half_width:.3f} on {plan.units:,} doubly judged "
             f"pairs of {amount(plan.queries, 'query', 'queries')}.",
             f"± {plan.wanted:g} takes {amount(plan.units_needed, 'pair')} of "
-            f"{amount(plan.queries_needed, 'query', 'queries')}: "
-            f"{plan.more:,} more ({checked}).",
+            f"{amount(plan.queries_needed, 'query', 'queries')}: {plan.more:,} more ({checked}).",
         )
     table(
         f"Judging the {amount(plan.open_pairs, 'pair')} that nobody has judged",

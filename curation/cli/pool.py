@@ -138,9 +138,8 @@ def _show_export(written: PairsWritten) -> None:
 
 def _show_check(check: Bm25Check) -> None:
     say(
-        f"BM25: {check.agree:,} of {amount(check.queries, 'query', 'queries')} have the list of "
-        "rank-bm25 to depth "
-        f"{check.depth:,}; the largest difference of a score is {check.largest_difference:.2g}."
+        f"BM25: {check.agree:,} of {amount(check.queries, 'query', 'queries')} have the list of rank-bm25 to "
+        f"depth {check.depth:,}; the largest difference of a score is {check.largest_difference:.2g}."
     )
     for difference in check.differing:
         ours, theirs = (

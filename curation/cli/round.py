@@ -364,8 +364,7 @@ def _show_status(status: RoundStatus) -> None:
     where = ", closed" if status.closed else ", paused" if status.paused else ""
     say(
         f"{status.round} ({status.kind}{where}): {status.complete:,} of "
-        f"{amount(status.candidates, 'candidate')} "
-        "have all their judgments."
+        f"{amount(status.candidates, 'candidate')} have all their judgments."
     )
     if status.withdrawn:
         say(
@@ -407,8 +406,7 @@ def _state_name(state: RoundState) -> str:
 def _show_extended(extended: Extended) -> None:
     say(
         f"Extended {extended.round}: {amount(extended.candidates, 'candidate')} added, "
-        f"{amount(extended.moved, 'pair')} "
-        "moved to those who joined."
+        f"{amount(extended.moved, 'pair')} moved to those who joined."
     )
     _show_new_presentations(extended.per_annotator)
     left_out(extended.left_out)
@@ -425,9 +423,8 @@ def _show_pilot(report: PilotReport) -> None:
 
     versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in report.guide_hashes.items())
     say(
-        f"{report.round}: {amount(report.pairs, 'pair')} of "
-        f"{amount(report.queries, 'query', 'queries')}, {report.annotators} "
-        f"annotators; {amount(report.compared, 'pair')} can be compared, "
+        f"{report.round}: {amount(report.pairs, 'pair')} of {amount(report.queries, 'query', 'queries')}, "
+        f"{report.annotators} annotators; {amount(report.compared, 'pair')} can be compared, "
         f"{amount(report.unanswered, 'item is', 'items are')} open.",
         f"Guide: {report.guide}; judgments by version: {versions or 'none yet'}.",
     )

@@ -42,9 +42,8 @@ _EXCLUDED = frozenset(
 # Many Pythons come without the first two, and 3.13 without the others: with them, which texts there are
 # would depend on who packaged the Python.
 _NOT_EVERYWHERE = frozenset(
-    "tkinter turtle "
-    "aifc asynchat asyncore audioop cgi cgitb chunk crypt imghdr imp mailcap msilib nis nntplib ossaudiodev "
-    "pipes smtpd sndhdr spwd sunau telnetlib uu xdrlib".split()
+    "tkinter turtle aifc asynchat asyncore audioop cgi cgitb chunk crypt imghdr imp mailcap msilib nis "
+    "nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib uu xdrlib".split()
 )
 
 # os and os.path publish these under the name people write; their own names would only repeat it.
@@ -52,12 +51,11 @@ _PUBLISHED_ELSEWHERE = frozenset("posix posixpath ntpath nt genericpath nturl2pa
 
 _IMPORTED = tuple(
     "array atexit binascii builtins cmath errno faulthandler fcntl gc grp itertools marshal math mmap pwd "
-    "pyexpat resource select sys syslog termios time unicodedata zlib "
-    "asyncio bz2 codecs collections collections.abc concurrent.futures contextlib contextvars csv ctypes "
-    "datetime decimal functools hashlib heapq bisect importlib.resources io json logging lzma "
-    "multiprocessing operator os os.path pathlib pickle queue random re signal socket sqlite3 ssl "
-    "statistics string struct sysconfig threading tomllib types typing unittest "
-    "unittest.mock uuid warnings weakref zipfile zoneinfo".split()
+    "pyexpat resource select sys syslog termios time unicodedata zlib asyncio bz2 codecs collections "
+    "collections.abc concurrent.futures contextlib contextvars csv ctypes datetime decimal functools hashlib "
+    "heapq bisect importlib.resources io json logging lzma multiprocessing operator os os.path pathlib "
+    "pickle queue random re signal socket sqlite3 ssl statistics string struct sysconfig threading tomllib "
+    "types typing unittest unittest.mock uuid warnings weakref zipfile zoneinfo".split()
 )
 
 

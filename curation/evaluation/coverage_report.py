@@ -119,9 +119,8 @@ def _against(state: CoverageState, found: EvaluatedValues, first: str, second: s
     above = sum(point.x > point.y for point in points)
     below = sum(point.x < point.y for point in points)
     sentence = (
-        f"Mean {found.measure} in {amount(len(points), 'region')} with a value for both: {first} is "
-        "higher in "
-        f"{above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
+        f"Mean {found.measure} in {amount(len(points), 'region')} with a value for both: {first} is higher "
+        f"in {above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
     )
     drawing = scatter(f"{first} and {second}, region by region", f"{first}", f"{second}", points)
     return Section("Two systems, region by region", sentence, (drawing,) if points else ())

@@ -56,15 +56,13 @@ def _about_run(found: RunImport) -> Iterable[str]:
     if found.gaps:
         order = "score, as in trec_eval" if found.fields.score else "rank"
         yield (
-            f"Note: for {amount(found.gaps, 'query', 'queries')} ranks are missing. These lists are "
-            f"ordered by {order}. "
-            "Compare the number of places with the original if lines may have been lost."
+            f"Note: for {amount(found.gaps, 'query', 'queries')} ranks are missing. These lists are ordered "
+            f"by {order}. Compare the number of places with the original if lines may have been lost."
         )
     if found.against_scores:
         yield (
-            f"Note: for {amount(found.against_scores, 'query', 'queries')} the scores contradict the "
-            "ranks. The ranks count "
-            "here; trec_eval would go by the scores."
+            f"Note: for {amount(found.against_scores, 'query', 'queries')} the scores contradict the ranks. "
+            "The ranks count here; trec_eval would go by the scores."
         )
 
 

@@ -343,10 +343,9 @@ def _nothing(judge: str, coverage: JudgeCoverage) -> str:
     sealed = f" {coverage.sealed:,} more are of queries whose grades are sealed." if coverage.sealed else ""
     older = f" {coverage.older:,} are about another version of their document." if coverage.older else ""
     return (
-        f"Nothing to compare: of the {amount(coverage.judged, 'pair')} that the judge {judge} judged "
-        "here, none has "
-        f"a grade of people's.{older}{sealed} People grade pairs in a round (`goldset round open`), or their "
-        "judgments are imported without --judge."
+        f"Nothing to compare: of the {amount(coverage.judged, 'pair')} that the judge {judge} judged here, "
+        f"none has a grade of people's.{older}{sealed} People grade pairs in a round (`goldset round open`), "
+        "or their judgments are imported without --judge."
     )
 
 

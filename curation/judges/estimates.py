@@ -211,11 +211,10 @@ def _refuse_ungraded(
         queries = len({query for query, _ in missing})
         raise RefusedError(
             f"The judge {judge} did not grade {len(missing):,} of the {amount(len(pool), 'pair')} in the "
-            "pools of "
-            f"the {amount(len(query_ids), 'query', 'queries')}; they are of "
-            f"{amount(queries, 'query', 'queries')}, the first is query "
-            f"{missing[0][0]!r} with document {missing[0][1]!r}. Let it grade them in the release's version "
-            "of the documents, and import its judgments: `goldset import judgments FILE --judge NAME`."
+            f"pools of the {amount(len(query_ids), 'query', 'queries')}; they are of "
+            f"{amount(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
+            f"{missing[0][1]!r}. Let it grade them in the release's version of the documents, and import its "
+            "judgments: `goldset import judgments FILE --judge NAME`."
         )
 
 
@@ -364,10 +363,9 @@ def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> P
     ids = tuple(sorted(frame))
     if len(people) == len(ids):
         raise RefusedError(
-            f"People graded all {amount(len(ids), 'query', 'queries')} that the judge could be used on, "
-            "so it has nothing to "
-            "add. It saves grades where it judged queries that people did not: draw more (`goldset sample "
-            "--top-up`), pool them, and import the judge's judgments of them."
+            f"People graded all {amount(len(ids), 'query', 'queries')} that the judge could be used on, so "
+            "it has nothing to add. It saves grades where it judged queries that people did not: draw more "
+            "(`goldset sample --top-up`), pool them, and import the judge's judgments of them."
         )
     later = _later(cursor, drawn, frame) if by_draw else set()
     _refuse_by_choice(release, ids, later)

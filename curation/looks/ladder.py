@@ -145,9 +145,8 @@ def _check(state: LadderState, values: Floats, step: float | None) -> None:
         raise InputError("A look needs the figure of every query; there is none, or one is no number.")
     if state.best is not None and len(state.best) != len(values):
         raise InputError(
-            f"This look has {amount(len(values), 'query', 'queries')} and the best one "
-            f"{len(state.best):,}: a ladder compares "
-            "looks at the same queries. Begin another one."
+            f"This look has {amount(len(values), 'query', 'queries')} and the best one {len(state.best):,}: "
+            "a ladder compares looks at the same queries. Begin another one."
         )
     if step is not None and not step > 0:
         raise InputError(f"A ladder with steps of {step:g}: expected a step above 0.")

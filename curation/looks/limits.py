@@ -149,9 +149,8 @@ def refuse_what_tells_of_single_queries(
     inside = {release.qrels.query_ids[place] for place in np.flatnonzero(counted).tolist()}
     if number < LEAST:
         raise RefusedError(
-            f"{parts} of the release {release.name!r} has {amount(number, 'query', 'queries')}. Figures "
-            f"of fewer than {LEAST} "
-            "would tell of single queries, and the part is sealed."
+            f"{parts} of the release {release.name!r} has {amount(number, 'query', 'queries')}. Figures of "
+            f"fewer than {LEAST} would tell of single queries, and the part is sealed."
         )
     least = max(LEAST, ceil(number / LEAST_ANSWERED))
     problems = []

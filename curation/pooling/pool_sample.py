@@ -200,9 +200,8 @@ def _by_budget(sizes: Mapping[Cell, int], budget: int, seed: int) -> dict[Cell, 
         first = sum(size for (_, band), size in sizes.items() if band == 1)
         raise RefusedError(
             f"The budget of {amount(budget, 'pair')} is too small: the first band alone has "
-            f"{amount(first, 'pair')}, and "
-            f"each deeper band of a query needs one, {sum(drawn.values()):,} in all. Give a larger budget, "
-            "a first band that ends higher, or fewer bands."
+            f"{amount(first, 'pair')}, and each deeper band of a query needs one, {sum(drawn.values()):,} in "
+            "all. Give a larger budget, a first band that ends higher, or fewer bands."
         )
     deeper = seeded((cell for cell in sizes if cell[1] > 1), seed, key=lambda cell: ["pool sample", *cell])
     left = [sizes[cell] - 1 for cell in deeper]

@@ -23,12 +23,10 @@ from curation.store import Cursor, get_setting, put_setting
 from curation.words import fold, is_unspaced, signs, whole_words
 
 STOP_WORDS = frozenset(
-    "a an the this that these those "
-    "i me my we us our you your he him his she her it its they them their "
-    "am is are was were be been being do does did doing have has had having "
-    "can could will would shall should may might must "
-    "and or but if then than so as of at by for from in into on onto to with about "
-    "what which who whom whose when where why how there here".split()
+    "a an the this that these those i me my we us our you your he him his she her it its they them their am "
+    "is are was were be been being do does did doing have has had having can could will would shall should "
+    "may might must and or but if then than so as of at by for from in into on onto to with about what which "
+    "who whom whose when where why how there here".split()
 )
 
 NO_STEMMER = "none"

@@ -129,9 +129,8 @@ def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: 
         word_number = _stored_words(cursor, name)
         cursor.register("wanted_versions", wanted)
         uncounted = cursor.sql(
-            "SELECT content_hash FROM wanted_versions "
-            "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
-            "USING (content_hash)",
+            "SELECT content_hash FROM wanted_versions ANTI JOIN (SELECT content_hash FROM document_terms "
+            "WHERE counter = ?) counted USING (content_hash)",
             params=[name],
         ).to_arrow_table()
         cursor.unregister("wanted_versions")
@@ -174,9 +173,8 @@ def _store(
         append(cursor, "counted_words", words)
         cursor.register("counted_documents", counted)
         cursor.execute(
-            "INSERT INTO document_terms SELECT ?, content_hash, numbers, counts FROM counted_documents "
-            "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
-            "USING (content_hash)",
+            "INSERT INTO document_terms SELECT ?, content_hash, numbers, counts FROM counted_documents ANTI "
+            "JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted USING (content_hash)",
             [name] * 2,
         )
         cursor.unregister("counted_documents")

@@ -49,9 +49,8 @@ class SamplingPlan:
         str | None,
         Option(
             "How many of each kind",
-            "Rule for the shares of the strata. It is equal, proportional (to traffic), "
-            "square-root (of traffic), or neyman (by the variance in a release). pps takes equal "
-            "only.",
+            "Rule for the shares of the strata. It is equal, proportional (to traffic), square-root (of "
+            "traffic), or neyman (by the variance in a release). pps takes equal only.",
             choices=(None, *ALLOCATIONS[1:]),
             unset="equal",
         ),

@@ -258,9 +258,8 @@ def refuse_taking_away(earlier: StoredSample, size: int | None) -> None:
 def _refuse_rest(least: int, size: int | None) -> None:
     if size is not None and size < least:
         raise InputError(
-            f"The sample and its quotas make {amount(least, 'query', 'queries')}, and a size of {size:,} "
-            "was asked for. "
-            "A top-up takes nothing away: ask for more."
+            f"The sample and its quotas make {amount(least, 'query', 'queries')}, and a size of {size:,} was "
+            "asked for. A top-up takes nothing away: ask for more."
         )
 
 

@@ -58,10 +58,9 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     if LEAST_UNANSWERABLE * queries <= tagged <= MOST_UNANSWERABLE * queries:
         return []
     return [
-        f"{tagged:,} of {amount(queries, 'query', 'queries')} of the sample "
-        f"({percent(tagged / queries)}) are tagged "
-        f"unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show whether "
-        "systems keep silent when they should, without hiding how well they find."
+        f"{tagged:,} of {amount(queries, 'query', 'queries')} of the sample ({percent(tagged / queries)}) "
+        f"are tagged unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show "
+        "whether systems keep silent when they should, without hiding how well they find."
     ]
 
 

@@ -101,8 +101,7 @@ def variance_warnings(spread: FigureSpread, variances: Variances) -> list[str]:
     if spread.unranked:
         warnings.append(
             f"The run has no result for {amount(spread.unranked, 'query', 'queries')} of the release's "
-            "sample: "
-            "their figure is 0."
+            "sample: their figure is 0."
         )
     warnings += [
         f"{amount(count, 'query of the release tells', 'queries of the release tell')} nothing about the "

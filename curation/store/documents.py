@@ -249,9 +249,8 @@ def texts_at(cursor: Cursor, places: pa.Table) -> pa.Table:
     cursor.register("wanted_places", places)
     ends = [places["place"][place].as_py() for place in (0, -1)]
     texts = cursor.sql(
-        "SELECT d.content_hash, title || chr(10) || body || chr(10) AS text "
-        "FROM documents d JOIN wanted_places p ON p.place = d.rowid WHERE d.rowid BETWEEN ? AND ? "
-        "ORDER BY d.rowid",
+        "SELECT d.content_hash, title || chr(10) || body || chr(10) AS text FROM documents d JOIN "
+        "wanted_places p ON p.place = d.rowid WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid",
         params=ends,
     ).to_arrow_table()
     cursor.unregister("wanted_places")

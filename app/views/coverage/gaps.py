@@ -95,10 +95,9 @@ def _figures(state: CoverageState) -> None:
     small = len(state.clusters) - found.clusters
     ui.quiet(
         f"{amount(found.documents, 'document')} in {amount(found.clusters, 'region')}; "
-        f"{amount(small, 'cluster')} with fewer than "
-        f"{state.map.parameters['least_documents']:,} documents are not counted. "
-        f"{amount(found.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} about "
-        "nothing that the corpus has."
+        f"{amount(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} documents "
+        f"are not counted. {amount(found.queries, 'query is', 'queries are')} about a region, "
+        f"{len(state.nowhere):,} about nothing that the corpus has."
     )
     ui.sentences(state.reach.sentence)
     ui.folded([replace(state.reach, sentence="")])

@@ -228,8 +228,7 @@ def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
     if grades < MINIMUM_GRADES or len(queries) < MINIMUM_QUERIES:
         why = (
             f"{amount(grades, 'grade')} of {amount(len(queries), 'query', 'queries')} can be compared; "
-            f"{MINIMUM_GRADES} of "
-            f"{MINIMUM_QUERIES} are needed"
+            f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         )
         return AnnotatorBias(given.annotator, grades, len(queries), undefined=why, no_trend=why, no_pace=why)
     visits = _visits(query, given.at[compared], given.off[compared])

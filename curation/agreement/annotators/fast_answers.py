@@ -78,10 +78,9 @@ class AnswerPace(NamedTuple):
     def sentence(self) -> str:
         """The pace in words."""
         return (
-            f"{self.annotator}: half of {amount(self.answers, 'answer')} came in "
-            f"{self.median or 0.0:.1f} seconds or "
-            f"less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query and a "
-            "document at this pace."
+            f"{self.annotator}: half of {amount(self.answers, 'answer')} came in {self.median or 0.0:.1f} "
+            f"seconds or less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query "
+            "and a document at this pace."
         )
 
 

@@ -405,9 +405,8 @@ def _second_time(person: Evidence) -> Look | str:
     return single(
         "second time",
         one.shift_p,
-        f"The second grade of a pair is {abs(one.shift):.2f} {'higher' if one.shift > 0 else 'lower'} "
-        f"than the first on average ({ends(one.shift_low, one.shift_high, 2, '+')}, "
-        f"{amount(one.n, 'pair')}).",
+        f"The second grade of a pair is {abs(one.shift):.2f} {'higher' if one.shift > 0 else 'lower'} than "
+        f"the first on average ({ends(one.shift_low, one.shift_high, 2, '+')}, {amount(one.n, 'pair')}).",
         {"shift": one.shift, "low": one.shift_low, "high": one.shift_high, "n": one.n},
     )
 

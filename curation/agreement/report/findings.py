@@ -75,10 +75,8 @@ def cannot_tell(result: InterAgreement) -> str:
     how = not_shown(alpha) or f"alpha {decimal(alpha.alpha)} ({span(alpha)})"
     return (
         f"“Cannot tell” was said {judged.cannot_tell:,} times, "
-        f"{percent(judged.cannot_tell / judged.judgments, 1)} "
-        f"of the judgments; on {amount(judged.mixed, 'pair')} somebody else gave a grade. Agreement on "
-        "what can be "
-        f"judged: {how}."
+        f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
+        f"{amount(judged.mixed, 'pair')} somebody else gave a grade. Agreement on what can be judged: {how}."
     )
 
 
@@ -126,8 +124,7 @@ def types(parts: Sequence[Part], whole: Alpha) -> str:
     return (
         f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.alpha)} "
         f"({span(worst.alpha)}) against {decimal(whole.alpha)} overall; {len(low)} of "
-        f"{amount(len(found), 'type')} are "
-        "below it by more than their interval."
+        f"{amount(len(found), 'type')} are below it by more than their interval."
     )
 
 
@@ -188,8 +185,7 @@ def annotator_pairs(cohen: Cohen) -> str:
         f"Cohen's kappa with quadratic weights is {decimal(cohen.quadratic.value)} on average over "
         f"{amount(len(pairs), 'pair')} ({span(cohen.quadratic)}); the lowest is "
         f"{decimal(worst.quadratic.value)}, {worst.first} and {worst.second} on "
-        f"{amount(worst.raw.units, 'pair')}. "
-        f"{_too_low(cohen.quadratic)}{_higher(apart)}"
+        f"{amount(worst.raw.units, 'pair')}. {_too_low(cohen.quadratic)}{_higher(apart)}"
     )
 
 

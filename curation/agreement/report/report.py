@@ -366,8 +366,7 @@ def _older_finding(older: int) -> list[str]:
         return []
     return [
         f"Not compared: {amount(older, 'judgment')} about an older text of their document. Agreement "
-        "compares "
-        "judgments of one text."
+        "compares judgments of one text."
     ]
 
 

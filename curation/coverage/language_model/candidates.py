@@ -404,9 +404,8 @@ class ModelExtractor:
         waiting = sum(known.is_open(call) for call in calls)
         if waiting:
             raise RefusedError(
-                f"The language model has not read {waiting:,} of {amount(len(calls), 'document')} yet. "
-                "Its answers "
-                "so far are kept. Ask it for the others: `goldset coverage --extractor llm --send`."
+                f"The language model has not read {waiting:,} of {amount(len(calls), 'document')} yet. Its "
+                "answers so far are kept. Ask it for the others: `goldset coverage --extractor llm --send`."
             )
         answers = [known.answer(call) for call in calls]
         unread = {

@@ -142,8 +142,7 @@ def about(summary: StrataSummary) -> str:
     if summary.places > inside:
         sentences.append(
             f"Strata overlap: {amount(inside, 'query counts', 'queries count')} in "
-            f"{amount(summary.places, 'place')}, each once in every "
-            "stratum that it is in."
+            f"{amount(summary.places, 'place')}, each once in every stratum that it is in."
         )
     if summary.outside:
         one = "query is in no stratum and counts"

@@ -220,9 +220,8 @@ def why_no_order(report: OrderReport | None) -> str | None:
     if report.views:
         return None
     return (
-        "How often the order of the means holds is unknown: "
-        f"{amount(report.n, 'query has', 'queries have')} a figure for every "
-        f"system; expected at least {LEAST_QUERIES}."
+        f"How often the order of the means holds is unknown: {amount(report.n, 'query has', 'queries have')} "
+        f"a figure for every system; expected at least {LEAST_QUERIES}."
     )
 
 

@@ -34,11 +34,10 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
     if found is None:
         return []
     sentence = (
-        f"The judge {found.judge} graded the pools of {amount(found.everything, 'query', 'queries')}, "
-        "people those of "
-        f"{found.people:,} of them. People's grades correct the judge's, so a poor judge makes intervals "
-        "wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved is how "
-        "many more queries people would have to grade without it. The correlation of its figures with "
+        f"The judge {found.judge} graded the pools of {amount(found.everything, 'query', 'queries')}, people "
+        f"those of {found.people:,} of them. People's grades correct the judge's, so a poor judge makes "
+        "intervals wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved "
+        "is how many more queries people would have to grade without it. The correlation of its figures with "
         "people's, query by query, decides that, and both have their 95 % intervals."
     )
     if found.not_drawn:
@@ -57,8 +56,7 @@ def undrawn_sentence(found: JudgedEvaluation) -> str:
     """What these estimates do with the pairs that a sample of the pool left out."""
     return (
         "A random sample of the pool was judged. Estimates with a judge take the "
-        f"{amount(found.not_drawn, 'pair')} "
-        "that it left out for not relevant."
+        f"{amount(found.not_drawn, 'pair')} that it left out for not relevant."
     )
 
 
@@ -94,10 +92,9 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     if found is None:
         return []
     sentence = (
-        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have reference "
-        "answers. A query that a "
-        "system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over all "
-        "references; what people graded is a share of the scale."
+        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have reference answers. A "
+        "query that a system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over "
+        "all references; what people graded is a share of the scale."
     )
     measures = list(found.systems[0].overall)
     counts = ["answered", "missing", "empty"]

@@ -102,9 +102,8 @@ def sentences(inferred: InferredFigures) -> list[str]:
     drawn = sum(band.drawn or 0 for band in inferred.bands)
     if inferred.recorded:
         written = [
-            f"A random sample of the pool was judged: {drawn:,} of {amount(inferred.pooled, 'pair')} "
-            "were drawn, "
-            f"{inferred.judged:,} of these have a grade.",
+            f"A random sample of the pool was judged: {drawn:,} of {amount(inferred.pooled, 'pair')} were "
+            f"drawn, {inferred.judged:,} of these have a grade.",
             "The other figures take the rest for not relevant. These infer what judging the whole pool would "
             "give, from how likely the release says that each pair was to be drawn.",
         ]
@@ -124,16 +123,14 @@ def sentences(inferred: InferredFigures) -> list[str]:
         written.append(f"{amount(inferred.not_drawn, one, many)} not count here.")
     if inferred.without_estimate:
         written.append(
-            f"{amount(inferred.without_estimate, 'query has', 'queries have')} no estimate: nothing "
-            "relevant was judged, or "
-            "nothing of a band."
+            f"{amount(inferred.without_estimate, 'query has', 'queries have')} no estimate: nothing relevant "
+            "was judged, or nothing of a band."
         )
     if inferred.few_relevant:
         written.append(
             f"{amount(inferred.few_relevant, 'query has', 'queries have')} fewer than {FEW_RELEVANT} "
-            "relevant documents by "
-            "estimate. Their estimates are too high on average, and intervals then hold the truth less often "
-            "than 95 %."
+            "relevant documents by estimate. Their estimates are too high on average, and intervals then "
+            "hold the truth less often than 95 %."
         )
     figures = (figure for rows in inferred.systems.values() for figure in rows.values())
     why = why_below((figure.if_none, figure.if_all) for figure in figures)

@@ -135,8 +135,7 @@ def evaluation_report(
         title=f"Evaluation on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
         lead=(
             f"{amount(found.queries, 'query', 'queries')}; relevant is grade {found.relevant_grade} and "
-            "above of "
-            f"{', '.join(map(str, found.scale))}."
+            f"above of {', '.join(map(str, found.scale))}."
         ),
         findings=tuple(report_findings(found, answers)),
         sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(found)),

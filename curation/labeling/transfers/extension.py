@@ -129,9 +129,8 @@ def _added(
     """The new candidates as work, each query for the round's overlap of people; counted in `loads`."""
     if fresh and found.layout.overlap > len(people):
         raise RefusedError(
-            f"Each pair of {found.state.round} is for "
-            f"{amount(found.layout.overlap, 'person', 'people')}, and only {len(people)} "
-            "work in it now. Name people who join."
+            f"Each pair of {found.state.round} is for {amount(found.layout.overlap, 'person', 'people')}, "
+            f"and only {len(people)} work in it now. Name people who join."
         )
     pairs = {candidate[:2] for candidate in fresh}
     practised = {(who, pair[0]) for who in people for pair in found.practised.get(who, ()) if pair in pairs}

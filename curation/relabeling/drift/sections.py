@@ -109,10 +109,9 @@ def _wrong_told(report: DriftReport) -> str:
         pairs = 0 if wrong is None else wrong.pairs
         return f"How much of the whole set is wrong is unknown: the random part has {pairs:,} judged pairs."
     return (
-        f"Of the whole set, {percent(wrong.share, 1)} would get another grade "
-        f"({percent(wrong.low, 1)} to {percent(wrong.high, 1)}, "
-        f"from {amount(wrong.pairs, 'pair')} drawn at random): about {wrong.wrong:,} of "
-        f"{amount(wrong.population, 'pair')}.{_bounds_told(wrong)}"
+        f"Of the whole set, {percent(wrong.share, 1)} would get another grade ({percent(wrong.low, 1)} to "
+        f"{percent(wrong.high, 1)}, from {amount(wrong.pairs, 'pair')} drawn at random): about "
+        f"{wrong.wrong:,} of {amount(wrong.population, 'pair')}.{_bounds_told(wrong)}"
     )
 
 

@@ -238,9 +238,8 @@ class PackedRelease:
         for member in self._zip.infolist():
             if member.compress_type != ZIP_STORED or member.file_size != member.compress_size:
                 raise InputError(
-                    f"{member.filename} unpacks to {member.file_size:,} bytes from "
-                    f"{member.compress_size:,}; in a packed release files are stored as they are. Nothing "
-                    "was unpacked",
+                    f"{member.filename} unpacks to {member.file_size:,} bytes from {member.compress_size:,}; "
+                    "in a packed release files are stored as they are. Nothing was unpacked",
                     path=self.path,
                 )
 

@@ -400,8 +400,7 @@ class _RunColumns:
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
             f"Choose another part (--part), name the field with the queries (--query-field), or {ADD_TOPICS} "
-            f"(--topics FILE; `{self._topics()}` writes "
-            "the release's own topics).",
+            f"(--topics FILE; `{self._topics()}` writes the release's own topics).",
         )
 
     def _topics(self) -> str:
