@@ -41,7 +41,7 @@ from curation.store import (
     Cursor,
     Store,
     all_settings,
-    append,
+    append_rows,
     record_event,
     utc_now,
     write_if_unchanged,
@@ -376,17 +376,14 @@ def _write(cursor: Cursor, laid: _LaidOutTask, author: str) -> None:
         [task_id, queries, [before.get(query_id) for query_id in queries]],
     )
     shown = [one for query_id in queries for one in laid.evidence.documents[query_id]]
-    columns = {name: [getattr(one, name) for one in shown] for name in Candidate._fields}
-    append(cursor, "answer_evidence", {"task_id": [task_id] * len(shown), **columns})
-    rows = [(who, query_id, place) for who, mine in laid.work.items() for place, query_id in enumerate(mine)]
-    given: dict[str, list[Any]] = {
-        "assignment_id": [digest("answer", task_id, who, query_id) for who, query_id, _ in rows],
-        "task_id": [task_id] * len(rows),
-        "query_id": [query_id for _, query_id, _ in rows],
-        "writer": [who for who, _, _ in rows],
-        "position": [place for *_, place in rows],
-    }
-    append(cursor, "answer_assignments", given)
+    append_rows(cursor, "answer_evidence", shown, task_id=task_id)
+    rows = [
+        (digest("answer", task_id, who, query_id), query_id, who, place)
+        for who, mine in laid.work.items()
+        for place, query_id in enumerate(mine)
+    ]
+    names = ("assignment_id", "query_id", "writer", "position")
+    append_rows(cursor, "answer_assignments", rows, names, task_id=task_id)
     detail = {**parameters, "task": laid.opened.task, "assignments": laid.opened.assignments}
     record_event(cursor, "open answer task", detail, author)
 

@@ -47,7 +47,7 @@ from curation.store import (
     Cursor,
     Document,
     Store,
-    append,
+    append_rows,
     fetch,
     get_setting,
     put_setting,
@@ -343,8 +343,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
         before = [row.revision for row in cluster_names(cursor, map_id) if row.number == number]
         row = ClusterName(number, max(before, default=-1) + 1, name, author, utc_now())
         if names[number] != name:
-            given = {column: [value] for column, value in row._asdict().items()}
-            append(cursor, "cluster_names", {"map_id": [map_id], **given})
+            append_rows(cursor, "cluster_names", [row], map_id=map_id)
             detail = {"map_id": map_id, "cluster": number, "name": name, "before": names[number]}
             record_event(cursor, "rename cluster", detail, author)
     return row
@@ -393,7 +392,7 @@ def write_kept(cursor: Cursor, map_id: str, kept: Mapping[str, Sequence[int]]) -
     """Store what a language model kept of texts that nobody else has stored meanwhile."""
     known = read_texts(cursor, map_id)
     new = [(text, list(places)) for text, places in kept.items() if known[text].kept is None]
-    _append(cursor, map_id, "coverage_kept", ("normalised", "kept"), new)
+    append_rows(cursor, "coverage_kept", new, ("normalised", "kept"), map_id=map_id)
 
 
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
@@ -404,7 +403,7 @@ def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch])
         for text, match in matches.items()
         if text not in known
     ]
-    _append(cursor, map_id, "coverage_texts", ("normalised", "by_phrase", "by_meaning"), new)
+    append_rows(cursor, "coverage_texts", new, ("normalised", "by_phrase", "by_meaning"), map_id=map_id)
 
 
 def _append_map(cursor: Cursor, found: CoverageMap) -> None:
@@ -415,11 +414,11 @@ def _append_map(cursor: Cursor, found: CoverageMap) -> None:
     )
     entities = zip(range(len(found.entities)), found.entities, found.neighbours, strict=True)
     rows = [(place, entity.name, entity.description, joined) for place, entity, joined in entities]
-    _append(cursor, key, "coverage_entities", ("place", "name", "description", "neighbours"), rows)
+    append_rows(cursor, "coverage_entities", rows, ("place", "name", "description", "neighbours"), map_id=key)
     documents = [(name, list(places)) for name, places in found.of_documents.items()]
-    _append(cursor, key, "coverage_documents", ("document_id", "entities"), documents)
+    append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=key)
     clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in found.clusters]
-    _append(cursor, key, "coverage_clusters", ("number", "name", "entities"), clusters)
+    append_rows(cursor, "coverage_clusters", clusters, ("number", "name", "entities"), map_id=key)
     seed = int(found.parameters["seed"])
     partitions = [
         (tried.resolution, seed + step, tried.rand_index, labels.tolist())
@@ -427,15 +426,7 @@ def _append_map(cursor: Cursor, found: CoverageMap) -> None:
         for step, labels in enumerate(tried.labels)
     ]
     names = ("resolution", "seed", "rand_index", "labels")
-    _append(cursor, key, "coverage_partitions", names, partitions)
-
-
-def _append(
-    cursor: Cursor, map_id: str, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
-) -> None:
-    if rows:
-        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-        append(cursor, table, {"map_id": [map_id] * len(rows), **columns})
+    append_rows(cursor, "coverage_partitions", partitions, names, map_id=key)
 
 
 def _read_clusters(

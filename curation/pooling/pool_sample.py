@@ -22,7 +22,7 @@ from curation.pooling.candidates import CandidateSource
 from curation.pooling.request import PoolRequest
 from curation.statistics.allocation import allocate
 from curation.step import out_of_bounds
-from curation.store import Cursor, append
+from curation.store import Cursor, append_rows
 from curation.text import amount, seeded
 
 USUAL_BANDS = (10, 30, 100, 300, 1000)
@@ -222,6 +222,4 @@ def sampled_bands(design: SampleDesign, pairs: Sequence[PooledPair]) -> list[Sam
 
 def append_pairs(cursor: Cursor, pool_id: str, pairs: Sequence[PooledPair]) -> None:
     """Store every pair of a sampled pool."""
-    if pairs:
-        columns = dict(zip(PooledPair._fields, map(list, zip(*pairs, strict=True)), strict=True))
-        append(cursor, "pool_sample_pairs", {"pool_id": [pool_id] * len(pairs), **columns})
+    append_rows(cursor, "pool_sample_pairs", pairs, pool_id=pool_id)

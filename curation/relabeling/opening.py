@@ -37,10 +37,11 @@ from curation.relabeling.plan.plan import (
     RETIRE,
     ExpectedWork,
     MeasuredPace,
+    PlanPair,
     QueryChange,
     still_open,
 )
-from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
+from curation.relabeling.plan.stored import PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
 from curation.relabeling.staleness.staleness import retire_query, return_query

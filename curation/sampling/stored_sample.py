@@ -23,7 +23,7 @@ from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.tags.stored_tags import unanswerable_share
 from curation.sources.queries import query_id_of
-from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, fetch, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import amount, canonical_json, digest, listed, percent
 
@@ -215,17 +215,9 @@ def _append(
     )
     cursor.execute("INSERT INTO sample_logs SELECT ?, import_id FROM traffic_imports", [sample_id])
     drawn = sorted(drawn, key=lambda query: query_ids[query.normalised])
-    append(
-        cursor,
-        "sample_queries",
-        {
-            "sample_id": [sample_id] * len(drawn),
-            "query_id": [query_ids[query.normalised] for query in drawn],
-            "stratum": [query.stratum for query in drawn],
-            "traffic": [query.traffic for query in drawn],
-            "inclusion_probability": [query.probability for query in drawn],
-        },
-    )
+    rows = [(query_ids[one.normalised], one.stratum, one.traffic, one.probability) for one in drawn]
+    names = ("query_id", "stratum", "traffic", "inclusion_probability")
+    append_rows(cursor, "sample_queries", rows, names, sample_id=sample_id)
     return added
 
 
@@ -235,15 +227,9 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
     spellings = fetch(cursor, _Spelling, _SPELLINGS, [normalised])
     new = [spelling for spelling in spellings if spelling.normalised not in known]
     ids = {spelling.normalised: query_id_of(spelling.normalised) for spelling in new}
-    append(
-        cursor,
-        "queries",
-        {
-            "query_id": [ids[spelling.normalised] for spelling in new],
-            "text": [spelling.text for spelling in new],
-            "normalised": [spelling.normalised for spelling in new],
-            "source": ["traffic"] * len(new),
-            "metadata": [json.dumps({"segment": s.segment} if s.segment else {}) for s in new],
-        },
-    )
+    rows = [
+        (ids[s.normalised], s.text, s.normalised, json.dumps({"segment": s.segment} if s.segment else {}))
+        for s in new
+    ]
+    append_rows(cursor, "queries", rows, ("query_id", "text", "normalised", "metadata"), source="traffic")
     return known | ids, len(new)

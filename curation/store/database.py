@@ -392,12 +392,21 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
     return int(rows.num_rows)
 
 
-def append_rows(cursor: Cursor, table: str, rows: Sequence[Row]) -> int:
-    """Append NamedTuples whose fields are columns of the table, and return their number."""
+def append_rows(
+    cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
+) -> int:
+    """Append tuples, and return their number.
+
+    Parameters
+    ----------
+    names: their columns; without them the rows are NamedTuples, whose fields are.
+    same: further columns, which have one value in all rows.
+    """
     if not rows:
         return 0
-    names: tuple[str, ...] = rows[0]._fields  # type: ignore[attr-defined]
-    return append(cursor, table, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    columns = {name: [value] * len(rows) for name, value in same.items()}
+    fields = names or rows[0]._fields  # type: ignore[attr-defined]
+    return append(cursor, table, columns | dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:

@@ -53,7 +53,17 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.sources.redaction.personal_data import redact
 from curation.statistics.intervals import wilson
-from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, fetch, record_event, utc_now
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Document,
+    Query,
+    Store,
+    append_rows,
+    fetch,
+    record_event,
+    utc_now,
+)
 from curation.store.documents import current_corpus
 from curation.text import amount, normalise_query, seeded
 from curation.words import words
@@ -186,19 +196,8 @@ _ORIGINS = """
 def _append(
     cursor: Cursor, rows: Sequence[tuple[str, int, bool]], share: float, seed: int, author: str
 ) -> None:
-    append(
-        cursor,
-        "synthetic_draws",
-        {
-            "query_id": [query_id for query_id, *_ in rows],
-            "revision": [revision for _, revision, _ in rows],
-            "drawn": [drawn for *_, drawn in rows],
-            "share": [share] * len(rows),
-            "seed": [seed] * len(rows),
-            "author": [author] * len(rows),
-            "drawn_at": [utc_now()] * len(rows),
-        },
-    )
+    asked = {"share": share, "seed": seed, "author": author, "drawn_at": utc_now()}
+    append_rows(cursor, "synthetic_draws", rows, ("query_id", "revision", "drawn"), **asked)
 
 
 TRIES = 3

@@ -45,7 +45,7 @@ from curation.errors import InputError, NotFoundError, RefusedError, refuse_prob
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.reports.page import Section, Table
 from curation.sources.query_import import add_query
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.text import amount, canonical_json, digest, seeded
@@ -205,12 +205,10 @@ def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
         ORDER BY query_id
     """
     rows = cursor.execute(sql, [GAP, query_ids]).fetchall()
-    if not rows:
-        return
-    pairs = {"query_id": [row[0] for row in rows], "document_id": [row[1] for row in rows]}
-    append(cursor, "candidates", pairs)
-    pools = {"pool_id": [digest(ORIGIN, row[2]) for row in rows]}
-    append(cursor, "candidate_sources", {**pools, **pairs, "system": [ORIGIN] * len(rows)})
+    names = ("query_id", "document_id")
+    append_rows(cursor, "candidates", [row[:2] for row in rows], names)
+    sources = [(*pair, digest(ORIGIN, map_id)) for *pair, map_id in rows]
+    append_rows(cursor, "candidate_sources", sources, (*names, "pool_id"), system=ORIGIN)
 
 
 def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
@@ -486,21 +484,20 @@ def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queri
 
 
 def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Sequence[str]) -> None:
-    places = range(len(batch.tasks))
-    append(
-        cursor,
-        "writing_tasks",
-        {
-            "task_id": [task_id_of(batch.batch_id, place) for place in places],
-            "batch_id": [batch.batch_id] * len(batch.tasks),
-            "position": list(places),
-            "writer": [writers[place % len(writers)] for place in places],
-            "cluster": [task.cluster for task in batch.tasks],
-            "document_id": [task.document_id for task in batch.tasks],
-            "content_hash": [batch.inputs.versions[task.document_id] for task in batch.tasks],
-            "style": list(styles),
-        },
-    )
+    id_, versions = batch.batch_id, batch.inputs.versions
+    rows = [
+        (
+            task_id_of(id_, place),
+            place,
+            writers[place % len(writers)],
+            *task,
+            versions[task.document_id],
+            style,
+        )
+        for place, (task, style) in enumerate(zip(batch.tasks, styles, strict=True))
+    ]
+    names = ("task_id", "position", "writer", *PlannedTask._fields, "content_hash", "style")
+    append_rows(cursor, "writing_tasks", rows, names, batch_id=id_)
 
 
 class TaskCounts(NamedTuple):

@@ -33,7 +33,7 @@ from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments
 from curation.sources.query_import import add_other_ids
-from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows, record_event
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
@@ -228,14 +228,10 @@ def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: s
         write_round(cursor, round_id, name, "imported", plan.guide_hash, {"source": source})
     for annotator in plan.annotators:
         add_imported(cursor, annotator)
-    if plan.queries:
-        columns = dict(zip(Query._fields, map(list, zip(*plan.queries, strict=True)), strict=True))
-        append(cursor, "queries", {**columns, "metadata": ["{}"] * len(plan.queries)})
-    if plan.pairs:
-        queries, documents = map(list, zip(*plan.pairs, strict=True))
-        append(cursor, "candidates", {"query_id": queries, "document_id": documents})
-        sources = {"pool_id": [round_id] * len(queries), "query_id": queries, "document_id": documents}
-        append(cursor, "candidate_sources", {**sources, "system": ["imported"] * len(queries)})
+    append_rows(cursor, "queries", plan.queries, metadata="{}")
+    names = ("query_id", "document_id")
+    append_rows(cursor, "candidates", plan.pairs, names)
+    append_rows(cursor, "candidate_sources", plan.pairs, names, pool_id=round_id, system="imported")
     append_rows(cursor, "presentations", plan.presentations)
     append_events(cursor, plan.events)
 

@@ -26,7 +26,7 @@ from curation.labeling.rounds.assignment import (
     order,
 )
 from curation.statistics.intervals import wilson
-from curation.store import Cursor, Presentation, append
+from curation.store import Cursor, Presentation, append_rows
 from curation.store.documents import current_snapshot
 from curation.text import amount, digest
 
@@ -172,18 +172,12 @@ def write_control_items(cursor: Cursor, round_id: str, items: Collection[Control
         ).fetchall()
     )
     new = sorted({item.pair: item for item in items if item.pair not in had}.values())
-    if new:
-        append(
-            cursor,
-            "known_answers",
-            {
-                "round_id": [round_id] * len(new),
-                "query_id": [item.candidate.query_id for item in new],
-                "document_id": [item.candidate.document_id for item in new],
-                "grade": [item.grade for item in new],
-                "explanation": [item.explanation or "" for item in new],
-            },
-        )
+    rows = [
+        (item.candidate.query_id, item.candidate.document_id, item.grade, item.explanation or "")
+        for item in new
+    ]
+    names = ("query_id", "document_id", "grade", "explanation")
+    append_rows(cursor, "known_answers", rows, names, round_id=round_id)
 
 
 def practised(cursor: Cursor) -> set[tuple[str, str, str]]:

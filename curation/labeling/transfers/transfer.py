@@ -40,7 +40,7 @@ from curation.labeling.rounds.rounds import (
     round_parameters,
 )
 from curation.people.annotators import able_to_judge, require_annotators, require_author
-from curation.store import Cursor, Store, append, append_rows, fetch, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.retry import write_if_unchanged
 
 DROPPED = "blind duplicates dropped with what moved, and not planned again"
@@ -271,9 +271,8 @@ def _near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list
 
 def _write(cursor: Cursor, plan: TransferPlan, kind: str, author: str) -> None:
     ids = [row.presentation_id for row in plan.withdrawn]
-    if ids:
-        columns = {"presentation_id": ids, "reason": [kind] * len(ids), "author": [author] * len(ids)}
-        append(cursor, "withdrawals", {**columns, "withdrawn_at": [utc_now()] * len(ids)})
+    why = {"reason": kind, "author": author, "withdrawn_at": utc_now()}
+    append_rows(cursor, "withdrawals", [(one,) for one in ids], ("presentation_id",), **why)
     append_rows(cursor, "presentations", plan.laid.rows)
     write_control_items(cursor, plan.round_id, plan.laid.items)
     _carry_requests(cursor, plan)

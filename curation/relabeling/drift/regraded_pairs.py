@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from curation.guides.guide import guide_lines
 from curation.labeling.rounds.rounds import find_round
-from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
+from curation.relabeling.plan.plan import PlanPair
+from curation.relabeling.plan.stored import find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, Pair, Quarter, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
 from curation.settling.consensus import settle

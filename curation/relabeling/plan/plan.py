@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,7 @@ from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
 from curation.sampling.frame.frame import BANDS, band_of
 from curation.settling.consensus import settle
 from curation.step import out_of_bounds
-from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.text import amount, canonical_json, digest, plain, points, seeded
 
 RETIRE, ADD = "retire", "add"
@@ -194,6 +194,23 @@ _DECIDED = """
 SELECT list(DISTINCT decided_at ORDER BY decided_at) FROM adjudications GROUP BY reviewer ORDER BY reviewer
 """
 OVERLAP = 2
+
+
+class PlanPair(NamedTuple):
+    """A pair of a plan, with all that was true of it before."""
+
+    query_id: str
+    document_id: str
+    part: str
+    stratum: str
+    inclusion_probability: float | None
+    grade: int | None
+    how: str
+    content_hash: str | None
+    guide_hash: str | None
+    annotators: tuple[str, ...]
+    judged: str | None
+    decisions: int
 
 
 @dataclass(frozen=True)
@@ -456,26 +473,18 @@ def _keep(
 
 
 def _append_pairs(cursor: Cursor, plan_id: str, choice: PairChoice) -> None:
-    pairs = [(one, one.scored.judged) for one in choice.pairs]
-    columns: dict[str, Sequence[Any]] = {
-        "plan_id": [plan_id] * len(pairs),
-        "query_id": [judged.query_id for _, judged in pairs],
-        "document_id": [judged.pair[1] for _, judged in pairs],
-        "part": [one.part for one, _ in pairs],
-        "stratum": [one.scored.stratum for one, _ in pairs],
-        "inclusion_probability": [one.probability for one, _ in pairs],
-        "grade": [judged.consensus.grade for _, judged in pairs],
-        "how": [judged.consensus.how for _, judged in pairs],
-        "content_hash": [judged.read_hash for _, judged in pairs],
-        "guide_hash": [judged.guide_hash for _, judged in pairs],
-        "annotators": [list(judged.annotators) for _, judged in pairs],
-        "judged": [judged.judged.name if judged.judged else None for _, judged in pairs],
-        "decisions": [judged.decisions for _, judged in pairs],
-    }
-    append(cursor, "relabeling_pairs", columns)
+    rows = [
+        PlanPair(
+            *(*one.scored.pair, one.part, one.scored.stratum, one.probability, *judged.consensus[2:4]),
+            *(judged.read_hash, judged.guide_hash, judged.annotators),
+            *(judged.judged.name if judged.judged else None, judged.decisions),
+        )
+        for one in choice.pairs
+        for judged in [one.scored.judged]
+    ]
+    append_rows(cursor, "relabeling_pairs", rows, plan_id=plan_id)
 
 
 def _append_queries(cursor: Cursor, plan_id: str, changes: Sequence[QueryChange]) -> None:
     names = (*QueryChange._fields[:-1], "inclusion_probability")
-    columns = {name: [change[place] for change in changes] for place, name in enumerate(names)}
-    append(cursor, "relabeling_queries", {"plan_id": [plan_id] * len(changes), **columns})
+    append_rows(cursor, "relabeling_queries", changes, names, plan_id=plan_id)

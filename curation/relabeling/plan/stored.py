@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from curation.door import SEALED, sealed_queries
 from curation.errors import NotFoundError
-from curation.relabeling.plan.plan import QueryChange
+from curation.relabeling.plan.plan import PlanPair, QueryChange
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
@@ -25,23 +25,6 @@ class PlanRow(NamedTuple):
     report: dict[str, Any]
     round_id: str | None
     round: str | None
-
-
-class PlanPair(NamedTuple):
-    """A pair of a plan, with all that was true of it before."""
-
-    query_id: str
-    document_id: str
-    part: str
-    stratum: str
-    inclusion_probability: float | None
-    grade: int | None
-    how: str
-    content_hash: str | None
-    guide_hash: str | None
-    annotators: tuple[str, ...]
-    judged: str | None
-    decisions: int
 
 
 class PlanPairRow(NamedTuple):

@@ -18,7 +18,7 @@ from curation.people.annotators import require_author
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sources.queries import KnownQueries, active_queries
 from curation.sources.query_import import add_query
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append, get_setting, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, get_setting, record_event, utc_now
 
 RULE_TAGS: tuple[str, ...] = (
     "question",
@@ -246,20 +246,11 @@ def append_statements(cursor: Cursor, said: Sequence[TagStatement], by_person: b
         return
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
     revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
-    now = utc_now()
-    append(
-        cursor,
-        "query_tags",
-        {
-            "query_id": [word.query_id for word in said],
-            "tag": [word.tag for word in said],
-            "revision": [revisions.get((word.query_id, word.tag), 0) + 1 for word in said],
-            "present": [word.present for word in said],
-            "by_person": [by_person] * len(said),
-            "author": [author] * len(said),
-            "tagged_at": [now] * len(said),
-        },
-    )
+    new = [
+        (one.query_id, one.tag, revisions.get((one.query_id, one.tag), 0) + 1, one.present) for one in said
+    ]
+    names, by = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
+    append_rows(cursor, "query_tags", new, names, **by, tagged_at=utc_now())
 
 
 def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
