@@ -41,6 +41,7 @@ from curation.retrieval.embeddings import (
     embed,
     find_model,
     half_precision,
+    has_bfloat16,
     longest_first,
     open_model,
 )
@@ -68,7 +69,7 @@ def rate(store: Store, texts: list[str], now: bool) -> float:
     ordered = longest_first(encoder, hashed) if now else sorted(hashed, key=lambda one: -len(one.text))
     starts = np.linspace(0, max(0, len(ordered) - BATCH), SAMPLE // BATCH).astype(int)
     encoder.encode([text for _, text in ordered[:BATCH]], show_progress_bar=False)
-    with half_precision(now):
+    with half_precision(now and has_bfloat16()):
         _, seconds = timed(
             lambda: [_encode_batch(encoder, ordered[start : start + BATCH]) for start in starts]
         )
@@ -133,7 +134,7 @@ def main() -> None:
         documents = current_corpus(cursor)
     whole = find_entities(documents, PhraseExtractor())
     wanted, _ = part(whole, documents[: max(asked.documents)])
-    embedded = embed(store, [whole.entities[place].text for place in wanted], half=True)
+    embedded = embed(store, [whole.entities[place].text for place in wanted], half=has_bfloat16())
     vectors = np.zeros((len(whole.entities), embedded.shape[1]), np.float32)
     vectors[wanted] = embedded
     print(f"{len(RESOLUTIONS)} resolutions, {SEEDS} seeds and {DRAWS} draws each")

@@ -67,7 +67,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 _load_model = embeddings._sentence_transformer
 
 
-def _refuse_model(location: str) -> Any:
+def _refuse_model(location: str, ask_hub: bool) -> Any:
     raise AssertionError(f"a test loads {location} without the fixture embedding_model")
 
 

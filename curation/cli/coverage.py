@@ -52,7 +52,7 @@ MapModel = Annotated[
 
 Fill = Annotated[
     bool,
-    typer.Option(help="Fill regions of few queries. Those of 1 to 4 get 5, the largest first; gaps none."),
+    typer.Option(help="Instead of for gaps, write for the regions of 1 to 4 queries, until each has 5."),
 ]
 
 

@@ -405,9 +405,7 @@ def make_clusters(
             documents[int(labels[place])].add(document_id)
     inside = _weights_inside(graph, labels)
     ordered = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
-    mentions = np.array([place for places in of_documents.values() for place in places], np.int64)
-    documents_with = np.bincount(mentions, minlength=len(entities))
-    naming = naming_entities([members[label] for label in ordered], entities, documents_with)
+    naming = naming_entities([members[label] for label in ordered], labels, entities, of_documents)
     found = []
     for number, (label, first) in enumerate(zip(ordered, naming, strict=True)):
         central = sorted(members[label], key=lambda place: (place not in first, -inside[place], place))

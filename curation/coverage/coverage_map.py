@@ -39,7 +39,7 @@ from curation.coverage.phrases import Entity, Extractor, PhraseExtractor, find_e
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import embed, find_model
+from curation.retrieval.embeddings import BFLOAT16, embed, find_model, has_bfloat16
 from curation.sources.redaction.personal_data import redact
 from curation.step import out_of_bounds
 from curation.store import (
@@ -57,6 +57,8 @@ from curation.store import (
 from curation.store.documents import current_snapshot
 from curation.text import amount, canonical_json, digest, plain
 
+METHOD = 2
+"""Raised where equal parameters give another map. 2: three cycles of Leiden, a plural is no other entity."""
 BY_RULE = "by rule"
 GIVEN = "given"
 
@@ -134,7 +136,9 @@ class MapSettings(CoverageRequest):
             "graph": {"least_cosine": clusters.LEAST_COSINE, "neighbours": clusters.NEIGHBOURS},
             "least_documents": self.least_documents,
             "matching": {"most_by_meaning": MOST_BY_MEANING, LEAST_IN_CLUSTER: TWO.least, **self.filtering},
+            "method": METHOD,
             "model": find_model(self.model).name,
+            "precision": BFLOAT16 if has_bfloat16() else "float32",
             "resolution": self.resolution,
             "seed": self.seed,
             "stability": {"drawn": clusters.DRAWN, "draws": clusters.DRAWS},
@@ -164,7 +168,7 @@ def make_map(
     parameters = settings.parameters()
     found = find_entities(documents, settings.extractor, progress)
     texts = [entity.text for entity in found.entities]
-    vectors = embed(store, texts, "document", settings.model, progress, half=True)
+    vectors = embed(store, texts, "document", settings.model, progress, has_bfloat16())
     graph = join_neighbours(vectors, progress=progress)
     given = () if settings.resolution is None else (settings.resolution,)
     resolutions = (*clusters.RESOLUTIONS, *given)
@@ -204,7 +208,8 @@ def match_texts(
     if not found.entities or not texts:
         return [EntityMatch((), ()) for _ in texts]
     held = [entity.text for entity in found.entities]
-    entities = embed(store, held, "document", model, progress, half=True)
+    half = found.parameters.get("precision") == BFLOAT16  # on any machine; maps of before name none
+    entities = embed(store, held, "document", model, progress, half)
     queries = embed(store, texts, "query", model, progress)
     most = int(found.parameters["matching"]["most_by_meaning"])
     return match_queries(texts, [entity.name for entity in found.entities], queries, entities, most)

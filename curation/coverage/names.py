@@ -3,8 +3,12 @@
 A name is wanted that says what sets a cluster apart. An entity counts for it by the words that it has. A word
 weighs the number of the documents that the cluster has it from, × ln(1 + A / all of these over all clusters),
 A their mean over the clusters (class-based TF-IDF: M. Grootendorst 2022, BERTopic, section 3.3). The entity's
-weight is the sum over its words / √√words × √(its documents) × how far it is a noun phrase. Words that say
-how a thing is talked of ("aspects", "results") and numbers weigh a tenth.
+weight is the sum over its words / √√words × √(its documents) × how far it is a noun phrase × how far its
+documents are about the cluster.
+
+This last is the share of their other entities that are in the cluster, too. Authors use a word such as
+"hypothesis" about anything: its documents are about other clusters. One document more is counted, with one
+such entity, so that few documents decide little.
 
 A noun phrase fills the place between words that go before one (articles, prepositions) and words that go
 after one (prepositions, forms of "be"), or punctuation. How often it does is counted over the sentences that
@@ -17,12 +21,12 @@ another language only punctuation speaks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
 
 import numpy as np
 
-from curation.coverage.phrases import CUTS, LONGEST, Entity, singular, singular_name
+from curation.coverage.phrases import CUTS, LONGEST, MOST, Entity, singular, singular_name
 from curation.retrieval.terms import stemmed
 from curation.statistics.arrays import Floats, Ints
 from curation.words import words
@@ -45,29 +49,23 @@ _AFTER = frozenset(
 )
 _JOINING = frozenset(["and", "or"])
 _INSIDE = (_BEFORE | _AFTER | _JOINING) - {"of"}
-_OF_TALK = frozenset(
-    "actual approach aspect attempt author basic basis book case chapter comparison concept condition "
-    "consideration course criterion current description development discussion earlier early effect "
-    "evaluation evidence example experience fact feature finding form framework future general group "
-    "growing growth importance information instance interest introduction introductory issue level main "
-    "man material measure method model nature number order page paper part past people period person "
-    "phase piece possibility present principle problem process progress project purpose question recent "
-    "reference relation relationship report requirement research result review role rule sense set "
-    "significance significant source special step study subject summary survey system technique thing "
-    "time today topic type unusual use value variation variety view way work year".split()
-)
 
 
 def naming_entities(
-    members: Sequence[Sequence[int]], entities: Sequence[Entity], documents: Ints
+    members: Sequence[Sequence[int]],
+    labels: Ints,
+    entities: Sequence[Entity],
+    of_documents: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
     """The places of the entities that name each cluster, in the order in which they do.
 
     Parameters
     ----------
     members: the places of the entities of each cluster.
-    documents: how many have each entity, shape (entities,).
+    labels: the cluster of each entity, shape (entities,).
+    of_documents: document id → places of its entities.
     """
+    documents, about = documents_about(labels, of_documents)
     stems = [_stems(entity.name) for entity in entities]
     masses = [Counter[str]() for _ in members]
     for mass, places in zip(masses, members, strict=True):
@@ -77,16 +75,26 @@ def naming_entities(
     for mass in masses:
         over_all.update(mass)
     mean = over_all.total() / max(1, len(masses))
-    nouns = noun_shares(entities) * np.sqrt(documents)
+    nouns = noun_shares(entities) * np.sqrt(documents) * about
     found = []
     for mass, places in zip(masses, members, strict=True):
-        worth = {word: held * log1p(mean / over_all[word]) * _telling(word) for word, held in mass.items()}
+        worth = {word: held * log1p(mean / over_all[word]) for word, held in mass.items()}
         weights = {
             place: sum(worth[word] for word in stems[place]) / len(stems[place]) ** 0.25 * float(nouns[place])
             for place in places
         }
         found.append(_disjoint(weights, stems))
     return found
+
+
+def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
+    """Of each entity the number of its documents, and how far they are about its cluster, from 0 to 1."""
+    documents, others, inside = np.zeros((3, len(labels)), np.int64)
+    for places in map(list, of_documents.values()):
+        documents[places] += 1
+        others[places] += len(places) - 1
+        inside[places] += (labels[places, None] == labels[places]).sum(axis=1) - 1
+    return documents, (inside + 1) / (others + MOST)
 
 
 def _disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
@@ -103,13 +111,6 @@ def _disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list
 def _stems(name: str) -> list[str]:
     content = [word for word in name.split(" ") if word != "of"] or [name]
     return list(dict.fromkeys(stemmed("english", word) for word in content))
-
-
-_STEMS_OF_TALK = frozenset(stemmed("english", word) for word in _OF_TALK)
-
-
-def _telling(word: str) -> float:
-    return LEAST if word in _STEMS_OF_TALK or any(sign.isdigit() for sign in word) else 1.0
 
 
 def noun_shares(entities: Sequence[Entity]) -> Floats:
@@ -133,8 +134,7 @@ def noun_shares(entities: Sequence[Entity]) -> Floats:
 
 
 def _is_possible(name: str) -> bool:
-    held = name.split(" ")
-    return not any(word in _INSIDE or word[0].isdigit() for word in held)
+    return _INSIDE.isdisjoint(name.split(" ")) and not any(map(str.isdigit, name))
 
 
 def _fills(found: Sequence[str], start: int, end: int) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from pathlib import Path
 from time import monotonic
@@ -41,6 +41,8 @@ ELSEWHERE = (8_000.0, 60_000.0)
 """Characters of documents in a second by the default model: on two slow cores, and on eight fast ones."""
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
+
+BFLOAT16 = "bfloat16"
 
 Kind = Literal["document", "query"]
 Vectors = NDArray[np.float32]
@@ -132,12 +134,15 @@ def embed(
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
     half: bool = False,
+    ask_hub: bool = True,
 ) -> Vectors:
     """Unit vectors of the texts, shape (texts, dimension); what the project lacks is computed and stored.
 
     Parameters
     ----------
-    half: compute in bfloat16 where the processor has it: 0.6 of the time, and cosines within 0.001.
+    half: compute in bfloat16, and store apart from exact ones: 0.6 of the time where the processor has it
+        (`has_bfloat16`), and cosines within 0.001.
+    ask_hub: without it, a model that is not on this machine is refused.
 
     Raises
     ------
@@ -145,23 +150,25 @@ def embed(
         are stored under its name.
     """
     source = find_model(model)
+    if half:
+        source = source._replace(name=f"{source.name} in {BFLOAT16}")
     wanted = [HashedText(digest(kind, text), text) for text in texts]
     distinct = sorted(set(wanted))
     missing = _missing(store, source.name, distinct)
     if missing:
-        encoder = open_model(store, source)
+        encoder = open_model(store, source, ask_hub)
         _embed_missing(store, source.name, encoder, kind, missing, len(distinct), progress, half)
     return _read(store, source.name, [text.text_hash for text in wanted])
 
 
-def open_model(store: Store | None, source: ModelSource) -> Any:
+def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
     """The loaded model; with a store, one that gives the vectors which are stored under its name.
 
     Raises
     ------
     RefusedError: it cannot be loaded, or another model's vectors are stored under its name.
     """
-    encoder = _load(source.location)
+    encoder = _load(source.location, ask_hub)
     if store is not None:
         _refuse_another_model(store, source.name, encoder)
     return encoder
@@ -221,13 +228,19 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
     return sorted(texts, key=lambda text: (-lengths[text], text.text_hash))
 
 
+@cache
+def has_bfloat16() -> bool:
+    """Whether the processor multiplies matrices in bfloat16: read where Linux says it, without torch."""
+    processor = Path("/proc/cpuinfo")
+    return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
+
+
 @contextmanager
 def half_precision(asked: bool) -> Iterator[None]:
-    """Matrices are multiplied in bfloat16, if that is asked for and the processor has instructions for it."""
+    """Matrices are multiplied in bfloat16, if that is asked for."""
     import torch
 
-    has_it = asked and getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=has_it):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=asked):
         yield
 
 
@@ -308,11 +321,10 @@ def _encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
     return np.ascontiguousarray(vectors, np.float32)
 
 
-@lru_cache(maxsize=1)
-def _load(location: str) -> Any:
+def _load(location: str, ask_hub: bool) -> Any:
     _refuse_without_packages()
     try:
-        return _sentence_transformer(location)
+        return _sentence_transformer(location, ask_hub)
     except Exception as error:  # the hub, torch and transformers each raise their own
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise RefusedError(
@@ -321,16 +333,35 @@ def _load(location: str) -> Any:
         ) from error
 
 
-def _sentence_transformer(location: str) -> Any:
+def _sentence_transformer(location: str, ask_hub: bool) -> Any:
+    here = _folder(location)
+    if not ask_hub and not Path(here).is_dir():
+        raise OSError("it is not on this machine")
+    try:
+        return _on_this_machine(here)
+    except OSError:
+        if not ask_hub or Path(location).is_dir():
+            raise
     from huggingface_hub import model_info
+    from sentence_transformers import SentenceTransformer
+
+    model_info(location, timeout=10)  # asks the hub once; loading asks for over a minute when there is none
+    SentenceTransformer(location)
+    return _on_this_machine(_folder(location))
+
+
+def _folder(location: str) -> str:
+    """The folder of a model that the hub's cache has: of a name, even a local load asks the hub something."""
+    from huggingface_hub import try_to_load_from_cache
+
+    held = None if Path(location).is_dir() else try_to_load_from_cache(location, "modules.json")
+    return str(Path(held).parent) if isinstance(held, str) else location
+
+
+@lru_cache(maxsize=1)
+def _on_this_machine(location: str) -> Any:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    try:
-        return SentenceTransformer(location, local_files_only=True)
-    except OSError:
-        if Path(location).is_dir():
-            raise
-    model_info(location, timeout=10)  # asks the hub once; loading asks for over a minute when there is none
-    return SentenceTransformer(location)
+    return SentenceTransformer(location, local_files_only=True)

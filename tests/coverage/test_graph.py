@@ -110,17 +110,18 @@ def test_clusters_are_ordered_by_documents_and_their_entities_by_name_and_centra
     assert (loner.number, loner.documents, loner.is_region) == (1, ("c",), False)
 
 
-def test_names_are_noun_phrases_and_share_no_word() -> None:
+def test_names_are_noun_phrases_of_documents_about_the_cluster_and_share_no_word() -> None:
     sentences = [
         "The heart rate was measured in a dog.",
         "The rates of the heart rise with a dose, and the heart rate comes from the valve.",
         "A valve of the heart comes from the dog; comes a dose.",
+        "The results of tea in a cup.",
     ]
-    names = ["comes", "dog", "heart", "heart rate", "results", "valve"]
-    entities = [
-        Entity(name, next(s for s in sentences if name[:5] in s or name == "results")) for name in names
-    ]
-    [places] = naming_entities([range(6)], entities, np.array([3, 2, 3, 3, 3, 2]))
+    names = ["comes", "dog", "heart", "heart rate", "results", "valve", "tea", "cup"]
+    entities = [Entity(name, next(one for one in sentences if name[:5] in one)) for name in names]
+    hearts = [[0, 1, 2, 3, 5], [0, 1, 2, 3, 5], [0, 2, 3]]
+    documents = {f"d{place}": held for place, held in enumerate([*hearts, [4, 6, 7], [4, 6, 7]])}
+    places, _ = naming_entities([range(6), [6, 7]], np.repeat([0, 1], [6, 2]), entities, documents)
     assert [names[place] for place in places] == ["heart rate", "dog", "valve"]
     assert noun_shares(entities)[names.index("comes")] < min(noun_shares(entities)[[1, 3, 5]])
 

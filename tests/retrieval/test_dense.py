@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -61,6 +62,20 @@ def query(text: str) -> Query:
 def test_half_precision_changes_a_vector_by_less_than_the_model_is_told_apart_by(store: Store) -> None:
     exact, half = embed(store, TEXTS[:2], "query"), embed(store, TEXTS[:2], "document", half=True)
     assert (exact * half).sum(axis=1) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.usefixtures("embedding_model")
+def test_a_model_that_is_not_here_is_not_looked_for_elsewhere(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **_: asked.append(address) or [])
+    with pytest.raises(
+        RefusedError, match=r"The model nobody/none cannot be loaded: it is not on this machine"
+    ):
+        embed(store, TEXTS[:1], model="nobody/none", ask_hub=False)
+    embed(store, TEXTS[:1], ask_hub=False)
+    assert not asked
 
 
 @pytest.mark.usefixtures("embedding_model")

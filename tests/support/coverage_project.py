@@ -9,7 +9,7 @@ import numpy as np
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.phrases import PhraseExtractor, find_entities
 from curation.coverage.report import find_coverage
-from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.retrieval.embeddings import BFLOAT16, DEFAULT_MODEL
 from curation.store import Store, append
 from curation.store.documents import current_corpus
 from curation.text import digest
@@ -43,14 +43,16 @@ def vector(text: str) -> list[float]:
 
 
 def put_vectors(store: Store, kind: str, texts: Sequence[str]) -> None:
+    """Store them; those of documents in either precision, so that the processor decides nothing."""
+    names = [DEFAULT_MODEL, f"{DEFAULT_MODEL} in {BFLOAT16}"][: 2 if kind == "document" else 1]
     with store.transaction() as cursor:
         append(
             cursor,
             "embeddings",
             {
-                "model": [DEFAULT_MODEL] * len(texts),
-                "text_hash": [digest(kind, text) for text in texts],
-                "vector": [vector(text) for text in texts],
+                "model": [name for name in names for _ in texts],
+                "text_hash": [digest(kind, text) for text in texts] * len(names),
+                "vector": [vector(text) for text in texts] * len(names),
             },
         )
 

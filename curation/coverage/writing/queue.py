@@ -129,7 +129,7 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Whether a text has a word of the document or is near by a model that the project has used."""
+    """Whether a text has a word of the document, or is near by a model that is here and was used before."""
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
@@ -137,8 +137,9 @@ def _is_about(store: Store, text: str, document: Document) -> bool:
         if not cursor.execute(sql, [DEFAULT_MODEL]).fetchall():
             return False
     try:
-        [asked], [read] = embed(store, [text], "query"), embed(store, [document.text])
-    except CurationError:
+        [asked] = embed(store, [text], "query", ask_hub=False)
+        [read] = embed(store, [document.text], ask_hub=False)
+    except CurationError:  # the model is not on this machine: words alone decide
         return False
     return float(asked @ read) >= NEAR
 
