@@ -50,10 +50,9 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
         model=str(settings.get("model", usual.model)),
     )
     form = Form(CoverageRequest, start)
-    with st.form("measure"):
-        for column, name in zip(st.columns(3), ("seed", "resolution", "least_documents"), strict=True):
-            with column:
-                form.ask(name)
+    with st.form("measure", width=520):
+        for name in ("seed", "resolution", "least_documents"):
+            form.ask(name)
         with context.store.reading() as cursor:
             forecast = None if state else embedding_forecast(cursor)
         if forecast is not None:
