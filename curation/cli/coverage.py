@@ -52,7 +52,7 @@ MapModel = Annotated[
 
 Fill = Annotated[
     bool,
-    typer.Option(help="Instead of for gaps, write for the regions of 1 to 4 queries, until each has 5."),
+    typer.Option(help="Instead of gaps, fill regions of few queries (1 to 4) to 5."),
 ]
 
 
