@@ -6,7 +6,7 @@ documents without a word in common, then of those that are not near in meaning e
 
 Usage: python -m benchmarks.bench_writing_warnings
 Smallest: python -m benchmarks.bench_writing_warnings med
-Needs: ../shared/data
+Needs: the embedding model
 """
 
 from __future__ import annotations

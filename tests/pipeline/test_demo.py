@@ -97,7 +97,6 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
     status = json.loads(done.stdout)
     assert set(status["calendar"]["due"]["reasons"]) >= {
         "pairs whose document changed",
-        "pairs whose document is gone",
         "queries that the traffic has left",
         "queries that are new in the traffic",
     }

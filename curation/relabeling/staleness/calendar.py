@@ -551,10 +551,10 @@ class DueWork:
         said = f"{amount(self.stale, 'pair is', 'pairs are')} out of date"
         if self.state in (PLANNED, OPEN):
             return f"{said}; the plan of {self.quarter} renews {self.planned:,} of them."
-        if self.state != NOT_PLANNED:
-            return (
-                f"{said}; the re-labeling of {self.quarter} is {self.state}, so they wait for the next one."
-            )
+        if self.state == UNFINISHED:
+            return f"{said}; the re-labeling of {self.quarter} is {self.state}."
+        if self.state == DONE:
+            return f"{said}; the re-labeling of {self.quarter} is done, so they wait for the next one."
         return f"{said}; {self.quarter} has no plan yet."
 
 
@@ -641,10 +641,9 @@ def _due(
 ) -> DueWork:
     own = next((one for one in work if one.quarter == quarter), None)
     earlier = [one for one in work if one.quarter != quarter and one.state == OPEN]
-    known = [(pair, pair.judged or pair.known_since) for pair in pairs]
+    known = [(pair, pair.judged or pair.known_since) for pair in pairs if pair.document != GONE]
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in pairs),
-        "pairs whose document is gone": sum(pair.document == GONE for pair in pairs),
         "pairs judged under another guide": sum(bool(pair.guide_behind) for pair in pairs),
         "pairs that were last judged in an earlier quarter": sum(
             when is None or quarter.since(when) > 0 for _, when in known

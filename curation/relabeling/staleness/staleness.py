@@ -271,7 +271,7 @@ class PairStaleness:
 
 @dataclass(frozen=True)
 class QueryStaleness:
-    """How stale a query is; the score is the mean of its pairs'."""
+    """How stale a query is; the score is the mean of its pairs' whose document is in the corpus."""
 
     query_id: str
     text: str
@@ -463,6 +463,7 @@ def _query(
 ) -> QueryStaleness:
     query, (first, _) = state.queries[query_id], members[0]
     rows = [row for _, row in members]
+    left = [row for row in rows if row.document != GONE]
     ages = [row.age for row in rows if row.age is not None]
     return QueryStaleness(
         query_id=query_id,
@@ -475,5 +476,5 @@ def _query(
         stale=sum(row.is_stale for row in rows),
         oldest=max(ages) if len(ages) == len(rows) else None,
         traffic=state.traffic.of(query_id, query.normalised),
-        score=sum(row.score for row in rows) / len(rows),
+        score=sum(row.score for row in left) / len(left) if left else 0.0,
     )
