@@ -287,7 +287,7 @@ def _show_status(found: SetStaleness, limit: int) -> None:
     )
 
     whose = f"of the release {found.release}" if found.release else "of the project"
-    say(f"{found.quarter}: {len(found.pairs):,} judged pairs {whose}.")
+    say(f"{found.quarter}: {amount(len(found.pairs), 'judged pair')} {whose}.")
     if not found.has_new_traffic:
         say("No log was imported since the sample was drawn, so traffic now is unknown.")
     show_tables(calendar_table(found.calendar))

@@ -169,6 +169,7 @@ def test_the_report_of_a_quarter_shows_kappa_and_causes_and_can_be_taken_along(p
     assert "Old and new grades" in [one.label for one in page.expander]
     assert "Causes" in [one.label for one in page.expander]
     assert "done: 6 of 6 pairs" in html(page)
+    assert f"was judged as the round {quarter}: everything is answered" in html(opened("Plan"))
     assert kept.kept_drift(project, quarter).html.startswith("<!doctype html>")
 
 
@@ -216,6 +217,7 @@ def test_a_round_left_half_done_says_so(project: Store) -> None:
     answer_round(project, quarter, lambda *_: 3, most=8)
     close_round(project, quarter)
     assert "left half done" in html(opened("Report"))
+    assert f"was closed as the round {quarter} before" in html(opened("Plan"))
 
 
 def test_the_job_opens_with_new_documents_of_the_systems_that_were_named(project: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from curation.errors import NotFoundError
 from curation.files.fields import JudgmentFields
-from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.judgments.imported import add_judgments, import_judgments
 from curation.relabeling.drift.causes import VoteCount
 from curation.relabeling.drift.figures import confusion_of, drift_row, wilson_share, wrong_labels
 from curation.relabeling.drift.past_evaluations import order_change
@@ -19,8 +19,10 @@ from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, Re
 from curation.relabeling.drift.report import campaign_report, drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
 from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.plan.stored import plan_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT
 from curation.settling.disputes import disputes
+from curation.sources.judgments import ImportedJudgment
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -94,7 +96,10 @@ def test_the_share_of_wrong_labels_weighs_each_pair_by_its_probability() -> None
     assert found.share == pytest.approx(40 / 120)
     assert (found.pairs, found.changed, found.wrong) == (40, 20, 40)
     assert found.effective == pytest.approx(120**2 / (20 * 4 + 20 * 16))
-    assert wrong_labels(likely[:9], 120).share is None
+    few, more = wrong_labels(likely[:9], 120), [one._replace(after=one.before) for one in likely[9:10]]
+    assert (few.share, few.least) == (None, None)
+    few = wrong_labels(likely[:9], 120, more)
+    assert (few.share, few.least, few.most) == (None, pytest.approx(0.9), 1.0), "bounds need no new grade"
 
 
 def test_pairs_without_a_new_grade_bound_the_share_from_both_sides() -> None:
@@ -183,13 +188,40 @@ def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Sto
     assert (report.pairs, report.disputed) == (16 - len(waiting), len(waiting))
     assert report.left_out == {DISPUTED_NOW: len(waiting)}
     assert drift_findings(report)[0] == (
-        f"Of 16 pairs, 16 are judged again: {report.pairs} comparable, {report.disputed} disputed, with the "
-        "old grade until a reviewer decides; 0 are not judged yet."
+        f"Of 16 pairs, 16 are judged again: {report.pairs} comparable, {report.disputed} disputed (until a "
+        "reviewer decides, an old grade counts); 0 are not judged yet."
     )
     assert report.wrong is not None
     assert report.wrong.pairs + report.wrong.open == 4
     decide_pairs(relabeled, dict.fromkeys(waiting, 2))
     assert (drift_report(relabeled).pairs, drift_report(relabeled).disputed) == (16, 0)
+
+
+def test_a_quarter_says_what_became_of_all_its_pairs_and_keeps_that_when_others_judge_them_later(
+    store: Store, tmp_path: Path
+) -> None:
+    """Half of the pairs have no grade before, and half of all are disputed again, until one is decided."""
+
+    def grader(who: str, query: str, document: str) -> int:
+        return PEOPLE.index(who) % 2 if document[-1] in "01" else 2
+
+    judged_project(store, tmp_path, 15, 4, lambda who, _, name: PEOPLE.index(who) * (name[-1] in "02"))
+    open_quarter(store, PEOPLE[:2], make_plan(store, 0.2, 5, TODAY).plan_id)
+    answer_round(store, "2026-Q4", grader)
+    report = drift_report(store)
+    with store.reading() as cursor:
+        planned = plan_pairs(cursor, report.plan_id or "")
+    apart = [(one.query_id, one.document_id) for one in planned if one.document_id[-1] in "01"]
+    new = [one for one in planned if one.grade is None and one.document_id[-1] == "2"]
+    assert (report.judged, report.disputed, report.newly) == (len(planned), len(apart), len(new))
+    assert {one.grade is None for one in planned if one.document_id[-1] in "01"} == {True, False}
+    assert report.judged == report.pairs + report.disputed + report.newly
+    assert f", {len(new)} newly graded (no grade before); 0 are" in drift_findings(report)[0]
+    later = [ImportedJudgment(*pair, who, 3) for pair in apart for who in PEOPLE[:3]]
+    add_judgments(store, later, "second.csv", round_name="second-pass")
+    assert drift_report(store) == report, "votes of another round are none of the quarter's"
+    decide_pairs(store, dict.fromkeys(apart, 3))
+    assert drift_report(store).disputed == 0
 
 
 def test_a_report_of_an_older_quarter_keeps_its_grades(relabeled: Store) -> None:

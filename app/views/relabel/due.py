@@ -26,7 +26,7 @@ from curation.relabeling.staleness.tables import (
 from curation.relabeling.staleness.text_changes import text_change
 from curation.reports.page import QueryName
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 
 class ChangedDocument(NamedTuple):
@@ -45,7 +45,9 @@ def show_changes(store: Store, found: SetStaleness) -> None:
         if pair.document == CHANGED and pair.read_hash and pair.now_hash
     )
     if gone := {pair.document_id for pair in found.pairs if pair.document == GONE}:
-        ui.quiet(f"{len(gone):,} judged documents are no longer in the corpus.")
+        ui.quiet(
+            f"{amount(len(gone), 'judged document is', 'judged documents are')} no longer in the corpus."
+        )
     if not changed:
         ui.quiet("No judged document has another text in the newest corpus.")
         return

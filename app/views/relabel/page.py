@@ -48,7 +48,8 @@ def _sections(shown: ShownDrift) -> None:
 
 
 def _state(work: QuarterWork) -> str:
-    done = f"{work.whole:,} of {amount(work.pairs, 'pair')} are judged whole"
+    of = f"of {amount(work.pairs, 'pair')}"
+    done = f"{amount(work.whole, f'{of} is', f'{of} are')} judged by everybody who was asked"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
     return f"Round {work.round}, {work.state}: {done}. The figures are of these only."

@@ -18,6 +18,7 @@ from curation.pooling.request import SYSTEMS
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
+from curation.relabeling.staleness.calendar import DONE, OPEN, UNFINISHED, read_work
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.relabeling.staleness.tables import expected_table
 from curation.retrieval import RUN_PREFIX
@@ -25,6 +26,12 @@ from curation.sources.runs import stored_runs
 from curation.step import written
 from curation.store import Store
 
+STATES = {
+    OPEN: "is open as the round {}. Its progress is under Rounds.",
+    DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
+    UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
+}
+"""State of an opened plan → what is said of it."""
 OPENING = "relabel"
 """The kind of job that opens a quarter."""
 
@@ -33,9 +40,9 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     ui.heading("Open the round")
     context.ending(OPENING)
     if plan.round is not None:
-        ui.quiet(
-            f"The plan of {plan.quarter} is open as the round {plan.round}. Its progress is under Rounds."
-        )
+        with context.store.reading() as cursor:
+            (work,) = (one for one in read_work(cursor) if one.plan_id == plan.plan_id)
+        ui.quiet(f"The plan of {plan.quarter} {STATES[work.state].format(plan.round)}")
         return
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)

@@ -64,7 +64,7 @@ class WrongLabels(NamedTuple):
     ----------
     share: Hájek's ratio; low, high: Wilson's interval for `effective` pairs, None below 10 pairs.
     open: more pairs of the random part, without a new grade. least, most: the share if none and if all of
-        them changed; lowest, highest: the ends of both intervals together.
+        them changed, None below 10 pairs with them; lowest, highest: the ends of both intervals together.
     pairs, changed: of the random part. effective: (Σw)² / Σw² (Kish 1965), no more than the random part's
         pairs over its design effect between queries.
     population: pairs that could be drawn; wrong: the share of these, rounded.
@@ -138,13 +138,22 @@ def wrong_labels(
     drawn, more = ([pair for pair in given if pair.probability] for given in (pairs, without))
     changed = [pair.changed for pair in drawn]
     count = len(drawn), sum(changed)
-    if len(drawn) < FEW:
-        return WrongLabels(None, None, None, *count, float(len(drawn)), population, None, len(more))
-    share, low, high, effective = _share_changed(drawn, changed)
+    unknown = WrongLabels(None, None, None, *count, float(len(drawn)), population, None, len(more))
+    if len(drawn) + len(more) < FEW:
+        return unknown
     none, every = (_share_changed([*drawn, *more], [*changed, *[one] * len(more)]) for one in (False, True))
-    return WrongLabels(
-        *(share, low, high, *count, effective, population, round(share * population)),
-        *(len(more), none[0], every[0], min(low, none[1]), max(high, every[2])),
+    unknown = unknown._replace(least=none[0], most=every[0], lowest=none[1], highest=every[2])
+    if len(drawn) < FEW:
+        return unknown
+    share, low, high, effective = _share_changed(drawn, changed)
+    return unknown._replace(
+        share=share,
+        low=low,
+        high=high,
+        effective=effective,
+        wrong=round(share * population),
+        lowest=min(low, none[1]),
+        highest=max(high, every[2]),
     )
 
 

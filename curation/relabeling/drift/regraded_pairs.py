@@ -1,7 +1,7 @@
 """Pairs that were judged twice: by an earlier campaign and again, with what changed in between.
 
-A pair of a plan has its old grade from the plan. Its new grade is the one that it has now; of an older plan
-it is the one that the next plan with the pair found.
+A pair of a plan has its old grade from the plan. Its new grade is what the project's rule makes of the votes
+in the plan's own round, or a reviewer's decision since the plan, up to the next plan with the pair.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from typing import NamedTuple
 from curation.guides.guide import guide_lines
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.plan import PlanPair
-from curation.relabeling.plan.stored import find_plan, list_plans, plan_pairs
+from curation.relabeling.plan.stored import PlanRow, find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.calendar import JudgedPair, Pair, Quarter, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
-from curation.settling.consensus import settle
+from curation.settling.consensus import settled
+from curation.settling.votes import Votes, read_rule
 from curation.store import Cursor
 
 NOT_WHOLE = "not judged by everybody who was asked"
-NO_GRADE_BEFORE, NO_GRADE_NOW = "no grade before: disputed or unjudgeable", "no grade now: nobody could tell"
+NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
+NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
 RETIRED = "its query was retired, or its document left the corpus, since"
@@ -111,26 +113,27 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     row = find_plan(cursor, plan)
     judged, lines, first = read_pairs(cursor), guide_lines(cursor), Quarter.named(row.quarter).before(3).name
     plans = [one for one in list_plans(cursor) if one.round_id and first <= one.quarter < row.quarter]
-    *year, found = (_of_plan(cursor, one.plan_id, judged, lines) for one in (*plans, row))
+    *year, found = (_of_plan(cursor, one, judged, lines) for one in (*plans, row))
     counted = tuple(one for one in (*year, found) if one.pairs)
     return found._replace(votes=_plan_votes(cursor, row.quarter), year=counted)
 
 
 def _of_plan(
-    cursor: Cursor, plan_id: str, judged: Sequence[JudgedPair], lines: Mapping[str, str]
+    cursor: Cursor, row: PlanRow, judged: Sequence[JudgedPair], lines: Mapping[str, str]
 ) -> Regraded:
     """The pairs of a plan, without votes."""
-    asked, planned = _asked(cursor, plan_id), plan_pairs(cursor, plan_id)
-    now = _judged_later(cursor, plan_id, judged)
+    asked, planned = _asked(cursor, row.plan_id), plan_pairs(cursor, row.plan_id)
+    now, read = _of_round(cursor, row.round_id or "", decided=True), _read_later(cursor, row, judged)
     kinds = {one.pair: (one.type, one.tags) for one in judged}
     found: dict[bool, list[RegradedPair]] = {True: [], False: []}
     left_out: Counter[str] = Counter()
     for pair in planned:
         key = (pair.query_id, pair.document_id)
-        why = _why_left_out(pair, asked.get(key), now.get(key), bool(asked))
+        new, kind = now.get(key, _before(pair)), kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
+        gone = key not in read or (bool(asked) and key not in asked)
+        why = RETIRED if gone else _why_left_out(pair, asked.get(key), new, read[key])
         left_out[why] += 1
         if pair.grade is not None and why in ("", *OPEN):
-            new, kind = now[key], kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
             after = pair.grade if why or new.grade is None else new.grade
             causes = _causes(_before(pair), new, lines)
             drawn = (pair.part, pair.inclusion_probability)
@@ -146,7 +149,7 @@ def _of_plan(
 
 
 def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> Regraded:
-    """The pairs that two rounds judged, each by the majority of its own votes.
+    """The pairs that two rounds judged, each by the project's rule on its own votes.
 
     Parameters
     ----------
@@ -166,10 +169,8 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
     both = sorted(before.keys() & after.keys())
     for key in both:
         old, new = before[key], after[key]
-        if old.grade is None:
-            left_out[NO_GRADE_BEFORE] += 1
-        elif new.grade is None:
-            left_out[DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW] += 1
+        if old.grade is None or new.grade is None:
+            left_out[_no_comparison(old.grade, new)] += 1
         else:
             kind, tags = kinds.get(key, ("unknown", ()))
             found.append(
@@ -180,19 +181,19 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
     return Regraded(tuple(found), (), len(both), len(both), dict(left_out), votes)
 
 
-def _why_left_out(pair: PlanPair, shown: list[str] | None, now: _Judged | None, is_open: bool) -> str:
-    """Why a pair of a plan cannot be compared; '' where it can."""
-    if now is None or (shown is None and is_open):
-        return RETIRED
+def _why_left_out(pair: PlanPair, shown: list[str] | None, new: _Judged, read: str | None) -> str:
+    """Why a pair of a plan cannot be compared; '' where it can. `read`: the text of its grade now."""
     if not shown:
         return NOT_WHOLE
-    if now.content_hash not in (None, *shown):
+    if read == pair.content_hash and read not in (None, *shown):  # the old text came back
         return OTHER_TEXT
-    if pair.grade is None:
-        return NO_GRADE_BEFORE
-    if now.how == DISPUTED:
-        return DISPUTED_NOW
-    return NO_GRADE_NOW if now.grade is None else ""
+    return _no_comparison(pair.grade, new)
+
+
+def _no_comparison(old: int | None, new: _Judged) -> str:
+    if new.grade is None:
+        return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
+    return NO_GRADE_BEFORE if old is None else ""
 
 
 def _plan_votes(cursor: Cursor, quarter: str) -> tuple[NewVote, ...]:
@@ -217,8 +218,9 @@ def _new_votes(
 ) -> list[NewVote]:
     """The votes of a round on pairs that have an old grade."""
     judged, lines, found = _of_round(cursor, round_id), guide_lines(cursor), []
-    for *pair, who, grade, _, _ in cursor.execute(_VOTES, [round_id]).fetchall():
-        old = before.get(key := (pair[0], pair[1]))
+    values = {"round": round_id, "decided": False}
+    for query_id, document_id, who, grade, *_ in cursor.execute(_VOTES, values).fetchall():
+        old = before.get(key := (query_id, document_id))
         if old is not None and old.grade is not None and grade is not None:
             causes = _causes(old, judged[key], lines) + ((TRAFFIC,) if key in moved else ())
             found.append(NewVote(name, *key, who, old.grade, grade, causes))
@@ -249,35 +251,55 @@ def _asked(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
     return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
 
 
-def _judged_later(cursor: Cursor, plan_id: str, judged: Iterable[JudgedPair]) -> dict[Pair, _Judged]:
-    """What was true of pairs after a plan: what the next opened plan found, else what is true now."""
-    found = {
-        one.pair: _Judged(*one.consensus[2:4], one.read_hash, one.guide_hash, frozenset(one.annotators))
-        for one in judged
-    }
-    opened = sorted((row.quarter, row.plan_id) for row in list_plans(cursor) if row.round_id is not None)
-    quarters = {name: quarter for quarter, name in opened}
-    later = [name for quarter, name in opened if quarter > quarters.get(plan_id, "9999")]
+def _read_later(cursor: Cursor, row: PlanRow, judged: Iterable[JudgedPair]) -> dict[Pair, str | None]:
+    """The text that the grade of each pair is about, in the next opened plan, else now."""
+    found = {one.pair: one.read_hash for one in judged}
+    opened = sorted((one.quarter, one.plan_id) for one in list_plans(cursor) if one.round_id is not None)
+    later = [name for quarter, name in opened if row.round_id is not None and quarter > row.quarter]
     for name in reversed(later):
-        found |= {(pair.query_id, pair.document_id): _before(pair) for pair in plan_pairs(cursor, name)}
+        found |= {(pair.query_id, pair.document_id): pair.content_hash for pair in plan_pairs(cursor, name)}
     return found
 
 
-def _of_round(cursor: Cursor, round_id: str) -> dict[Pair, _Judged]:
-    """Each pair of a round with the grade that more than half of its votes in that round name."""
-    votes: dict[Pair, Counter[int]] = {}
+def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _Judged]:
+    """Each pair of a round with the grade that the project's rule makes of its votes in that round.
+
+    Parameters
+    ----------
+    decided: with the decisions since the plan of the round, before the next plan of the pair.
+    """
+    votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
+    names = ("query_id", "document_id", "content_hash", "guide_hash", "annotator")
     rest: dict[Pair, tuple[str, str, set[str]]] = {}
-    for query_id, document_id, who, grade, version, guide in cursor.execute(_VOTES, [round_id]).fetchall():
-        key = (query_id, document_id)
-        votes.setdefault(key, Counter()).update([grade] if grade is not None else [])
-        rest.setdefault(key, (version, guide, set()))[2].add(who)
+    for query_id, document_id, version, guide, who in zip(
+        *(votes[name].to_pylist() for name in names), strict=True
+    ):
+        rest.setdefault((query_id, document_id), (version, guide, set()))[2].add(who)
     return {
-        key: _Judged(*settle(votes[key]), version, guide, frozenset(people))
-        for key, (version, guide, people) in rest.items()
+        key: _Judged(one.grade, one.how, version, guide, frozenset(people))
+        for one in settled(Votes(read_rule(cursor), votes)).pairs
+        for key in [(one.query_id, one.document_id)]
+        for version, guide, people in [rest[key]]
     }
 
 
 _VOTES = """
-SELECT query_id, document_id, annotator, grade, content_hash, guide_hash FROM current_judgments
-WHERE round_id = ? AND duplicate_of IS NULL ORDER BY ALL
+WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
+decisions AS (
+    SELECT query_id, document_id, d.grade, d.guide_hash, d.revision
+    FROM relabeling_rounds b JOIN relabeling_pairs a USING (plan_id)
+    JOIN adjudications d USING (query_id, document_id)
+    WHERE $decided AND b.round_id = $round AND d.revision >= a.decisions
+      AND (d.content_hash IS NULL OR (query_id, document_id, d.content_hash) IN (
+            SELECT (query_id, document_id, content_hash) FROM votes))
+      AND NOT EXISTS (
+        FROM relabeling_rounds l JOIN relabeling_pairs n USING (plan_id)
+        WHERE l.quarter > b.quarter AND n.query_id = a.query_id AND n.document_id = a.document_id
+          AND n.decisions <= d.revision)
+    QUALIFY row_number() OVER (PARTITION BY query_id, document_id ORDER BY d.revision DESC) = 1)
+SELECT query_id, document_id, annotator, j.grade, content_hash,
+       coalesce(d.guide_hash, j.guide_hash) AS guide_hash, d.revision IS NOT NULL AS decided,
+       d.grade AS decision, false AS changed, NULL::INTEGER AS kept, false AS kept_changed, true AS wanted
+FROM votes j LEFT JOIN decisions d USING (query_id, document_id)
+ORDER BY ALL
 """

@@ -21,6 +21,7 @@ from curation.relabeling.drift.figures import (
 from curation.relabeling.drift.past_evaluations import OrderChange, stored_orders
 from curation.relabeling.drift.regraded_pairs import (
     DISPUTED_NOW,
+    NO_GRADE_BEFORE,
     NOT_WHOLE,
     Regraded,
     RegradedPair,
@@ -41,7 +42,8 @@ class DriftReport:
     name: the plan's quarter, or both rounds.
     planned, judged: pairs that were to be judged again, and those that everybody who was asked has judged.
     pairs: with both grades; changed: with another one.
-    disputed: judged, but the new votes disagree. open: not judged yet.
+    disputed: judged, but the new votes disagree. newly: they agree, and there was no grade before.
+    open: not judged yet.
     confusion: pairs by old (row) and new grade (column), in the order of the scale.
     by_type, by_tag, by_part: groups of the pairs; a pair has one type and part, and any tags.
     causes: causes and people, tested over all re-labelings up to this one.
@@ -61,6 +63,7 @@ class DriftReport:
     planned: int
     judged: int
     disputed: int
+    newly: int
     open: int
     pairs: int
     changed: int
@@ -142,6 +145,7 @@ def _report(
         planned=found.planned,
         judged=found.judged,
         disputed=found.left_out.get(DISPUTED_NOW, 0),
+        newly=found.left_out.get(NO_GRADE_BEFORE, 0),
         open=found.left_out.get(NOT_WHOLE, 0),
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),

@@ -7,7 +7,7 @@ from functools import partial
 
 from curation.agreement.report.sections import pass_sections
 from curation.relabeling.drift.causes import CauseRow, PersonRow, VoteCount, named
-from curation.relabeling.drift.figures import DriftFigure, DriftRow, WrongLabels
+from curation.relabeling.drift.figures import FEW, DriftFigure, DriftRow, WrongLabels
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
 from curation.text import amount, decimal, p_cell, p_text, percent
@@ -27,9 +27,10 @@ def drift_findings(report: DriftReport) -> list[str]:
     """What a reader wants to know first."""
     if not report.pairs:
         return [_judged_told(report), *_orders_told(report)]
+    of = f"of {amount(report.pairs, 'pair')}"
     sentences = [
         _judged_told(report),
-        f"{report.changed:,} of {amount(report.pairs, 'pair')} have another grade. The same grade: "
+        f"{amount(report.changed, f'{of} has', f'{of} have')} another grade. The same grade: "
         f"{_figure_text(report.overall.same, share=True)}; kappa {_figure_text(report.overall.kappa)}, "
         f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
     ]
@@ -39,18 +40,22 @@ def drift_findings(report: DriftReport) -> list[str]:
     sentences += _orders_told(report)
     if report.sealed:
         sentences.append(
-            f"{report.sealed:,} of the pairs are of parts that a release seals: the figures count them, the "
-            "list of pairs does not name them."
+            f"{amount(report.sealed, 'of the pairs is', 'of the pairs are')} of parts that "
+            "a release seals: the figures count them, the list of pairs does not name them."
         )
     return sentences
 
 
 def _judged_told(report: DriftReport) -> str:
-    """How many pairs were judged again, how many of them can be compared, and what is open."""
-    until = ", with the old grade until a reviewer decides" if report.disputed and report.plan_id else ""
+    """How many pairs were judged again, what became of all of them, and what is open."""
+    until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
+    newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
+    rest = report.judged - report.pairs - report.disputed - report.newly
+    others = f", {rest:,} left out for other reasons" if rest > 0 else ""
     return (
-        f"Of {amount(report.planned, 'pair')}, {report.judged:,} are judged again: {report.pairs:,} "
-        f"comparable, {report.disputed:,} disputed{until}; {report.open:,} are not judged yet."
+        f"Of {amount(report.planned, 'pair')}, {amount(report.judged, 'is', 'are')} judged again: "
+        f"{report.pairs:,} comparable, {report.disputed:,} disputed{until}{newly}{others}; "
+        f"{amount(report.open, 'is', 'are')} not judged yet."
     )
 
 
@@ -105,9 +110,14 @@ def _orders_told(report: DriftReport) -> list[str]:
 
 def _wrong_told(report: DriftReport) -> str:
     wrong = report.wrong
-    if wrong is None or wrong.share is None or wrong.low is None or wrong.high is None:
-        pairs = 0 if wrong is None else wrong.pairs
-        return f"How much of the whole set is wrong is unknown: the random part has {pairs:,} judged pairs."
+    if wrong is None:
+        return ""
+    if wrong.share is None:
+        can = amount(wrong.pairs, "pair of the random part", "pairs of the random part")
+        return (
+            f"How much of the whole set is wrong is unknown: {can} can be compared, and an "
+            f"estimate takes {FEW}.{_bounds_told(wrong)}"
+        )
     return (
         f"Of the whole set, {percent(wrong.share, 1)} would get another grade ({percent(wrong.low, 1)} to "
         f"{percent(wrong.high, 1)}, from {amount(wrong.pairs, 'pair')} drawn at random): about "
@@ -119,10 +129,13 @@ def _bounds_told(wrong: WrongLabels) -> str:
     """What the pairs without a new grade can make of the share."""
     if not wrong.open:
         return ""
+    more = f" {amount(wrong.open, 'more drawn pair has', 'more drawn pairs have')} no new grade"
+    if wrong.least is None:
+        return f"{more}: together they are too few for bounds, too."
     return (
-        f" {amount(wrong.open, 'more drawn pair has', 'more drawn pairs have')} no new grade: with none of "
-        f"them changed it is {percent(wrong.least, 1)}, with all of them {percent(wrong.most, 1)}; both "
-        f"intervals together are {percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
+        f"{more}: with none of them changed it is {percent(wrong.least, 1)}, with all of them "
+        f"{percent(wrong.most, 1)}; both intervals together are {percent(wrong.lowest, 1)} to "
+        f"{percent(wrong.highest, 1)}."
     )
 
 

@@ -19,29 +19,29 @@ WHY = {
 }
 
 
-def work_told(work: ExpectedWork, pace: MeasuredPace) -> str:
-    """What people are asked, and how long it takes."""
+def work_told(work: ExpectedWork, pace: MeasuredPace, planned: bool = False) -> str:
+    """What people are asked, and how long it takes; of a plan the opening says how many duplicates fit."""
     decisions = f"about {amount(work.decisions, 'decision')}"
     if pace.disputes is None:
         decisions = "an unknown number of decisions"
     asked = (
-        f"{amount(work.judgments, 'judgment')}, {amount(work.duplicates, 'blind duplicate')} and {decisions} "
-        "of a reviewer"
+        f"{amount(work.judgments, 'judgment')}, {'about ' if planned else ''}"
+        f"{amount(work.duplicates, 'blind duplicate')} and {decisions} of a reviewer"
     )
     if work.hours is None or not pace.hourly or not pace.slowest or not pace.fastest:
         return f"{asked}. The hours are unknown, because {NOT_MEASURED}."
     deciding = f"{pace.decided:.0f} decisions an hour" if pace.decided else "without the decisions' hours"
-    return (
-        f"{asked} take about {work.hours:.1f} hours, at {pace.hourly:.0f} judgments an hour, the median of "
-        f"{pace.annotators} annotators ({pace.slowest:.0f} to {pace.fastest:.0f}), {deciding}."
-    )
+    hours = f"about {work.hours:.1f} hours" if work.hours >= 0.05 else "less than 0.1 hours"
+    people = f"the median of {pace.annotators} annotators ({pace.slowest:.0f} to {pace.fastest:.0f})"
+    people = people if pace.annotators > 1 else "the pace of 1 annotator"
+    return f"{asked} take {hours}, at {pace.hourly:.0f} judgments an hour, {people}, {deciding}."
 
 
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     """What a plan costs, which queries change, and what it leaves out; of a plan as JSON knows it."""
     pace = MeasuredPace(**report["pace"])
     lines = [
-        work_told(ExpectedWork(*(report.get(name, 0) for name in ExpectedWork._fields)), pace),
+        work_told(ExpectedWork(*(report.get(name, 0) for name in ExpectedWork._fields)), pace, planned=True),
         "Pairs that systems add when the round is opened come on top: its preview counts them.",
     ]
     if report["retired"] or report["new_queries"]:

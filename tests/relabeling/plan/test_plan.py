@@ -331,6 +331,9 @@ def test_hours_count_blind_duplicates_and_the_decisions_that_disputes_will_need(
     work = timed.work(100, 2, 16)
     assert work == (200, 16, 20, pytest.approx(216 / 60 + 20 / 120))
     assert "20 decisions of a reviewer take about 3.8 hours" in work_told(work, timed)
+    one = work_told(work._replace(hours=0.01), timed._replace(annotators=1))
+    assert "take less than 0.1 hours" in one
+    assert "the pace of 1 annotator," in one
     assert timed.work(100, 1, 0).decisions == 0
 
 
