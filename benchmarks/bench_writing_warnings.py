@@ -4,18 +4,18 @@ Of each query up to five relevant documents and five others of the same collecti
 of a collection are shares of pairs that are said not to be about each other: of relevant and of random
 documents without a word in common, then of those that are not near in meaning either, which is the rule.
 
-Usage: python -m benchmarks.bench_writing_warnings
+Usage: python -m benchmarks.bench_writing_warnings [collections ...]
 Smallest: python -m benchmarks.bench_writing_warnings med
 Needs: the embedding model
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -129,12 +129,15 @@ def elsewhere(pairs: list[tuple[str, str]], encoder: Any) -> tuple[float, float]
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("collections", nargs="*", help=f"of {', '.join(COLLECTIONS)}; all without")
+    names = parser.parse_args().collections or COLLECTIONS
     shared_data()
     encoder = open_model(None, find_model(DEFAULT_MODEL))
     print("Queries of 1 to 4 words, and questions, that are said not to read as a query:")
     logged = [line.split("\t")[2].strip() for line in EXCITE.read_text("latin-1").splitlines()]
     report("excite_log", sorted(set(filter(None, logged))))
-    for name in sys.argv[1:] or COLLECTIONS:
+    for name in names:
         found = COLLECTIONS[name]()
         report(name, [text for query, text in found.queries.items() if found.relevant.get(query)])
         shares = [share for held in pairs(found) for share in elsewhere(held, encoder)]
