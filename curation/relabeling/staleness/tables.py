@@ -29,9 +29,11 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     due, left = calendar.due, calendar.due.unfinished
     lines = [due.stale_sentence]
     if left is not None:
+        of = f"of {amount(left.pairs, 'pair')}"
+        done = amount(left.whole, f"{of} is", f"{of} are")
         lines.append(
-            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
-            f"{amount(left.pairs, 'pair')} are done. Finish it, or close its round."
+            f"The re-labeling of {left.quarter.name} is still open: {done} done. Finish it, or "
+            "close its round."
         )
     if due.own is not None and due.state == UNFINISHED:
         lines.append(
