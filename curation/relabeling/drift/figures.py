@@ -146,14 +146,9 @@ def wrong_labels(
     if len(drawn) < FEW:
         return unknown
     share, low, high, effective = _share_changed(drawn, changed)
-    return unknown._replace(
-        share=share,
-        low=low,
-        high=high,
-        effective=effective,
-        wrong=round(share * population),
-        lowest=min(low, none[1]),
-        highest=max(high, every[2]),
+    return WrongLabels(
+        *(share, low, high, *count, effective, population, round(share * population)),
+        *(len(more), none[0], every[0], min(low, none[1]), max(high, every[2])),
     )
 
 

@@ -269,17 +269,13 @@ def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair
     decided: with the decisions since the plan of the round, before the next plan of the pair.
     """
     votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
-    names = ("query_id", "document_id", "content_hash", "guide_hash", "annotator")
     rest: dict[Pair, tuple[str, str, set[str]]] = {}
-    for query_id, document_id, version, guide, who in zip(
-        *(votes[name].to_pylist() for name in names), strict=True
-    ):
+    for query_id, document_id, who, _, version, guide, *_ in zip(*votes.to_pydict().values(), strict=True):
         rest.setdefault((query_id, document_id), (version, guide, set()))[2].add(who)
+    found = {(one.query_id, one.document_id): one for one in settled(Votes(read_rule(cursor), votes)).pairs}
     return {
-        key: _Judged(one.grade, one.how, version, guide, frozenset(people))
-        for one in settled(Votes(read_rule(cursor), votes)).pairs
-        for key in [(one.query_id, one.document_id)]
-        for version, guide, people in [rest[key]]
+        key: _Judged(found[key].grade, found[key].how, version, guide, frozenset(people))
+        for key, (version, guide, people) in rest.items()
     }
 
 
