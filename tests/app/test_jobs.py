@@ -115,11 +115,11 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(project: Store) 
 
 def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
     jobs = jobs_of(project)
-    jobs.start("relabel", REOPEN, "lee", None)
+    jobs.start("plan re-labeling", {"fraction": 0.15, "seed": 1}, "lee", None)
     jobs.wait()
     refused = last(project)
     assert refused.outcome == "refused"
-    assert refused.message == "There is no plan yet. Make one."
+    assert refused.message.startswith("There is nothing to judge again: the project has no judged pair")
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,7 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("pool", {**POOL, "systems": []}, "No system was named."),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
+        ("relabel", REOPEN, "There is no plan yet. Make one."),
         ("tags", {"model": "/no/such/folder"}, "There is no model folder at /no/such/folder."),
         (
             "coverage",

@@ -55,7 +55,7 @@ from tests.support.served import PASSWORD, Served
 from tests.support.signed_in import sessions_of
 from tests.support.websockets_client import pages, session, strings
 
-OPEN = {"/sign-in", "/join", "/health"}
+OPEN = {"/sign-in", "/join", "/health", "/metrics"}
 STRANGERS_ROUTES = {"/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/with"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
 DOCUMENT, QUERY, NEED, NOTE = "halcyonword", "cormorantword", "guillemotword", "petrelword"
