@@ -287,9 +287,9 @@ def read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredLis
 
 def _check(request: EngineRunRequest) -> None:
     check_name(request.name)
-    problems = [] if request.depth >= 1 else [f"--depth {request.depth}: expected at least 1 document."]
-    problems += [] if request.rate > 0 else [f"--rate {request.rate:g}: expected more than 0."]
-    problems += [] if request.repeat >= 1 else [f"--repeat {request.repeat}: expected at least 1."]
+    problems = [] if request.depth >= 1 else [f"Depth {request.depth}: expected at least 1 document."]
+    problems += [] if request.rate > 0 else [f"Rate {request.rate:g}: expected more than 0."]
+    problems += [] if request.repeat >= 1 else [f"Repeat {request.repeat}: expected at least 1."]
     refuse_problems(problems)
 
 

@@ -143,9 +143,9 @@ class EngineClient:
         template = self.engine.template
         if template.random is None:
             raise RefusedError(
-                f"The engine {self.engine.name!r} has no template `random`, and documents cannot be drawn "
-                "without one. Add it, name a file with all its ids with --ids, or draw none with "
-                "--random-negatives 0."
+                f"The engine {self.engine.name!r} has no template for random documents, and none can "
+                "be drawn without one. Add it, name a file with all its ids, or draw none.",
+                command="`--ids FILE` names such a file; `--random-negatives 0` draws none.",
             )
         call = template.call(template.random, seed=seed, depth=depth)
         try:
@@ -223,7 +223,7 @@ class EngineClient:
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise InputError(
                 f"{self._named} has the score {score!r:.60} at {path!r} for {about}; expected a "
-                "finite number. Without scores, put `score: null` into the template."
+                "finite number. Without scores, put “score: null” into the template."
             )
         return float(score)
 

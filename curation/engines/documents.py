@@ -87,7 +87,7 @@ def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent)
     if bare and not found:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
-            f"{listed(sorted(bare[0]), 20) or 'none'}: name them under `fields` in the template."
+            f"{listed(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
         )
     left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
     return Brought(found, {reason: count for reason, count in left_out.items() if count})

@@ -74,13 +74,14 @@ def draw_negatives_outside(
     if not held or not number:
         if ids is not None:
             raise InputError(
-                "--ids would change nothing: no random negatives are drawn from outside the corpus."
+                "A file of ids would change nothing: no random negatives are drawn from outside the corpus."
             )
         return None
     if engine is None:
         raise RefusedError(
             "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and none "
-            "of the systems is an engine's run. Name one, or draw none with --random-negatives 0."
+            "of the systems is an engine's run. Name one, or draw none.",
+            command="`--random-negatives 0` draws none.",
         )
     client = EngineClient(engine)
     if ids is None:

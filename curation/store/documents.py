@@ -108,7 +108,8 @@ def refuse_held(cursor: Cursor, what: str) -> None:
     if is_held(cursor):
         raise RefusedError(
             f"Not possible on documents that engines brought: {what} would take them for the whole corpus. "
-            "Ask the engine instead, as with --systems engine:NAME, or import the whole corpus."
+            "Ask the engine instead, or import the whole corpus.",
+            command="`--systems engine:NAME` asks it.",
         )
 
 

@@ -245,6 +245,8 @@ def test_a_decision_is_shown_at_once_survives_a_lost_answer_and_a_reload_and_is_
 def test_a_count_from_before_a_decision_does_not_take_it_back(browser: Browser, fresh: Served) -> None:
     rosa = adjudicating(browser, fresh)
     disputed, late = len(disputes(fresh.store)), []
+    # However long the answers are held here, the page does not give them up.
+    rosa.page.evaluate("AbortSignal.timeout = () => new AbortController().signal")
     rosa.page.route("**/api/disputes/next*", lambda route: late.append((route, route.fetch())))
     while not late:
         rosa.press("1")

@@ -238,7 +238,7 @@ def test_documents_without_title_and_text_name_the_fields_that_they_have(
 ) -> None:
     engine.documents = {"a": {"naam": "shoes"}}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    with pytest.raises(InputError, match="They have the fields naam: name them under `fields`"):
+    with pytest.raises(InputError, match="They have the fields naam: name them under “fields”"):
         try_engine(store, "shop", "shoes", 3)
 
 

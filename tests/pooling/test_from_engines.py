@@ -82,10 +82,10 @@ def test_they_are_refused_where_nothing_can_give_them(
     project: Store, engine: SearchServer, tmp_path: Path
 ) -> None:
     add_engine(project, "shop", "http", template_file(tmp_path, WITHOUT_RANDOM))
-    with pytest.raises(RefusedError, match="has no template `random`"):
+    with pytest.raises(RefusedError, match="has no template for random"):
         pool(project)
     assert pool(project, negatives=0).candidates == 8
-    with pytest.raises(InputError, match="--ids would change nothing"):
+    with pytest.raises(InputError, match="A file of ids would change nothing"):
         pool(project, negatives=0, ids="all.txt")
 
 

@@ -219,7 +219,7 @@ def _verdict(found: Verified) -> None:
     if found.intact:
         st.success(
             f"{ui.plain(found.name)} is what was frozen: {amount(found.parts, 'part')} and "
-            f"{found.documents:,} documents agree with their sums.",
+            f"{amount(found.documents, 'document')} agree with their sums.",
             icon=":material/verified:",
         )
         return
