@@ -128,7 +128,8 @@ def _work(work: WritingWork) -> str:
 
 
 def _drawn(drawn: JudgedShare) -> str:
-    return f"People judge {drawn.drawn:,} of {drawn.queries:,} synthetic queries; the others are withheld."
+    of = amount(drawn.queries, "synthetic query", "synthetic queries")
+    return f"People judge {drawn.drawn:,} of {of}; the others are withheld."
 
 
 def _show_written(found: SyntheticQueries) -> None:

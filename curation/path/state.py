@@ -55,7 +55,7 @@ from curation.releases.stored import (
 from curation.settling.votes import MEANING, read_rule
 from curation.steps import STEPS
 from curation.store import Cursor, Store, utc_now
-from curation.text import amount
+from curation.text import amount, counted
 
 RECENT_LOOK = timedelta(days=7)
 """For so long a look at a sealed part by somebody who is no lead asks for attention."""
@@ -212,7 +212,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         return PathStep("re-label", "done", f"{quarter}.", look)
     if due.is_due:
         most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in most)
+        reasons = ", ".join(counted(count, reason) for reason, count in most)
         return PathStep("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
     line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
     return PathStep("re-label", "done", line, look)

@@ -90,7 +90,7 @@ def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, t
     page = opened()
     assert metrics(page)["Quarter"] == this_quarter()
     shown = html(page)
-    assert "1 pairs whose document changed" in shown
+    assert "1 pair whose document changed" in shown
     assert "1 judged document is no longer in the corpus" in shown
     assert SCRIPT not in shown
     assert "<ins>&lt;script&gt;window.hacked=1&lt;/script&gt;</ins>" in shown

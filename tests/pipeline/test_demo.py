@@ -98,7 +98,7 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
     assert set(status["calendar"]["due"]["reasons"]) >= {
         "pairs whose document changed",
         "queries that the traffic has left",
-        "queries that are new in the traffic",
+        "queries new in the traffic",
     }
     assert 0 < status["sealed"] < len(status["pairs"])
     plan = json.loads(invoke([*command, "plan", "--share", "0.15", "--seed", "7", "--json"]).stdout)

@@ -54,7 +54,7 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(project: St
     write_corpus(project, tmp_path, left)
     found = staleness(project, LATER)
     assert sum(pair.document == "gone" for pair in found.pairs) == 25
-    assert found.calendar.due.reasons == {"pairs that were last judged in an earlier quarter": 25}
+    assert found.calendar.due.reasons == {"pairs last judged in an earlier quarter": 25}
     assert [query.score > 0 for query in found.queries] == [True] * 5 + [False] * 5
     plan = make_plan(project, 0.2, 1, LATER)
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)

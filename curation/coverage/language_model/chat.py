@@ -127,6 +127,12 @@ FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
 SPENT = "the limit of requests was reached"
 
+
+def is_rejection(reason: str) -> bool:
+    """Whether a call has no answer because the endpoint rejected it: others may have one."""
+    return reason.startswith(REJECTED.partition("(")[0])
+
+
 ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
 
 

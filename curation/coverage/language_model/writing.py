@@ -26,6 +26,9 @@ from typing import Any, NamedTuple
 from curation.coverage.clusters import EntityMatch
 from curation.coverage.coverage_map import match_texts, write_texts
 from curation.coverage.language_model.answers import (
+    IN_A_ROW,
+    MALFORMED,
+    REFUSED,
     Asking,
     Check,
     ModelCall,
@@ -58,6 +61,7 @@ from curation.coverage.language_model.candidates import (
     why_refused,
     withhold,
 )
+from curation.coverage.language_model.chat import is_rejection
 from curation.coverage.measures import Tertiles, alignment
 from curation.coverage.report import CoverageGap
 from curation.coverage.writing.tasks import (
@@ -165,6 +169,7 @@ class _Session:
         self._missing = Counter({gap.number: gap.missing for gap in inputs.gaps})
         self._thirds = Counter(THIRDS.part(value) for value in inputs.alignments if value is not None)
         self._done: set[str] = set()
+        self._rejected = 0  # requests, one after the other
         model, map_id = asking.endpoint.model, inputs.map.map_id
         self.found = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
@@ -261,7 +266,11 @@ class _Session:
         self.found.spent = add_spending(self.found.spent, spent)
         with self._store.reading() as cursor:
             known = read_answers(cursor, calls)
-        if any(map(known.is_open, calls)):
+        left_out = spent.left_out
+        rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
+        self._rejected = 0 if spent.answered else self._rejected + min(rejected, spent.requests)
+        unanswered = any(not is_rejection(reason) for reason in left_out.keys() - {REFUSED, MALFORMED})
+        if unanswered or self._rejected >= IN_A_ROW:
             self.found.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
         return [known.answer(call) for call in calls]
 

@@ -645,14 +645,14 @@ def _due(
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in pairs),
         "pairs judged under another guide": sum(bool(pair.guide_behind) for pair in pairs),
-        "pairs that were last judged in an earlier quarter": sum(
+        "pairs last judged in an earlier quarter": sum(
             when is None or quarter.since(when) > 0 for _, when in known
         ),
-        "pairs that must be judged now, or are older than two years next quarter": sum(
+        "pairs to judge now, else older than two years next quarter": sum(
             when is not None and quarter.since(when) >= REVISIT for _, when in known
         ),
         "queries that the traffic has left": sum(trend == LEFT for trend in trends),
-        "queries that are new in the traffic": new,
+        "queries new in the traffic": new,
     }
     reasons = {reason: count for reason, count in counts.items() if count}
     state = own.state if own is not None else NOT_PLANNED

@@ -8,7 +8,7 @@ from curation.relabeling.staleness.calendar import GONE, NOT_PLANNED, UNFINISHED
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table
-from curation.text import amount, percent
+from curation.text import amount, counted, percent
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:
@@ -43,7 +43,7 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     if not due.is_due:
         return lines if due.stale else [*lines, f"Nothing is due in {due.quarter}."]
     state = "not planned yet" if due.state == NOT_PLANNED else due.state
-    reasons = [f"{count:,} {why}" for why, count in due.reasons.items()]
+    reasons = [counted(count, why) for why, count in due.reasons.items()]
     return [*lines, f"Due in {due.quarter} ({state}):", *(reasons or ["the open work"])]
 
 

@@ -236,6 +236,17 @@ def test_a_document_that_the_model_refuses_is_passed_over(project: Store, model:
     assert (len(found.written), found.refused[NO_CANDIDATE]) == (1, 1)
 
 
+def test_a_document_that_the_endpoint_rejects_is_passed_over_and_five_rejections_end_the_work(
+    project: Store, model: ServedModel
+) -> None:
+    model.faults = [Fault(400, "{}")]
+    found = written(project, model, queries=1)
+    assert (len(found.written), found.refused[NO_CANDIDATE], found.ended) == (1, 1, None)
+    model.faults, sent = [Fault(400, "{}")] * 50, model.sent
+    assert written(project, model).ended == ENDED_BY_ENDPOINT
+    assert model.sent - sent < 5 + 5
+
+
 def test_a_limit_of_calls_ends_the_work_and_the_next_run_pays_only_for_the_rest(
     project: Store, model: ServedModel
 ) -> None:

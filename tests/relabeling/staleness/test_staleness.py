@@ -244,7 +244,7 @@ def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store)
     assert (may.calendar.due.is_due, may.calendar.due.reasons) == (False, {})
     november = staleness(judged, NOVEMBER)
     assert november.calendar.due.is_due
-    assert november.calendar.due.reasons == {"pairs that were last judged in an earlier quarter": 2}
+    assert november.calendar.due.reasons == {"pairs last judged in an earlier quarter": 2}
 
 
 def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store) -> None:
@@ -263,7 +263,7 @@ def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
     shown = sum(one.judged for one in calendar.quarters)
     assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
     assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
-    must = "pairs that must be judged now, or are older than two years next quarter"
+    must = "pairs to judge now, else older than two years next quarter"
     assert calendar.due.reasons[must] == 3
 
 
