@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curation.guides.guide import parse_guide, read_guide
+from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Pair
@@ -58,6 +60,8 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(project: St
     assert [query.score > 0 for query in found.queries] == [True] * 5 + [False] * 5
     plan = make_plan(project, 0.2, 1, LATER)
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)
+    put_in_force(project, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
+    assert staleness(project, LATER).calendar.due.reasons["pairs judged under another guide"] == 25
     assert plan.left_out[ALL_GONE] == 25
     write_corpus(project, tmp_path, texts_of(10, 5))
     back = make_plan(project, 0.2, 1, LATER)

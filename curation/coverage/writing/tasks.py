@@ -224,6 +224,7 @@ def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
 MOST_AT_ONCE = 1_000
 """Queries of one batch."""
 NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
+FILLED = f"queries that no region of few queries lacks to {ENOUGH}, or has a document for"
 
 
 class PlannedTask(NamedTuple):
@@ -305,7 +306,9 @@ def open_tasks(
     """
     _check(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
-        raise InputError("Regions of few queries are filled, or tasks are for one region or unanswerable.")
+        raise InputError(
+            "Regions are filled to 5 in their own order. Leave out --region and --unanswerable, or --fill."
+        )
     asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
     asked |= {"fill": True} if fill else {}
 
@@ -335,7 +338,7 @@ def open_tasks(
         tasks=count,
         regions=len({task.cluster for task in opened.tasks}),
         of_writers=dict(Counter(writers[place % len(writers)] for place in range(count))),
-        left_out={NO_DOCUMENT: queries - count} if count < queries else {},
+        left_out={FILLED if fill else NO_DOCUMENT: queries - count} if count < queries else {},
     )
 
 

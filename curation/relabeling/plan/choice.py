@@ -228,7 +228,7 @@ def _take_due(choice: _Choice, quarter: Quarter) -> int:
 
 def _in_turns(rows: Sequence[ScoredPair], choice: _Choice, left: Mapping[Pair, int]) -> list[ScoredPair]:
     """Each query's first pair, then each query's second; queries without a pair in the plan first, and of
-    those the ones that were visited longest ago."""
+    those the ones that were visited longest ago. Pairs whose grade has other words now come before all."""
     visited: defaultdict[str, int] = defaultdict(int)
     for row in choice.frame:
         query = row.judged.query_id
@@ -238,7 +238,8 @@ def _in_turns(rows: Sequence[ScoredPair], choice: _Choice, left: Mapping[Pair, i
     placed = []
     for row in rows:
         query = row.judged.query_id
-        placed.append(((query in seen, turn[query], visited[query], choice.order(row)), row))
+        first = (not row.judged.reworded, query in seen, turn[query], visited[query])
+        placed.append(((*first, choice.order(row)), row))
         turn[query] += 1
     return [row for _, row in sorted(placed, key=lambda item: item[0])]
 

@@ -46,7 +46,8 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     ]
     if report["retired"] or report["new_queries"]:
         lines.append(
-            f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
+            f"Queries: {amount(report['retired'], 'leaves', 'leave')}, "
+            f"{amount(report['new_queries'], 'joins', 'join')} with about "
             f"{amount(report['new_pairs'], 'pair')}."
         )
     if expected := report.get("expected"):

@@ -644,7 +644,7 @@ def _due(
     known = [(pair, pair.judged or pair.known_since) for pair in pairs if pair.document != GONE]
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in pairs),
-        "pairs judged under another guide": sum(bool(pair.guide_behind) for pair in pairs),
+        "pairs judged under another guide": sum(bool(pair.guide_behind) for pair, _ in known),
         "pairs last judged in an earlier quarter": sum(
             when is None or quarter.since(when) > 0 for _, when in known
         ),

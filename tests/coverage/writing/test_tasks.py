@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from curation.coverage.report import find_coverage, find_gaps
 from curation.coverage.writing.queue import WritingTask, check_written, pass_task, write_task, writing_queue
 from curation.coverage.writing.tasks import (
+    FILLED,
     ORIGIN,
     UNANSWERABLE,
     batches,
@@ -85,11 +86,12 @@ def test_regions_of_few_queries_are_filled_to_five_the_largest_first(project: St
     opened = open_tasks(project, 2, ["anna"], seed=5, fill=True)
     more = open_tasks(project, 9, ["ben"], seed=5, fill=True)
     assert (opened.tasks, more.tasks) == (2, missing - 2)  # those that are open count
+    assert more.left_out == {FILLED: 9 - more.tasks}
     rows = rows_of(project, "SELECT DISTINCT cluster FROM writing_tasks")
     assert rows == [(tea.number,)]
     with pytest.raises(RefusedError, match="every document"):
         open_tasks(project, 1, ["anna"], seed=5, fill=True)
-    with pytest.raises(InputError, match="for one region"):
+    with pytest.raises(InputError, match="--region"):
         open_tasks(project, 1, ["anna"], seed=5, fill=True, region=tea.number)
 
 

@@ -178,6 +178,17 @@ def test_grades_whose_words_changed_come_first_and_the_plan_says_how_many_quarte
     assert abs(quarters - first.guide.quarters) <= 1
 
 
+def test_grades_whose_words_changed_come_first_where_more_is_due_than_there_is_room_for() -> None:
+    rows = [
+        pair(f"q{q}", f"d{d}", back=None, guide_behind=True, reworded=q < 4 and d < 5)
+        for q in range(20)
+        for d in range(10)
+    ]
+    found = choose_pairs(rows, 0.15, 1, NOW)
+    assert found.needed is not None
+    assert found.guide.taken_reworded == found.guide.reworded == 20
+
+
 @pytest.mark.parametrize(
     ("queries", "pairs", "share", "tied", "width", "year"),
     [
