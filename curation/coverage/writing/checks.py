@@ -26,6 +26,8 @@ from curation.store import Query
 from curation.text import isolated, normalise_query, seeded
 from curation.words import LocatedWord, is_unspaced, located_words, words
 
+_INSIDE_WORD = re.compile(r"(?<=\w)[-._](?=\w)")  # who writes "byte-compile" or "os.path" writes one word
+
 
 class QueryStyle(NamedTuple):
     """A style of queries.
@@ -45,7 +47,7 @@ class QueryStyle(NamedTuple):
 
     def holds(self, text: str) -> bool:
         """Whether a query has the style's number of words, and is a question where that is the style."""
-        count = len(words(text))
+        count = len(words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
 

@@ -64,6 +64,7 @@ def test_each_run_of_six_tasks_has_each_style_once_by_seed() -> None:
 
 def test_a_question_has_three_words_or_more_and_a_short_query_two_at_most() -> None:
     assert STYLES["short names"].holds("HMS Victory")
+    assert STYLES["short names"].holds("os.path.join byte-compile")
     assert not STYLES["short names"].holds("where is HMS Victory")
     assert STYLES["question generic"].holds("where is the old ship")
 
