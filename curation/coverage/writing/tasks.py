@@ -307,7 +307,8 @@ def open_tasks(
     _check(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
         raise InputError(
-            "Regions are filled to 5 in their own order. Leave out --region and --unanswerable, or --fill."
+            "Regions are filled to 5 in their own order: none is named, and no unanswerable query asked for.",
+            command="Leave out --region and --unanswerable, or --fill.",
         )
     asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
     asked |= {"fill": True} if fill else {}
