@@ -76,6 +76,19 @@ def read_object(answer: str) -> dict[str, Any]:
     return found
 
 
+def read_list(answer: str, name: str, of: type) -> list[Any]:
+    """The list of that name in the one JSON object of an answer, all of one type.
+
+    Raises
+    ------
+    MalformedAnswerError: there is none.
+    """
+    listed = read_object(answer).get(name)
+    if not isinstance(listed, list) or not all(isinstance(one, of) for one in listed):
+        raise MalformedAnswerError(f"an answer without a list of {name}")
+    return listed
+
+
 FORMS = 3
 """Answers of one call that may be malformed, or rejections of it."""
 IN_A_ROW = 5

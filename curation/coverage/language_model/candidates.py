@@ -39,6 +39,7 @@ from curation.coverage.language_model.answers import (
     ModelCall,
     load_prompt,
     read_answers,
+    read_list,
     read_object,
 )
 from curation.coverage.language_model.chat import TokenPrices
@@ -452,11 +453,8 @@ def read_mentions(answer: str) -> list[Mention]:
     ------
     MalformedAnswerError: it is not of the form that the prompt asks for.
     """
-    listed = read_object(answer).get("entities")
-    if not isinstance(listed, list):
-        raise MalformedAnswerError("an answer without a list of entities")
     found: dict[str, Mention] = {}
-    for item in listed:
+    for item in read_list(answer, "entities", object):
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
             raise MalformedAnswerError("an entity without a name")
         name, description = entity_name(item["name"]), item.get("description")
@@ -515,9 +513,7 @@ def read_candidates(answer: str) -> list[str]:
     ------
     MalformedAnswerError: it is not of the form that the prompt asks for.
     """
-    listed = read_object(answer).get("queries")
-    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-        raise MalformedAnswerError("an answer without a list of queries")
+    listed = read_list(answer, "queries", str)
     texts = {normalise_query(text): " ".join(text.split()) for text in reversed(listed)}
     return [text for name, text in reversed(texts.items()) if name and len(text) <= LONGEST_QUERY]
 

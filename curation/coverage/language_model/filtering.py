@@ -11,11 +11,10 @@ from collections.abc import Mapping
 
 from curation.coverage.coverage_map import CoverageMap, write_kept
 from curation.coverage.language_model.answers import (
-    MalformedAnswerError,
     ModelCall,
     load_prompt,
     read_answers,
-    read_object,
+    read_list,
 )
 from curation.coverage.report import AskedOfCorpus
 from curation.store import Store
@@ -48,10 +47,7 @@ def read_kept(answer: str) -> list[str]:
     ------
     MalformedAnswerError: it is not of the form that the prompt asks for.
     """
-    kept = read_object(answer).get("kept")
-    if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
-        raise MalformedAnswerError("an answer without a list of the entities that are kept")
-    return kept
+    return read_list(answer, "kept", str)
 
 
 def keep_entities(
