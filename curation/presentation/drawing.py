@@ -19,12 +19,12 @@ from curation.presentation.markup import (
     Element,
     Fact,
     Node,
-    Span,
     Tree,
     drawn,
     passage_of,
     read_markup,
 )
+from curation.spans import Span
 from curation.store import Document
 
 LONGEST_FACT = 300

@@ -39,6 +39,7 @@ import nh3
 from markdown_it import MarkdownIt
 
 from curation.presentation.excerpts import Segment, best_run, marked_spans, sentences
+from curation.spans import Span
 
 
 class Element(NamedTuple):
@@ -425,8 +426,6 @@ def _rank_headings(root: Branch) -> None:
     for branch in found:
         branch.name = f"h{min(6, 3 + ranks[branch.name])}"
 
-
-Span = tuple[int, int]
 
 _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
 """Blocks that say that they go on; of what is in them the reader sees it there."""

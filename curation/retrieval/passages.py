@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import ModelSource, find_model, open_model
+from curation.spans import Span
 from curation.store import Document, Store
 from curation.text import digest
 
@@ -31,8 +32,6 @@ _VERSION = 1
 _WORD = re.compile(r"\S+")
 _SENTENCE_END = ".!?…。！？"
 _BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "ends": pa.list_(pa.int32())})
-
-Span = tuple[int, int]
 
 
 class Cutter(NamedTuple):

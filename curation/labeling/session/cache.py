@@ -43,6 +43,7 @@ from curation.labeling.rounds.upcoming import (
 )
 from curation.people.annotators import JUDGING, require_author
 from curation.presentation.drawing import ReadDocument
+from curation.spans import Span
 from curation.store import Cursor, Store, fetch, utc_now
 from curation.store.documents import version_texts
 
@@ -116,9 +117,6 @@ FROM answers WHERE submitted_at > $since
 UNION ALL
 (FROM answers WHERE active_ms IS NOT NULL ORDER BY written DESC LIMIT $last)
 """
-
-
-Span = tuple[int, int]
 
 
 class ShownPair(NamedTuple):

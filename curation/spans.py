@@ -1,0 +1,56 @@
+"""Spans: pure sets of characters of a text, as half-open ranges in order.
+
+A set of characters has one form: ranges that are not empty, in order, and that neither overlap nor touch. So
+two sets are equal where their forms are. All functions here take ranges in any order and give that form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Span = tuple[int, int]
+"""The first character, and the one after the last."""
+Spans = tuple[Span, ...]
+"""A set of characters in its one form."""
+
+
+def union(spans: Iterable[Span]) -> Spans:
+    """The characters that any of the ranges has."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def intersection(one: Iterable[Span], other: Iterable[Span]) -> Spans:
+    """The characters that both have."""
+    return held_by([one, other], 2)
+
+
+def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
+    """The characters that at least so many of the sets have."""
+    changes = sorted(
+        (place, step)
+        for spans in sets
+        for start, end in union(spans)
+        for place, step in ((start, 1), (end, -1))
+    )
+    found: list[Span] = []
+    depth = begin = 0
+    for place, step in changes:
+        if depth + step >= least > depth:
+            begin = place
+        elif depth >= least > depth + step:
+            found.append((begin, place))
+        depth += step
+    return union(found)
+
+
+def size(spans: Iterable[Span]) -> int:
+    """How many characters the set has."""
+    return sum(end - start for start, end in union(spans))
