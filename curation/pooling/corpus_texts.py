@@ -10,7 +10,7 @@ import pyarrow as pa
 from curation.retrieval.word_counts import CHUNK
 from curation.similarity.identical import Identical
 from curation.store import Store
-from curation.store.documents import Corpus, documents_by_hash, texts_at, version_places
+from curation.store.documents import Corpus, batches_of_texts, documents_by_hash
 from curation.words import is_cut_otherwise
 
 
@@ -30,17 +30,18 @@ class CorpusTexts(NamedTuple):
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     """Read each text once; only those that another one, or none, may equal are compared."""
-    with store.reading() as cursor:
-        places = version_places(cursor, pa.table({"content_hash": corpus.hashes}))
-    sums, blank, cut = np.empty(len(places), np.int64), np.zeros(len(places), bool), False
-    for start in range(0, len(places), CHUNK):
-        with store.reading() as cursor:
-            texts = texts_at(cursor, places.slice(start, CHUNK))["text"].to_pylist()
-        for place, text in enumerate(texts, start):
+    hashes: list[pa.Array] = []
+    sums, blank, cut = np.empty(len(corpus.ids), np.int64), np.zeros(len(corpus.ids), bool), False
+    done = 0
+    for batch in batches_of_texts(store, corpus.hashes, CHUNK):
+        hashes += batch["content_hash"].chunks
+        for place, text in enumerate(batch["text"].to_pylist(), done):
             sums[place], blank[place] = hash(text), not text.strip()
             cut = cut or is_cut_otherwise(text, whole=True)
-    _, group, sizes = np.unique(sums, return_inverse=True, return_counts=True)
-    looked_at = places["content_hash"].filter(pa.array(blank | (sizes[group] > 1))).to_pylist()
+        done += len(batch)
+    _, group, sizes = np.unique(sums[:done], return_inverse=True, return_counts=True)
+    compared = pa.array(blank[:done] | (sizes[group] > 1))
+    looked_at = pa.chunked_array(hashes, pa.string()).filter(compared).to_pylist()
     with store.reading() as cursor:
         documents = documents_by_hash(cursor, looked_at).values()
     without = frozenset(document.document_id for document in documents if not document.text)

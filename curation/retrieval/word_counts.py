@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from curation.progress import Progress, silent
 from curation.retrieval.terms import STOP_WORDS, indexed_terms, is_gram, stemmed
 from curation.store import Cursor, Store, append
-from curation.store.documents import current_snapshot, snapshot_versions, texts_at, version_places
+from curation.store.documents import batches_of_texts, current_snapshot, snapshot_versions
 from curation.text import digest
 from curation.words import CUT
 
@@ -134,11 +134,10 @@ def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: 
             params=[name],
         ).to_arrow_table()
         cursor.unregister("wanted_versions")
-        missing = version_places(cursor, uncounted)
-    for start in range(0, len(missing), CHUNK):
-        progress(_STEP, start, len(missing))
-        with store.reading() as cursor:
-            texts = texts_at(cursor, missing.slice(start, CHUNK))
+    missing, done = uncounted["content_hash"], 0
+    for texts in batches_of_texts(store, missing, CHUNK):
+        progress(_STEP, done, len(missing))
+        done += len(texts)
         while not _store(store, name, texts, word_number, stemmer):
             with store.reading() as cursor:
                 word_number = _stored_words(cursor, name)

@@ -7,11 +7,11 @@ that its rows name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import RefusedError
-from curation.store.database import fetch
+from curation.store.database import Store, fetch
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
@@ -231,22 +231,25 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
     return found[0], list(found[1:])
 
 
-def version_places(cursor: Cursor, hashes: pa.Table) -> pa.Table:
-    """The columns place and content_hash of versions, in the order of the table `documents`.
+def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterator[pa.Table]:
+    """The columns content_hash and text of versions, so many at a time, in the order of their storage.
 
-    Parameters
-    ----------
-    hashes: a column content_hash.
+    A text is title and body, each with a line break. Versions that there are not are left out.
     """
-    cursor.register("wanted_versions", hashes)
-    sql = f"SELECT DISTINCT d.rowid AS place, content_hash FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
-    places = cursor.sql(sql).to_arrow_table()
-    cursor.unregister("wanted_versions")
-    return places
+    import pyarrow as pa
+
+    with store.reading() as cursor:
+        cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
+        sql = f"SELECT DISTINCT d.rowid AS place FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
+        places = cursor.sql(sql).to_arrow_table()
+        cursor.unregister("wanted_versions")
+    for start in range(0, len(places), size):
+        with store.reading() as cursor:
+            batch = _texts_at(cursor, places.slice(start, size))
+        yield batch
 
 
-def texts_at(cursor: Cursor, places: pa.Table) -> pa.Table:
-    """The columns content_hash and text (title and body, each with a line break) of neighbouring places."""
+def _texts_at(cursor: Cursor, places: pa.Table) -> pa.Table:
     cursor.register("wanted_places", places)
     ends = [places["place"][place].as_py() for place in (0, -1)]
     texts = cursor.sql(

@@ -27,7 +27,7 @@ from curation.retrieval.word_counts import (
 )
 from curation.sources.corpus import import_corpus
 from curation.store import Store
-from curation.store.documents import Corpus, corpus_of, current_corpus, texts_at, version_places
+from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
 from curation.store.rows import Document, Query
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}
@@ -172,9 +172,7 @@ def test_words_that_another_process_has_numbered_meanwhile_keep_its_numbers(
     documents = put_corpus(store, tmp_path, SHOP)
     with store.transaction() as cursor:
         cursor.execute("INSERT INTO counted_words VALUES (?, 0, 'hat'), (?, 1, 'red')", [counter()] * 2)
-    with store.reading() as cursor:
-        places = version_places(cursor, pa.table({"content_hash": hashes(documents)}))
-        texts = texts_at(cursor, places)
+    [texts] = batches_of_texts(store, pa.array(hashes(documents)), len(documents))
     assert not word_counts._store(store, counter(), texts, {}, None)
     assert kept(store) == []
     found = stored_word_counts(store, hashes(documents))
