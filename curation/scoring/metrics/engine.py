@@ -15,7 +15,8 @@ list, those among the first `DEEPEST_UNJUDGED`, for nobody is going to judge wha
 not return stays as it was judged. The measures themselves take unjudged documents for not relevant, so
 `if_none` is the value. bpref passes them over: either grade would make another list of judged documents of
 it, and neither end would be below or above the value. So it has none. Nor has alpha_ndcg, for a grade does
-not say to which subtopic a document is relevant.
+not say to which subtopic a document is relevant, nor have measures of chunks, for it does not say where the
+evidence is.
 
 The highest value of a query is that of a list of its relevant documents, best first. A query with one
 relevant document cannot have more than 0.1 in precision@10, whatever the run. So no interval of a mean
@@ -38,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.scoring.metrics.measures import Measure
+from curation.scoring.metrics.measures import CONTEXT, KINDS, Measure
 from curation.scoring.metrics.own_values import judged_weight, own_values, residual, unjudged_weight
 from curation.scoring.metrics.qrels import (
     UNJUDGED,
@@ -233,7 +234,10 @@ def _gains(grade: Ints, measure: Measure) -> Floats:
 
 
 DEEPEST_UNJUDGED = 100
-UNBOUNDED = ("judged", "bpref", "alpha_ndcg", "num_ret")
+UNBOUNDED = (
+    *("judged", "bpref", "alpha_ndcg", "num_ret"),
+    *(one.name for one in KINDS.values() if one.of_chunks),
+)
 """Kinds of measures without either end."""
 
 
@@ -299,17 +303,21 @@ def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Flo
     return own_values(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
 
 
-def highest_values(measures: Sequence[Measure], qrels: Qrels) -> Floats:
+def highest_values(measures: Sequence[Measure], qrels: Qrels, most_words: int = 0) -> Floats:
     """The highest value of each query by each measure, shape (Q, M), with unjudged documents not relevant.
 
     NaN where no run has a value: the query has nothing relevant. Of judged@k it is 1 for all, of num_ret
     infinite.
+
+    Parameters
+    ----------
+    most_words: of a chunk of the run.
     """
-    columns = [_highest(measure, qrels) for measure in measures]
+    columns = [_highest(measure, qrels, most_words) for measure in measures]
     return np.stack(columns, axis=1) if columns else np.empty((len(qrels.query_ids), 0))
 
 
-def _highest(measure: Measure, qrels: Qrels) -> Floats:
+def _highest(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
     relevant = qrels.relevant_documents.astype(np.float64)
     with np.errstate(invalid="ignore"):  # nothing relevant: no value
         if measure.kind in ("recall", "map") and measure.depth is not None:
@@ -320,6 +328,8 @@ def _highest(measure: Measure, qrels: Qrels) -> Floats:
             found = own_values(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
         elif measure.persistence is not None:
             found = 1 - measure.persistence**relevant
+        elif measure.kind == CONTEXT:
+            found = np.full(len(relevant), float((measure.depth or 1) * most_words))
         elif measure.summary == "total":
             found = np.full(len(relevant), np.inf) if measure.kind == "num_ret" else relevant
         else:
@@ -356,7 +366,7 @@ class RunScores:
         (Q, M).
     residual: what unjudged and unseen documents could add to rbp, with either gain, NaN for other measures,
         shape (Q, M).
-    best, worst: as `values`, with equal scores in the best and the worst order.
+    best, worst: as `values`, with equal scores in the best and the worst order; NaN for measures of chunks.
     if_none, if_all: as `values`, if no unjudged document were relevant, or every one (`bounds`).
     returned: documents that each query got, shape (Q,); 0 where the run misses it.
     """
@@ -413,7 +423,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
-        highest=highest_values(measures, qrels),
+        highest=highest_values(measures, qrels, ranking.chunks.most_words if ranking.chunks else 0),
         judged=_judged(ranking, qrels, measures),
         residual=_residuals(ranking, measures),
         best=best,
@@ -429,11 +439,10 @@ def _with_ties(
     ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> Floats:
     """The values with equal scores in the best or the worst order."""
-    queries = queries_with_choice(ranking)
-    if not len(queries):
-        return values
-    found = values.copy()
-    found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures)[queries]
+    queries, found = queries_with_choice(ranking), values.copy()
+    if len(queries):
+        found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures)[queries]
+    found[:, [one.of_chunks for one in measures]] = np.nan
     return found
 
 
@@ -470,7 +479,9 @@ def _judged(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Flo
     depths = {depth: _share_judged(ranking, depth) for depth in {measure.depth for measure in measures}}
     shares = []
     for measure in measures:
-        if measure.persistence is not None:
+        if measure.of_chunks and ranking.chunks is not None:
+            shares.append(ranking.chunks.share_judged(measure.depth or 1, len(qrels.query_ids)))
+        elif measure.persistence is not None:
             shares.append(judged_weight(ranking, measure.persistence))
         elif measure.kind == "rprec":
             shares.append(_share_judged(ranking, qrels.relevant_documents))

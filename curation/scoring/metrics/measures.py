@@ -18,6 +18,10 @@
     set_precision, set_recall, set_f1
                   of the whole list as a set, without an order
     judged@k      share of the documents among the first k that are judged
+    evidence_recall@k, evidence_precision@k, evidence_iou@k, evidence_hit@k, evidence_mrr@k, evidence_ndcg@k
+                  of the characters that people marked as evidence, in the first k chunks
+    context_tokens@k
+                  words of the first k chunks; for all of these see `scoring.metrics.evidence`
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
 
@@ -50,6 +54,7 @@ MOST_GAIN = 16
 """The highest grade of an exponential gain: above it, one document hides what all others gain."""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
+CONTEXT = "context_tokens"
 PERSISTENCE = 0.8
 ALPHA = 0.5
 DEEPEST = 100_000
@@ -68,6 +73,7 @@ class MeasureKind(NamedTuple):
     engine: trec_eval has it, and `scoring.metrics.engine` computes it.
     summary: what its figure is of the values of queries.
     sealed: whether sealed parts have it; see `looks.limits`.
+    of_chunks: it is of chunks, as `scoring.metrics.evidence` computes it.
     """
 
     name: str
@@ -78,6 +84,7 @@ class MeasureKind(NamedTuple):
     engine: bool = True
     summary: Summary = "mean"
     sealed: bool = True
+    of_chunks: bool = False
 
 
 KINDS = {
@@ -124,12 +131,29 @@ KINDS = {
                 "rel_ret": "total of relevant documents that were returned",
             }.items()
         ),
+        *(
+            MeasureKind(name, name != "evidence_ndcg", "needed", about, engine=False, of_chunks=True)
+            for name, about in {
+                "evidence_recall": "share of the evidence's characters that chunks hold",
+                "evidence_precision": "share of the chunks' characters that are evidence",
+                "evidence_iou": "intersection over union of evidence and chunks",
+                "evidence_hit": "whether a chunk holds evidence",
+                "evidence_mrr": "1 / rank of the first chunk with evidence",
+                "evidence_ndcg": "nDCG, gain is the grade × share of the document's evidence",
+                CONTEXT: "words of the chunks, which a language model has to read",
+            }.items()
+        ),
     )
 }
 DEFAULT_MEASURES = (
     *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
     *("rprec", "bpref", "rbp(0.8)", "judged@10"),
 )
+CHUNK_MEASURES = (
+    *("evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5", "evidence_mrr@5"),
+    *("evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "success@10", "judged@10"),
+)
+"""The default ones where a run has chunks and the release has evidence; no more than sealed parts have."""
 FURTHER_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
@@ -190,9 +214,14 @@ class Measure(NamedTuple):
         return KINDS[self.kind].summary
 
     @property
+    def of_chunks(self) -> bool:
+        """Whether it is of chunks, not of documents."""
+        return KINDS[self.kind].of_chunks
+
+    @property
     def compares(self) -> bool:
         """Whether it says, query by query, which of two systems is better."""
-        return self.summary == "mean" and self.kind != "judged"
+        return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 
 def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
@@ -216,7 +245,9 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def measures_for(grades: Sequence[int], names: Iterable[str] | None = None) -> tuple[Measure, ...]:
+def measures_for(
+    grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
+) -> tuple[Measure, ...]:
     """The measures asked for, or the default ones that the scale allows.
 
     Parameters
@@ -230,8 +261,8 @@ def measures_for(grades: Sequence[int], names: Iterable[str] | None = None) -> t
     """
     highest = max(grades, default=0)
     if names is None:
-        default = measures_named(DEFAULT_MEASURES)
-        return tuple(one for one in default if one.kind not in EXPONENTIAL or highest <= MOST_GAIN)
+        usual = measures_named(default)
+        return tuple(one for one in usual if one.kind not in EXPONENTIAL or highest <= MOST_GAIN)
     chosen = measures_named(names)
     exponential = [one.name for one in chosen if one.kind in EXPONENTIAL and highest > MOST_GAIN]
     refuse_problems(

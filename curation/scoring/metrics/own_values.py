@@ -22,6 +22,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.errors import InputError
+from curation.scoring.metrics.evidence import chunk_values
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, with_subtopics
 from curation.scoring.metrics.subtopics import alpha_ndcg, ideal_dcg
@@ -38,8 +40,10 @@ def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints
 
     Raises
     ------
-    InputError: the measure needs subtopics, and the qrels have none.
+    InputError: the measure needs subtopics, and the qrels have none, or chunks, and the run has none.
     """
+    if measure.of_chunks:
+        return _of_chunks(measure, ranking, qrels)
     if measure.alpha is not None:
         return _alpha_ndcg(measure, ranking, qrels)
     if measure.kind == "err":
@@ -59,6 +63,12 @@ def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints
         "num_rel_ret": (found, 1),
     }
     return _share(*wanted[measure.kind])
+
+
+def _of_chunks(measure: Measure, ranking: Rankings, qrels: Qrels) -> Floats:
+    if ranking.chunks is None:
+        raise InputError(f"{measure.name} is of chunks, and this list is one of documents alone.")
+    return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
 
 
 def _share(of: Ints, whole: Ints | int) -> Floats:

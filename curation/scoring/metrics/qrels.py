@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
-from curation.scoring.metrics.measures import Measure
+from curation.scoring.metrics.evidence import EvidenceRanges, RankedChunks, RunChunks
+from curation.scoring.metrics.measures import CONTEXT, Measure
 from curation.scoring.metrics.subtopics import Subtopics
 from curation.statistics.arrays import Floats, Ints
 
@@ -36,11 +37,13 @@ class RunRows(NamedTuple):
     query: positions in `Qrels.query_ids`, shape (N,).
     documents: ids, N of them.
     scores: shape (N,), no NaN.
+    chunks: what the run has of these documents; None where nobody asks for it.
     """
 
     query: Ints
     documents: pa.Array
     scores: Floats
+    chunks: RunChunks | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Rankings:
     tied: number of the group of equal scores that a place belongs to, 0 without one, shape (N,).
     covering: position among the pairs of the qrels' subtopics, `UNJUDGED` where there is none, shape (N,);
         None without subtopics.
+    chunks: of the run, where it has any.
     """
 
     query: Ints
@@ -66,6 +70,7 @@ class Rankings:
     order: Ints
     tied: Ints
     covering: Ints | None = None
+    chunks: RankedChunks | None = None
 
     @cached_property
     def starts(self) -> Ints:
@@ -126,7 +131,16 @@ def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
     subtopics = qrels.subtopics
     covering = None if subtopics is None else _judged(query, codes[order], encoded.dictionary, subtopics)
-    return Rankings(query, ranks, grade, judged, returned, order, tied, covering)
+    return Rankings(
+        query, ranks, grade, judged, returned, order, tied, covering, _ranked_chunks(rows.chunks, qrels)
+    )
+
+
+def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
+    if chunks is None:
+        return None
+    judged = _judged(chunks.query, ints_of(chunks.documents.indices), chunks.documents.dictionary, qrels)
+    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence)
 
 
 def ties_of(ranking: Rankings) -> TieCounts:
@@ -211,6 +225,7 @@ class Qrels:
     scale: all grades that could be given, ascending.
     relevant: least grade of a relevant document, for binary measures.
     subtopics: which documents are relevant to which of a query's subtopics; None where nobody says so.
+    evidence: where the documents hold it; None where nobody marked any.
     """
 
     query_ids: tuple[str, ...]
@@ -221,6 +236,7 @@ class Qrels:
     scale: tuple[int, ...]
     relevant: int
     subtopics: Subtopics | None = None
+    evidence: EvidenceRanges | None = None
 
     @cached_property
     def pair(self) -> Ints:
@@ -248,9 +264,12 @@ class Qrels:
 
     def lacking(self, measure: Measure) -> NDArray[np.bool_]:
         """Which queries have no value of a measure, whatever a run returns, shape (Q,)."""
-        if measure.kind == "judged" or measure.summary == "total":
+        if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
             return np.zeros(len(self.query_ids), bool)
-        if measure.alpha is not None:
+        if measure.of_chunks:
+            least = self.relevant if measure.binary else 1
+            having = with_evidence(self, measure).characters(len(self.query_ids), least)
+        elif measure.alpha is not None:
             having = np.bincount(with_subtopics(self, measure).query, minlength=len(self.query_ids))
         else:
             having = self.relevant_documents if measure.binary else self.gaining_documents
@@ -312,6 +331,23 @@ def with_subtopics(qrels: Qrels, measure: Measure) -> Subtopics:
             command="Name a file with lines of topic, subtopic, document and grade: --subtopics FILE.",
         )
     return qrels.subtopics
+
+
+def with_evidence(qrels: Qrels, measure: Measure) -> EvidenceRanges:
+    """The evidence that a measure needs.
+
+    Raises
+    ------
+    InputError: there is none.
+    """
+    if qrels.evidence is None:
+        raise InputError(
+            f"{measure.name} needs evidence, the places in documents that people marked, and the release has "
+            "none for these queries.",
+            command="Let the guide ask for evidence and freeze again, or choose measures of documents, such "
+            "as recall@10.",
+        )
+    return qrels.evidence
 
 
 def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = None) -> Qrels:

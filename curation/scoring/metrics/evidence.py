@@ -1,0 +1,290 @@
+"""The measures of chunks: how much of the evidence that people marked is in the first chunks of a run.
+
+A chunk is a part of a document, `start` to `end` in characters of its body; a run of documents is one of
+chunks that are whole documents. With E the characters of evidence of a query's relevant documents, and R
+those of its first k chunks,
+
+    evidence_recall@k     |E ∩ R| / |E|
+    evidence_precision@k  |E ∩ R| / |R|
+    evidence_iou@k        |E ∩ R| / (|E| + |R| − |E ∩ R|)
+
+where |R| counts a character as often as chunks hold it, and |E ∩ R| once (B. Smith and A. Troynikov (2024),
+Evaluating Chunking Strategies for Retrieval, Chroma technical report; there of tokens). evidence_hit@k is
+whether any of the chunks holds evidence, evidence_mrr@k is 1 / the rank of the first one that does.
+
+    evidence_ndcg@k       Σ gain / log2(rank + 1), over that of the best list
+    gain of a chunk       grade of its document × share of the pair's evidence that it holds and no chunk
+                          above it
+
+So what is found again gains nothing, and the chunks of a document gain its grade together. The best list has
+all evidence of a pair in one chunk, the highest grade first; no list has more. Of whole documents it is nDCG
+with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation of IR
+techniques, ACM TOIS 20) over the pairs with evidence; that overlapping parts gain once is the rule of XML
+retrieval (G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
+
+context_tokens@k is how many words the first k chunks have together, as `words.word_starts` counts them: what
+a language model is given to read. It is no quality, so systems are not compared by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curation.arrow import ints_of, texts
+from curation.scoring.metrics.measures import Measure
+from curation.spans import Span, union
+from curation.statistics.arrays import Floats, Ints, Mask
+
+OPEN = 1 << 40
+"""The end of a document whose length is not known."""
+UNKNOWN = -1
+"""The words of a chunk whose text is not known."""
+
+
+class EvidenceRow(NamedTuple):
+    """A range of characters of a document's body that holds evidence for a query."""
+
+    query_id: str
+    document_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class EvidenceRanges:
+    """Where documents hold evidence, P pairs of query and document with R ranges.
+
+    Attributes
+    ----------
+    documents: their ids, each once, ordered as UTF-8 bytes.
+    pair: one ascending number for each (query, document), shape (P,). query: positions, shape (P,).
+    grade: of each pair; 0 where nobody gave one, shape (P,).
+    first: where the ranges of each pair begin, and where the last end, shape (P + 1,).
+    start, end: of the ranges by pair, in order and apart, shape (R,).
+    """
+
+    documents: pa.Array
+    pair: Ints
+    query: Ints
+    grade: Ints
+    first: Ints
+    start: Ints
+    end: Ints
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Characters of evidence of each pair, shape (P,)."""
+        return np.add.reduceat(self.end - self.start, self.first[:-1]) if len(self.pair) else self.pair
+
+    def characters(self, queries: int, relevant: int) -> Ints:
+        """Characters of evidence of each query's documents with a relevant grade, shape (Q,)."""
+        counted = self.grade >= relevant
+        return _sums(self.query[counted], self.sizes[counted], queries).astype(np.int64)
+
+
+def evidence_ranges(
+    rows: Iterable[EvidenceRow], query_ids: Sequence[str], grade: Callable[[str, str], int]
+) -> EvidenceRanges:
+    """Columns of evidence rows; those of other queries are left out.
+
+    Parameters
+    ----------
+    query_ids: ordered as those of the qrels.
+    grade: of a query id and a document id.
+    """
+    place = {query: number for number, query in enumerate(query_ids)}
+    spans: dict[tuple[str, str], list[Span]] = {}
+    for row in rows:
+        if row.query_id in place:
+            spans.setdefault((row.query_id, row.document_id), []).append((row.start, row.end))
+    pairs = sorted(spans)
+    names = sorted({document for _, document in pairs})
+    number = {name: at for at, name in enumerate(names)}
+    apart = [union(spans[pair]) for pair in pairs]
+    ranges = np.array([span for own in apart for span in own], np.int64).reshape(-1, 2)
+    query = np.array([place[name] for name, _ in pairs], np.int64)
+    return EvidenceRanges(
+        documents=texts(names),
+        pair=query * len(names) + np.array([number[name] for _, name in pairs], np.int64),
+        query=query,
+        grade=np.array([grade(*pair) for pair in pairs], np.int64),
+        first=np.cumsum([0, *map(len, apart)]),
+        start=ranges[:, 0],
+        end=ranges[:, 1],
+    )
+
+
+class RunChunks(NamedTuple):
+    """The C chunks of one run, by query, then rank.
+
+    Attributes
+    ----------
+    query: positions in the queries of the qrels; rank: from 1; both of shape (C,).
+    documents: their ids, C of them.
+    start, end: in characters of the body; the end of a whole document of unknown length is `OPEN`.
+    words: how many each has; `UNKNOWN` where its text is not known.
+    """
+
+    query: Ints
+    rank: Ints
+    documents: pa.DictionaryArray
+    start: Ints
+    end: Ints
+    words: Ints
+
+
+@dataclass(frozen=True)
+class RankedChunks:
+    """Chunks and the evidence in them.
+
+    Attributes
+    ----------
+    judged: whether their documents have a grade for the query, shape (C,).
+    evidence: None where the release has none.
+    """
+
+    chunks: RunChunks
+    judged: Mask
+    evidence: EvidenceRanges | None
+
+    @cached_property
+    def found(self) -> FoundEvidence:
+        """The evidence that each chunk holds and no chunk above it."""
+        if self.evidence is None or not len(self.evidence.pair):
+            return FoundEvidence(*(np.zeros(0, np.int64) for _ in FoundEvidence._fields))
+        return _found(self.chunks, self.evidence)
+
+    @property
+    def most_words(self) -> int:
+        """Of the longest chunk."""
+        return int(self.chunks.words.max(initial=0))
+
+    def share_judged(self, depth: int, queries: int) -> Floats:
+        """Of the first chunks of each query, shape (Q,); NaN where there is none."""
+        inside = self.chunks.rank <= depth
+        query = self.chunks.query[inside]
+        return _share(_sums(query, self.judged[inside], queries), _sums(query, None, queries), np.nan)
+
+
+class FoundEvidence(NamedTuple):
+    """Evidence that is met for the first time, of each chunk that has any.
+
+    Attributes
+    ----------
+    place: of the chunk. pair: position in the pairs of the evidence. characters: how many are new.
+    """
+
+    place: Ints
+    pair: Ints
+    characters: Ints
+
+
+def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
+    """Evidence and chunks of a pair are cut where either begins or ends; a piece is the first chunk's."""
+    ids = chunks.documents.dictionary
+    document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
+    wanted = chunks.query * len(evidence.documents) + document
+    pair = np.minimum(np.searchsorted(evidence.pair, wanted), len(evidence.pair) - 1)
+    place = np.flatnonzero((document >= 0) & (evidence.pair[pair] == wanted))
+    pair = pair[place]
+    held, ranges = _repeated(evidence.first[pair], evidence.first[pair + 1])
+    start = np.maximum(chunks.start[place[held]], evidence.start[ranges])
+    end = np.minimum(chunks.end[place[held]], evidence.end[ranges])
+    some = start < end
+    held, start, end = held[some], start[some], end[some]
+    shift = pair[held] * (2 * OPEN)  # the pieces of a pair are apart from those of all others
+    cuts = np.unique(np.concatenate([start + shift, end + shift]))
+    at, pieces = _repeated(np.searchsorted(cuts, start + shift), np.searchsorted(cuts, end + shift))
+    first = np.full(len(cuts), len(chunks.rank))
+    np.minimum.at(first, pieces, place[held[at]])  # chunks are by rank: the first place is the first rank
+    taken = np.flatnonzero(first < len(chunks.rank))
+    chunk, of_pair = first[taken], cuts[taken] // (2 * OPEN)
+    found, inverse = np.unique(chunk, return_inverse=True)
+    characters = np.bincount(inverse.ravel(), np.diff(cuts)[taken], len(found)).astype(np.int64)
+    pairs = np.zeros(len(found), np.int64)
+    pairs[inverse.ravel()] = of_pair
+    return FoundEvidence(found, pairs, characters)
+
+
+def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Each number of the ranges, with the position of its range: (0, 0, 1), (3, 4, 7) of (3, 5), (7, 8)."""
+    number = last - first
+    owner = np.repeat(np.arange(len(first)), number)
+    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(number) - number, number) + first[owner]
+
+
+def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
+    """The value of each query, shape (Q,); NaN where lengths that it needs are not known.
+
+    A query without evidence of relevant documents has no value that means anything.
+
+    Parameters
+    ----------
+    relevant: least grade of a relevant document.
+    """
+    depth, chunks = measure.depth or 1, ranked.chunks
+    inside = chunks.rank <= depth
+    if measure.kind == "context_tokens":
+        return _known(chunks.query[inside], chunks.words[inside], queries)
+    found = ranked.found
+    query, rank = chunks.query[found.place], chunks.rank[found.place]
+    counted = rank <= depth
+    if measure.kind == "evidence_ndcg":
+        return _ndcg(ranked.evidence, query[counted], rank[counted], found, counted, depth, queries)
+    grade = np.zeros(0, np.int64) if ranked.evidence is None else ranked.evidence.grade[found.pair]
+    counted &= grade >= relevant
+    if measure.kind in ("evidence_hit", "evidence_mrr"):
+        best = np.zeros(queries)
+        np.maximum.at(best, query[counted], 1 / rank[counted])
+        return best if measure.kind == "evidence_mrr" else np.ceil(best)
+    new = _sums(query[counted], found.characters[counted], queries)
+    every = np.zeros(queries) if ranked.evidence is None else ranked.evidence.characters(queries, relevant)
+    if measure.kind == "evidence_recall":
+        return _share(new, every)
+    length = chunks.end[inside] - chunks.start[inside]
+    returned = _known(chunks.query[inside], np.where(length > OPEN // 2, UNKNOWN, length), queries)
+    return _share(new, returned if measure.kind == "evidence_precision" else every + returned - new)
+
+
+def _ndcg(
+    evidence: EvidenceRanges | None,
+    query: Ints,
+    rank: Ints,
+    found: FoundEvidence,
+    counted: Mask,
+    depth: int,
+    queries: int,
+) -> Floats:
+    if evidence is None:
+        return np.zeros(queries)
+    pair = found.pair[counted]
+    gain = evidence.grade[pair] * found.characters[counted] / evidence.sizes[pair]
+    order = np.lexsort((-evidence.grade, evidence.query))
+    best = np.arange(len(order)) - np.searchsorted(evidence.query, evidence.query) + 1  # places are by query
+    ideal = np.where(best <= depth, evidence.grade[order] / np.log2(best + 1), 0.0)
+    reached = _sums(query, gain / np.log2(rank + 1), queries)
+    return np.minimum(_share(reached, _sums(evidence.query, ideal, queries)), 1.0)  # a rounding error off
+
+
+def _known(query: Ints, amounts: Ints, queries: int) -> Floats:
+    """The sum of each query's amounts, NaN where one of them is not known, shape (Q,)."""
+    unknown = np.bincount(query[amounts < 0], minlength=queries) > 0
+    return np.where(unknown, np.nan, _sums(query, amounts, queries))
+
+
+def _sums(query: Ints, of: Floats | Ints | Mask | None, queries: int) -> Floats:
+    return np.bincount(query, of, queries).astype(np.float64)
+
+
+def _share(of: Floats, whole: Floats | Ints, without: float = 0.0) -> Floats:
+    """Without anything to divide by it is `without`; unknown where the whole is."""
+    nothing = np.where(np.isnan(whole), np.nan, without)
+    share: Floats = np.divide(of, whole, out=nothing, where=whole > 0)
+    return share
