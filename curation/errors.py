@@ -50,7 +50,7 @@ class InputError(CurationError):
     Attributes
     ----------
     problems: one sentence each, without the file's name.
-    path: the file, where they are of one.
+    path: the file or its address, where they are of one.
     way_out: what to do about them.
 
     On a page (`found`), problems of no file begin with a capital, as sentences do: begin none with a name.
@@ -62,7 +62,7 @@ class InputError(CurationError):
         self,
         problems: Sequence[str] | str,
         *,
-        path: Path | None = None,
+        path: Path | str | None = None,
         way_out: str = "",
         command: str = "",
     ) -> None:

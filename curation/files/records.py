@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.files.bounds import LONGEST_LINE, OutOfBoundsError, parquet_batches
 from curation.files.classic import CLASSIC_ROWS
+from curation.files.classic.sheets import sheet_rows
 from curation.files.fields import FileField, column_for, file_fields
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
@@ -31,7 +32,6 @@ from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
-from curation.files.sheets import sheet_rows
 from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.text import listed

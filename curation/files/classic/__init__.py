@@ -1,4 +1,4 @@
-"""Formats of test collections as records: TREC's mark-up, SMART, LETOR, the Search Relevance Workbench."""
+"""Formats as records: TREC's mark-up, SMART, LETOR, the Search Relevance Workbench; and spreadsheets (`sheets`)."""
 
 from curation.files.classic.letor import letor_rows
 from curation.files.classic.smart import smart_rows

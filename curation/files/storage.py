@@ -1,0 +1,173 @@
+"""Files in a folder of this machine, or in an S3-compatible storage: they are listed, known again, and read.
+
+Keys and address of a storage are the environment's, as other tools have them: AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_REGION, and AWS_ENDPOINT_URL for a storage that is not Amazon's. They are never
+stored or shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.errors import InputError
+from curation.text import file_digest
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
+
+_HIDDEN = ("_", ".")  # what Spark and others write beside the data
+_READ = 1 << 20
+_TRY = "See that AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are those of it."
+
+
+class StoredFile(NamedTuple):
+    """A file: its name within the storage, with "/" between folders, and its bytes."""
+
+    name: str
+    size: int
+
+
+class Storage(NamedTuple):
+    """A place with files.
+
+    Attributes
+    ----------
+    location: as it is shown and stored: an absolute path, or an address such as s3://bucket/logs.
+    system: pyarrow's file system, and `root` the place in it.
+    """
+
+    location: str
+    system: Any
+    root: str
+
+    def files(self) -> list[StoredFile]:
+        """All files of the folder and those within it, by name; the file itself where the place is one.
+
+        Raises
+        ------
+        InputError: there is no such place, it cannot be read, or it holds no file.
+        """
+        from pyarrow import fs
+
+        with _reachable(self.location):
+            found = self.system.get_file_info(self.root)
+            if found.is_file:
+                return [StoredFile("", found.size)]
+            inside = self.system.get_file_info(fs.FileSelector(self.root, recursive=True))
+        named = ((one.path[len(self.root) :].lstrip("/"), one) for one in inside if one.is_file)
+        files = [
+            StoredFile(name, one.size)
+            for name, one in named
+            if not any(part.startswith(_HIDDEN) for part in name.split("/"))
+        ]
+        if not files:
+            raise InputError(["holds no file"], path=self.location, way_out="Expected files of records.")
+        return sorted(files)
+
+    def address(self, file: StoredFile) -> str:
+        """Where a file is, as it is shown."""
+        return f"{self.location}/{file.name}".rstrip("/")
+
+    def version(self, file: StoredFile) -> str:
+        """What changes with the content of a file: its SHA-256, or the storage's ETag."""
+        if self.is_local:
+            return file_digest(Path(self._path(file)))
+        with self.open(file) as opened:
+            return str(opened.metadata()["ETag"].decode().strip('"'))
+
+    def open(self, file: StoredFile) -> NativeFile:
+        """The bytes of a file, read where they are wanted.
+
+        Raises
+        ------
+        InputError: it cannot be reached.
+        """
+        with _reachable(self.address(file)):
+            return self.system.open_input_file(self._path(file))
+
+    @contextmanager
+    def on_disk(self, file: StoredFile) -> Iterator[Path]:
+        """A path with the bytes of a file, while the block lasts; problems of the file name its address."""
+        if self.is_local:
+            yield Path(self._path(file))
+            return
+        with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
+            path = Path(folder) / self._path(file).rsplit("/", 1)[-1]
+            with (
+                _reachable(self.address(file)),
+                self.system.open_input_stream(self._path(file), compression=None) as source,
+                path.open("wb") as target,
+            ):
+                shutil.copyfileobj(source, target, _READ)
+            try:
+                yield path
+            except InputError as error:
+                raise InputError(error.problems, path=self.address(file), way_out=error.way_out) from error
+
+    @property
+    def is_local(self) -> bool:
+        return bool(self.system.type_name == "local")
+
+    def _path(self, file: StoredFile) -> str:
+        return f"{self.root}/{file.name}".rstrip("/")
+
+
+@contextmanager
+def _reachable(address: str) -> Iterator[None]:
+    """Errors of the file system within the block are raised as sentences."""
+    try:
+        yield
+    except OSError as error:
+        found = f"cannot be read: {error.strerror or str(error).splitlines()[0]}"
+        raise InputError([found], path=address, way_out=_TRY if is_address(address) else "") from error
+
+
+def is_address(location: str | Path) -> bool:
+    """Whether this is the address of a storage, and no path of this machine."""
+    return "://" in str(location)
+
+
+def storage_at(location: str | Path) -> Storage:
+    """The place at a path, or at the address of a storage.
+
+    Raises
+    ------
+    InputError: it is an address of another kind, or has a key in it.
+    """
+    from pyarrow import fs
+
+    if not is_address(location):
+        path = str(Path(location).absolute())
+        return Storage(path, fs.LocalFileSystem(), path)
+    scheme, _, root = str(location).partition("://")
+    root = root.strip("/")
+    bucket = root.split("/", 1)[0]
+    if scheme != "s3" or not bucket:
+        raise InputError(f"The address begins {scheme}://; expected a path, or s3://BUCKET/FOLDER.")
+    if "@" in bucket:
+        raise InputError("The address has a key in it, which would be stored. Keys are the environment's.")
+    with _reachable(f"s3://{root}"):
+        return Storage(f"s3://{root}", _s3(bucket), root)
+
+
+def _s3(bucket: str) -> Any:
+    from pyarrow import fs
+
+    address = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, host = address.rpartition("://")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None:
+        region = "us-east-1" if host else fs.resolve_s3_region(bucket)
+    return fs.S3FileSystem(
+        endpoint_override=host.rstrip("/") or None,
+        scheme=scheme or "https",
+        region=region,
+        connect_timeout=10,
+        request_timeout=60,
+    )
