@@ -1,4 +1,4 @@
-"""Formats as records: TREC's mark-up, SMART, LETOR, the Search Relevance Workbench; and spreadsheets (`sheets`)."""
+"""Formats as records: mark-up of TREC, SMART, LETOR, the Search Relevance Workbench; spreadsheets (`sheets`)."""
 
 from curation.files.classic.letor import letor_rows
 from curation.files.classic.smart import smart_rows
