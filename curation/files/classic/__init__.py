@@ -1,4 +1,4 @@
-"""Formats as records: mark-up of TREC, SMART, LETOR, the Search Relevance Workbench; spreadsheets (`sheets`)."""
+"""Formats as records: those of TREC, SMART, LETOR, the Search Relevance Workbench, and spreadsheets."""
 
 from curation.files.classic.letor import letor_rows
 from curation.files.classic.smart import smart_rows
