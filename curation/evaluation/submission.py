@@ -297,7 +297,7 @@ def _submitted(work: EvaluationWork, found: Evaluated) -> Submitted:
 def _of_upload(error: InputError) -> InputError:
     """The same as its uploader can read it: the file by its name, and no option of the command line."""
     way_out = _OPTION.sub("", error.way_out)
-    path = None if error.path is None else Path(error.path.name)
+    path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
