@@ -138,6 +138,9 @@ EXPECTED = {
     "label": "words of at most 40 characters",
     "as": "text, link or image",
     "links": "true or false",
+    "evidence": "ask: required or optional, and from_grade: a grade",
+    "ask": "required or optional",
+    "from_grade": "the least grade that takes evidence, which is on the scale",
 }
 """What each entry of the front matter should hold."""
 _ENTRIES = {"examples": "example", "fields": "field"}
@@ -166,12 +169,22 @@ class Grade(BaseModel):
     examples: Annotated[tuple[WorkedExample, ...], Field(max_length=20)] = ()
 
 
+class EvidenceRule(BaseModel):
+    """At which grades annotators mark where the document says it, and whether they must."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ask: Literal["required", "optional"]
+    from_grade: int
+
+
 class _FrontMatter(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     title: Annotated[str, Field(min_length=1)]
     scale: Annotated[tuple[Grade, ...], Field(min_length=2, max_length=10)]
     presentation: PresentationTemplate | None = None
+    evidence: EvidenceRule | None = None
 
 
 class Guide(BaseModel):
@@ -189,13 +202,15 @@ class Guide(BaseModel):
     body: str
     source: Annotated[str, Field(exclude=True, repr=False)] = ""
     presentation: PresentationTemplate | None = None
+    evidence: EvidenceRule | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A guide without a template is written as before there were any: its releases keep their ids."""
+        """A guide without an entry is written as before there were any: its releases keep their ids."""
         values: dict[str, Any] = written(self)
-        if self.presentation is None:
-            values.pop("presentation")
+        for name in ("presentation", "evidence"):
+            if values[name] is None:
+                values.pop(name)
         return values
 
     @property
@@ -213,6 +228,21 @@ class Guide(BaseModel):
         if grade in self.values:
             return ""
         return f"grade {grade} is not on the guide's scale ({', '.join(map(str, self.values))})"
+
+    def takes_evidence(self, grade: int | None) -> bool:
+        """Whether an annotator who gives this grade may mark evidence."""
+        return self.evidence is not None and grade is not None and grade >= self.evidence.from_grade
+
+    def against_marks(self, grade: int | None, marked: bool) -> str:
+        """The sentence for marks that a grade does not take, or for a grade that lacks some; else ''."""
+        takes = self.takes_evidence(grade)
+        if marked and not takes:
+            given = "an answer without a grade" if grade is None else f"grade {grade}"
+            least = f"only grades from {self.evidence.from_grade} on do" if self.evidence else "no grade does"
+            return f"{given} takes no evidence; by the guide {least}"
+        if takes and not marked and self.evidence is not None and self.evidence.ask == "required":
+            return f"grade {grade} needs evidence: mark where the document says it"
+        return ""
 
 
 def read_guide(path: Path | None = None) -> Guide:
@@ -265,6 +295,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
         body=parts.body.strip(),
         source=source,
         presentation=front.presentation,
+        evidence=front.evidence,
     )
 
 
@@ -299,6 +330,9 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
         cursor.execute(
             "INSERT INTO guide_templates VALUES (?, ?) ON CONFLICT DO NOTHING", [guide.guide_hash, template]
         )
+    if guide.evidence is not None:
+        rule = [guide.guide_hash, guide.evidence.ask, guide.evidence.from_grade]
+        cursor.execute("INSERT INTO guide_evidence VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rule)
     put_setting(cursor, "guide", guide.guide_hash)
 
 
@@ -311,7 +345,7 @@ def _grading(guide: Guide) -> tuple[str, str, str, str]:
 def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
     """Guide → the first one under which a grade meant the same: a label given under either stays fresh.
 
-    Two guides are of one line where only their presentation or layout differs, or where a lead said so.
+    Two guides are of one line where only presentation, evidence or layout differs, or where a lead said so.
 
     Parameters
     ----------
@@ -364,8 +398,9 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     """
     row = cursor.execute(
         """
-        SELECT guide_hash, title, scale, body, coalesce(source, ''), template
+        SELECT guide_hash, title, scale, body, coalesce(source, ''), template, ask, from_grade
         FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
+        LEFT JOIN guide_evidence USING (guide_hash)
         WHERE guide_hash = ?
         """,
         [guide_hash],
@@ -374,8 +409,15 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
     scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
     template = PresentationTemplate.model_validate_json(row[5]) if row[5] else None
+    evidence = EvidenceRule(ask=row[6], from_grade=row[7]) if row[6] else None
     return Guide(
-        guide_hash=row[0], title=row[1], scale=scale, body=row[3], source=row[4], presentation=template
+        guide_hash=row[0],
+        title=row[1],
+        scale=scale,
+        body=row[3],
+        source=row[4],
+        presentation=template,
+        evidence=evidence,
     )
 
 
@@ -408,6 +450,11 @@ def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]
         if grade.key in SCREEN_KEYS:
             said = f"the screen itself uses the key {grade.key}; digits are always free"
             found.append((("scale", place, "key"), f"{_place(('scale', place, 'key'))}: {said}"))
+    grades = [grade.value for grade in front.scale]
+    if front.evidence and front.evidence.from_grade not in grades:
+        where = ("evidence", "from_grade")
+        said = f"found {front.evidence.from_grade}; expected one of the scale, {', '.join(map(str, grades))}"
+        found.append((where, f"{_place(where)}: {said}"))
     return found
 
 

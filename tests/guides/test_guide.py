@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
-from curation.guides.guide import current_guide, field_uses, read_guide
+from curation.guides.guide import current_guide, field_uses, parse_guide, read_guide
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.project import init_project
 from curation.sources.corpus import import_corpus
@@ -193,3 +193,29 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
     said = invoke(["--project", str(store.path), "guide", "check", str(path)]).stdout
     assert "The field “price” is in 0 of 3 documents." in said
     assert "The field “title” is in 3 of 3 documents." in said
+
+
+MARKED = SMALL.replace("scale:", "evidence: {ask: optional, from_grade: 1}\nscale:")
+
+
+def test_a_guide_says_at_which_grades_evidence_is_marked(tmp_path: Path) -> None:
+    guide = parse_guide(MARKED)
+    assert [guide.takes_evidence(grade) for grade in (None, 0, 1)] == [False, False, True]
+    assert "evidence" not in parse_guide(SMALL).model_dump()
+    store = init_project(tmp_path / "p.duckdb").store
+    put_in_force(store, guide)
+    with store.reading() as cursor:
+        assert current_guide(cursor) == guide
+    store.close()
+
+
+def test_a_broken_rule_of_evidence_names_its_line_and_what_is_expected() -> None:
+    with pytest.raises(InputError) as refused:
+        parse_guide(MARKED.replace("optional, from_grade: 1", "always"))
+    assert [*refused.value.problems] == [
+        "line 3: evidence, ask: found only 'always'; expected required or optional",
+        "line 3: evidence, from_grade is missing; expected the least grade that takes evidence, which is on "
+        "the scale",
+    ]
+    with pytest.raises(InputError, match=r"line 3: evidence, from_grade: found 7; expected one of the scale"):
+        parse_guide(MARKED.replace("from_grade: 1", "from_grade: 7"))

@@ -171,7 +171,7 @@ def _judge(
             submissions[key.annotator].append(_submission(judgment, target, client_key))
     _refuse_unclear(judgments, refused)
     for annotator, items in submissions.items():
-        outcomes, events = judge(annotator, items, context)
+        outcomes, events, _ = judge(annotator, items, context)
         problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
         refuse_problems(problems)
         known = [item.submitted_at is not None for item in items]

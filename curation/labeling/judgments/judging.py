@@ -10,6 +10,9 @@ Each event of a presentation has a revision, and a revision can be written once.
 revision that it saw, so of two tabs, a held key or a race only one is written, and the other learns the
 state it missed. A client key, made once per action, tells a retry from a new action.
 
+Evidence: the ranges of characters that a person marked belong to the event that gave the grade. So they count
+as long as it does, and a changed mark is a new revision. Offsets are into the body of the version shown.
+
 A judgment that arrives after its round was closed is kept and marked late. One on a presentation that was
 reassigned is refused: its pair gets its full number of judgments without it.
 
@@ -21,16 +24,18 @@ An answer belongs to a round, an annotator and a query; a later one is a new rev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.guides.guide import Guide
 from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import JUDGING, require_author
+from curation.spans import Span, Spans, union
 from curation.store import Cursor, Store, append_rows, utc_now
-from curation.text import LONGEST_NOTE
+from curation.text import LONGEST_NOTE, amount, digest
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
 ANSWERED = ("grade", "cannot_tell")
@@ -49,6 +54,7 @@ class Submission:
     active_ms: milliseconds for which the item was on screen and the page in front. More than a day is stored
         as a day, a negative time as unknown.
     guide_hash: the guide that the annotator read; None is the one in force. It may have changed meanwhile.
+    evidence: characters of the document's body that show what the grade says; what overlaps is joined.
     """
 
     presentation_id: str
@@ -63,6 +69,7 @@ class Submission:
     active_ms: int | None = None
     submitted_at: datetime | None = None
     guide_hash: str | None = None
+    evidence: Spans = ()
 
 
 class Outcome(NamedTuple):
@@ -100,8 +107,22 @@ class JudgmentEvent(NamedTuple):
     time_known: bool = True
 
 
-def append_events(cursor: Cursor, events: Sequence[JudgmentEvent]) -> None:
-    """Append events that `judge` has made; the primary key refuses a revision that was written meanwhile."""
+class EvidenceMark(NamedTuple):
+    """A row of `evidence_marks`: characters that the event of this revision has as evidence."""
+
+    presentation_id: str
+    revision: int
+    start_at: int
+    end_at: int
+    quote: str
+    quote_hash: str
+
+
+def append_events(
+    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
+) -> None:
+    """Append what `judge` has made; the primary key refuses a revision that was written meanwhile."""
+    append_rows(cursor, "evidence_marks", marks)
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
         return
@@ -153,21 +174,33 @@ class UsedKey(NamedTuple):
 
 
 class JudgingContext(NamedTuple):
-    """What submissions are judged by: states by presentation, client keys in use, guides by hash."""
+    """What submissions are judged by: states by presentation, client keys in use, guides by hash.
+
+    bodies: presentation → the body that is shown, of those with evidence.
+    """
 
     states: dict[str, PresentationState]
     used_keys: dict[str, UsedKey]
     guides: dict[str, Guide]
+    bodies: Mapping[str, str] = MappingProxyType({})
 
 
-def judge(
-    annotator: str, submissions: Sequence[Submission], context: JudgingContext
-) -> tuple[list[Outcome], list[JudgmentEvent]]:
-    """The outcome of each submission, and the events to append. Every judgment passes here.
+class JudgedActions(NamedTuple):
+    """The outcome of each submission, and what to append."""
+
+    outcomes: list[Outcome]
+    events: list[JudgmentEvent]
+    marks: list[EvidenceMark]
+
+
+def judge(annotator: str, submissions: Sequence[Submission], context: JudgingContext) -> JudgedActions:
+    """Judge submissions. Every judgment passes here.
 
     Updates the context as if the events were appended.
     """
-    outcomes, events = [], []
+    outcomes: list[Outcome] = []
+    events: list[JudgmentEvent] = []
+    marks: list[EvidenceMark] = []
     now = utc_now()
     for item in submissions:
         outcome = _outcome(item, annotator, context)
@@ -176,12 +209,13 @@ def judge(
             state = context.states[item.presentation_id]
             event = _event(item, annotator, state, now)
             events.append(event)
+            marks += _marks(item, event.revision, context.bodies)
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
             context.used_keys[item.client_key] = UsedKey(annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
                 next_revision=outcome.revision, answered=item.kind in ANSWERED
             )
-    return outcomes, events
+    return JudgedActions(outcomes, events, marks)
 
 
 def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
@@ -195,7 +229,7 @@ def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outco
         return _answer(item, "refused", state.next_revision, "this action's key is already in use")
     if item.revision != state.next_revision:
         return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
-    problem = _problem(item, state, context.guides)
+    problem = _problem(item, state, context)
     if problem:
         return _answer(item, "refused", state.next_revision, problem)
     return _answer(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
@@ -205,7 +239,7 @@ def _answer(item: Submission, status: str, revision: int, message: str = "") -> 
     return Outcome(item.presentation_id, item.client_key, status, revision, message)
 
 
-def _problem(item: Submission, state: PresentationState, guides: Mapping[str, Guide]) -> str:
+def _problem(item: Submission, state: PresentationState, context: JudgingContext) -> str:
     if item.kind not in KINDS:
         return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
     if not 8 <= len(item.client_key) <= 128:
@@ -219,14 +253,53 @@ def _problem(item: Submission, state: PresentationState, guides: Mapping[str, Gu
         return refused
     if len(item.note or "") > LONGEST_NOTE or len(item.reason or "") > LONGEST_NOTE:
         return f"a note has at most {LONGEST_NOTE:,} characters"
-    return _against_the_scale(item, state, guides) if item.kind == "grade" else ""
+    read = context.guides[state.read_under(item.guide_hash)]
+    against = _against_the_scale(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
+    return against or read.against_marks(item.grade, bool(item.evidence)) or _outside(item, context.bodies)
 
 
-def _against_the_scale(item: Submission, state: PresentationState, guides: Mapping[str, Guide]) -> str:
-    guide = guides[state.guide_hash]
-    if guides[state.read_under(item.guide_hash)].values != guide.values:
+def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
+    if read.values != guide.values:
         return "the guide has another scale since this item was shown: look at it again"
     return guide.outside(item.grade)
+
+
+def _outside(item: Submission, bodies: Mapping[str, str]) -> str:
+    """The sentence for the first mark that is no range of the document's body; '' where all are."""
+    for start, end in item.evidence:
+        if not 0 <= start < end <= len(bodies[item.presentation_id]):
+            length = amount(len(bodies[item.presentation_id]), "character")
+            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
+    return ""
+
+
+def _marks(item: Submission, revision: int, bodies: Mapping[str, str]) -> Iterator[EvidenceMark]:
+    for start, end in union(item.evidence):
+        quote = bodies[item.presentation_id][start:end]
+        yield EvidenceMark(item.presentation_id, revision, start, end, quote, digest(quote))
+
+
+def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
+    """Presentation → what its annotator marked last, of those with marks.
+
+    After an undo it is what was taken back, so that a screen can offer it once more.
+    """
+    if not presentation_ids:
+        return {}
+    found: dict[str, list[Span]] = {}
+    for name, *span in cursor.execute(_MARKS, [list(presentation_ids)]).fetchall():
+        found.setdefault(name, []).append((span[0], span[1]))
+    return {name: union(spans) for name, spans in found.items()}
+
+
+# Those of the last answer: an answer without marks has none, whatever the one before had.
+_MARKS = """
+SELECT presentation_id, start_at, end_at FROM evidence_marks m
+WHERE presentation_id IN (SELECT unnest(?::TEXT[])) AND NOT EXISTS (
+    FROM judgment_events e WHERE e.presentation_id = m.presentation_id AND e.revision > m.revision
+    AND e.kind IN ('grade', 'cannot_tell'))
+ORDER BY ALL
+"""
 
 
 def _against_the_round(item: Submission, state: PresentationState) -> str:

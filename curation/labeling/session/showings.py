@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
 from curation.guides.guide import PresentationTemplate, guide_by_hash
-from curation.labeling.judgments.judging import ASKED_IN
+from curation.labeling.judgments.judging import ASKED_IN, marks_of
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, Text, matched_passages, recent, session_cache
 from curation.presentation.drawing import NOBODY, ReadDocument, draw
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import Fact, Node
+from curation.spans import Spans
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 from curation.text import percent
@@ -78,6 +79,7 @@ class Answered(NamedTuple):
     changed: answered more than once; named in the history only.
     guide_hash: the guide under which the answer was given, which may be older than that of the showing; named
         in the history only.
+    evidence: what was marked, also where the answer was taken back, as characters of the document's body.
     """
 
     showing: Showing
@@ -88,6 +90,7 @@ class Answered(NamedTuple):
     flagged: bool = False
     changed: bool = False
     guide_hash: str | None = None
+    evidence: Spans = ()
 
 
 class Queue(NamedTuple):
@@ -160,10 +163,11 @@ class FoundAnswer(NamedTuple):
 
     showing: FoundShowing
     answer: tuple[Any, ...]
+    evidence: Spans = ()
 
     def drawn(self, image_hosts: frozenset[str]) -> Answered:
         """What the screen may read of it."""
-        return Answered(self.showing.drawn(image_hosts), *self.answer)
+        return Answered(self.showing.drawn(image_hosts), *self.answer)._replace(evidence=self.evidence)
 
 
 def next_showings(
@@ -234,8 +238,12 @@ def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: s
     items = [item for item in done if item.presentation_id in ids]
     fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
     answers = {row[0]: row[1:] for row in fresh}
-    found = read_showings(cursor, cache, work, items, work.open)
-    return [FoundAnswer(one, answers.get(one.presentation_id, ())) for one in found]
+    found, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
+    names = [one.presentation_id for one in found]
+    return [
+        FoundAnswer(one, answers.get(name, ()), marks.get(name, ()))
+        for name, one in zip(names, found, strict=True)
+    ]
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
@@ -327,14 +335,15 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     guide, kind and asks, and then the columns of `Answered` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
-    matched = matched_passages(cursor, [row[0] for row in rows])
+    ids = [row[0] for row in rows]
+    matched, marks = matched_passages(cursor, ids), marks_of(cursor, ids)
     templates = {name: guide_by_hash(cursor, name).presentation for name in {row[9] for row in rows}}
     found = []
     for row in rows:
         text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
         showing = FoundShowing(row[0], row[1], text, guide_hash, kind, asks, templates[guide_hash])
-        found.append(FoundAnswer(showing, row[12:]))
+        found.append(FoundAnswer(showing, row[12:], marks.get(row[0], ())))
     return found
 
 

@@ -7,7 +7,7 @@ again where the database refuses what the cache took for new.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,8 +16,8 @@ import duckdb
 from curation.guides.guide import guide_by_hash
 from curation.labeling.judgments.judging import (
     ANSWERED,
+    JudgedActions,
     JudgingContext,
-    JudgmentEvent,
     Outcome,
     PresentationState,
     Submission,
@@ -28,6 +28,7 @@ from curation.labeling.judgments.judging import (
 from curation.labeling.rounds.upcoming import GUIDES_HAD
 from curation.labeling.session.cache import SessionCache, session_cache
 from curation.store import Cursor, Store
+from curation.store.documents import documents_by_hash
 
 
 def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
@@ -51,25 +52,24 @@ def _submit_from_cache(
             judged = _judged_from_cache(cursor, cache, submissions)
             if judged is None:
                 return None
-            outcomes, events = judged
-            append_events(cursor, events)
-        cache.add(events)
-        return outcomes
+            append_events(cursor, judged.events, judged.marks)
+        cache.add(judged.events)
+        return judged.outcomes
     cache.forget()  # it is behind the database
     return None
 
 
 def _judged_from_cache(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
-) -> tuple[list[Outcome], list[JudgmentEvent]] | None:
-    """Outcomes and events; the client keys in use are read only where not every submission is saved."""
-    context = _cached_context(cache, submissions, {})
+) -> JudgedActions | None:
+    """What is judged; the client keys in use are read only where not every submission is saved."""
+    context = _cached_context(cursor, cache, submissions, {})
     if context is None:
         return None
-    outcomes, events = judge(cache.annotator, submissions, context)
-    if len(events) == len(submissions):
-        return outcomes, events
-    context = _cached_context(cache, submissions, _used_keys(cursor, submissions))
+    judged = judge(cache.annotator, submissions, context)
+    if len(judged.events) == len(submissions):
+        return judged
+    context = _cached_context(cursor, cache, submissions, _used_keys(cursor, submissions))
     return context and judge(cache.annotator, submissions, context)
 
 
@@ -79,23 +79,23 @@ def _submit_from_database(
     """The other way: everything about these presentations and client keys is read from the database."""
     with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)
-        outcomes, events = judge(cache.annotator, submissions, context)
-        append_events(cursor, events)
+        outcomes, events, marks = judge(cache.annotator, submissions, context)
+        append_events(cursor, events, marks)
     if events:
         cache.forget()
     return outcomes
 
 
 def _cached_context(
-    cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
+    cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
 ) -> JudgingContext | None:
     """The context of submissions as the cache knows it; None if it misses an item."""
-    states = {}
+    states, shown = {}, {}
     for submission in submissions:
         item = cache.item(submission.presentation_id)
         if item is None:
             return None
-        round_ = cache.rounds[item.round_id]
+        round_, shown[item.presentation_id] = cache.rounds[item.round_id], item.content_hash
         states[item.presentation_id] = PresentationState(
             cache.annotator,
             round_.guide_hash,
@@ -104,7 +104,7 @@ def _cached_context(
             practice=round_.kind == "practice",
             guides=round_.guides,
         )
-    return JudgingContext(states, dict(used_keys), cache.guides)
+    return JudgingContext(states, dict(used_keys), cache.guides, _bodies(cursor, submissions, shown))
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
@@ -113,13 +113,14 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
     Lookups by key take some tenths of a millisecond each; one join of them would scan every presentation.
     """
     wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
-    shown = _by_key(cursor, "presentations", wanted, "presentation_id", "annotator, round_id")
+    columns = "annotator, round_id, content_hash"
+    shown = _by_key(cursor, "presentations", wanted, "presentation_id", columns)
     acted = _by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
     withdrawn = {row[0] for row in _by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
     last = {row[0]: row[1:] for row in sorted(acted)}
     rounds = _rounds(cursor)
     states = {}
-    for presentation_id, annotator, round_id in shown:
+    for presentation_id, annotator, round_id, _ in shown:
         revision, kind = last.get(presentation_id, (-1, ""))
         guide_hash, closed, practice, had = rounds[round_id]
         moved = presentation_id in withdrawn
@@ -128,7 +129,15 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
         )
     hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
     guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in sorted(hashes)}
-    return JudgingContext(states, _used_keys(cursor, submissions), guides)
+    bodies = _bodies(cursor, submissions, {row[0]: row[-1] for row in shown})
+    return JudgingContext(states, _used_keys(cursor, submissions), guides, bodies)
+
+
+def _bodies(cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[str, str]) -> dict[str, str]:
+    """Presentation → the body that is shown, of those with evidence; `shown` is its version."""
+    marked = {item.presentation_id for item in submissions if item.evidence}.intersection(shown)
+    versions = documents_by_hash(cursor, [shown[name] for name in marked])
+    return {name: versions[shown[name]].body for name in marked}
 
 
 def _used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
