@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 from curation.files.values import text_of
 from curation.guides.guide import PresentationTemplate, TemplateField
-from curation.presentation.excerpts import LONGEST, Segment, best_passage, in_body, mark, query_stems
+from curation.presentation.excerpts import (
+    LONGEST,
+    Excerpt,
+    Segment,
+    best_passage,
+    in_body,
+    mark,
+    query_stems,
+)
+from curation.presentation.markable import Sentence, drawn_sentences, plain_sentences
 from curation.presentation.markup import (
     Addresses,
     Element,
@@ -23,6 +32,7 @@ from curation.presentation.markup import (
     drawn,
     passage_of,
     read_markup,
+    sentence_nodes,
 )
 from curation.spans import Span
 from curation.store import Document
@@ -83,6 +93,7 @@ def draw(
     matched: Span | None = None,
     longest: int | None = LONGEST,
     image_hosts: frozenset[str] = NOBODY,
+    markable: bool = False,
 ) -> DrawnDocument:
     """The document as the template wants it, the query's words marked.
 
@@ -91,6 +102,7 @@ def draw(
     matched: the part of the document's text (title, line break, body) to take the passage from.
     longest: characters of the body that are shown; None is all of it.
     image_hosts: the hosts from which browsers may fetch images.
+    markable: sentences of the body are apart, each with its place, to be marked as evidence.
     """
     stems = query_stems(query)
     within = in_body(document.title, document.body, matched) if matched else None
@@ -98,7 +110,7 @@ def draw(
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
     values = _values(document) if wanted.names else {}
     title = text_of(values.get(wanted.title or "")).strip() or document.title
-    passage, whole = _body(document.body, wanted.body, query, addresses, within, longest)
+    passage, whole = _body(document.body, wanted.body, query, addresses, within, longest, markable)
     marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
     if template is None:
         return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
@@ -107,21 +119,35 @@ def draw(
 
 
 def _body(
-    body: str, kind: str, query: str, addresses: Addresses, within: Span | None, longest: int | None
+    body: str,
+    kind: str,
+    query: str,
+    addresses: Addresses,
+    within: Span | None,
+    longest: int | None,
+    markable: bool,
 ) -> tuple[list[Node], bool]:
     stems = query_stems(query)
     tree = _tree(body, kind, addresses) if kind in ("markdown", "html") else None
+    among = _sentences(tree and tree.text, body, kind) if markable else ()
     if tree is None:
-        if longest is None:
-            nodes, whole = mark(body, stems), True
-        else:
-            excerpt = best_passage(body, query, longest, within)
-            nodes, whole = excerpt.segments, excerpt.whole
-        return ([Element("pre", {}, [*nodes])] if kind == "code" and nodes else [*nodes]), whole
+        passage = (
+            Excerpt(mark(body, stems), True)
+            if longest is None
+            else best_passage(body, query, longest, within)
+        )
+        nodes = sentence_nodes(passage.segments, passage.start, among)
+        return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), passage.whole
     if longest is None or len(tree.text) <= longest:
-        return drawn(tree, stems, (0, len(tree.text))), True
+        return drawn(tree, stems, (0, len(tree.text)), among), True
     place = _place(tree, body[slice(*within)], kind, addresses) if within else None
-    return drawn(tree, stems, passage_of(tree, stems, longest, place)), False
+    return drawn(tree, stems, passage_of(tree, stems, longest, place), among), False
+
+
+@lru_cache(maxsize=64)
+def _sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
+    """The sentences that can be marked; those of the last bodies are kept."""
+    return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
 
 
 @lru_cache(maxsize=64)

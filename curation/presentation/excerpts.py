@@ -37,10 +37,11 @@ class Segment(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """The passage to show; `whole` if it is the whole document."""
+    """The passage to show; `whole` if it is the whole document. start: where it begins in the body."""
 
     segments: list[Segment]
     whole: bool
+    start: int = 0
 
 
 def query_stems(query: str) -> frozenset[str]:
@@ -80,8 +81,9 @@ def best_passage(
     stems = query_stems(query)
     if len(body) <= longest:
         return Excerpt(mark(body, stems), whole=True)
-    part = _part(body, within)
-    return Excerpt(mark(part[slice(*_best_place(part, stems, longest))].rstrip(), stems), whole=False)
+    start, part = _part(body, within)
+    first, last = _best_place(part, stems, longest)
+    return Excerpt(mark(part[first:last].rstrip(), stems), whole=False, start=start + first)
 
 
 def _best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
@@ -147,16 +149,17 @@ def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _part(body: str, within: tuple[int, int] | None) -> str:
-    """The part, grown to whole words; the whole body where there is none or nothing to read in it."""
+def _part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
+    """Where the part begins, grown to whole words, and the part; the whole body where there is nothing in it."""
     if within is None:
-        return body
+        return 0, body
     start, end = within
     while 0 < start < len(body) and not (body[start - 1].isspace() or body[start].isspace()):
         start -= 1
     while 0 < end < len(body) and not (body[end - 1].isspace() or body[end].isspace()):
         end += 1
-    return body[start:end].lstrip() or body
+    part = body[start:end].lstrip()
+    return (end - len(part), part) if part else (0, body)
 
 
 def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:

@@ -39,6 +39,7 @@ import nh3
 from markdown_it import MarkdownIt
 
 from curation.presentation.excerpts import Segment, best_run, marked_spans, sentences
+from curation.presentation.markable import Sentence, in_sentences
 from curation.spans import Span
 
 
@@ -49,7 +50,7 @@ class Element(NamedTuple):
     ----------
     name: one of `NAMES`. An `img` without `src` may not be fetched, and is shown as its `alt`.
     attributes: those of `ATTRIBUTES`; `cut` says on which sides a table, list or paragraph goes on
-        ('before', 'after' or both).
+        ('before', 'after' or both); `at` is the place of a sentence in the body, of a `span`.
     """
 
     name: str
@@ -63,9 +64,9 @@ CONTAINERS = frozenset("blockquote li dd td th".split())
 """Elements with text or blocks in them."""
 
 BLOCKS = CONTAINERS | frozenset("p h3 h4 h5 h6 ul ol dl dt table caption thead tbody tfoot tr pre hr".split())
-INLINE = frozenset("strong em code sub sup del ins a br img".split())
+INLINE = frozenset("strong em code sub sup del ins a br img span".split())
 NAMES = BLOCKS | INLINE
-ATTRIBUTES = frozenset("href src alt start colspan rowspan cut".split())
+ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
 
 
 class Fact(NamedTuple):
@@ -447,14 +448,15 @@ class _Unit(NamedTuple):
 
 
 class _View(NamedTuple):
-    """What is shown of a tree: a part of its text, and the marked parts."""
+    """What is shown of a tree: a part of its text, the marked parts, and the sentences that can be marked."""
 
     start: int
     end: int
     marks: list[Span]
     places: list[int]
+    sentences: Sequence[Sentence]
 
-    def segments(self, leaf: Leaf) -> list[Segment]:
+    def nodes(self, leaf: Leaf) -> list[Node]:
         """The shown part of a leaf."""
         first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
         found, at = [], first
@@ -465,9 +467,10 @@ class _View(NamedTuple):
                 found += [(at, start, False), (start, end, True)]
                 at = end
         pieces = [*found, (at, last, False)]
-        return [
+        shown = [
             Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
         ]
+        return sentence_nodes(shown, first, self.sentences)
 
 
 def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
@@ -487,11 +490,26 @@ def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | N
     return first, max(unit.end for unit in units if first <= unit.start < last)
 
 
-def drawn(tree: Tree, stems: frozenset[str], span: Span) -> list[Node]:
-    """A part of a tree as safe elements, its words marked by stem."""
+def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
+    """Segments, those of a sentence within a `span` that has its place; see `markable.in_sentences`."""
+    if not among:
+        return [*segments]
+    nodes: list[Node] = []
+    for place, pieces in in_sentences(segments, start, among):
+        nodes += pieces if place is None else [Element("span", {"at": place}, [*pieces])]
+    return nodes
+
+
+def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
+    """A part of a tree as safe elements, its words marked by stem.
+
+    Parameters
+    ----------
+    among: the sentences that can be marked.
+    """
     marks = marked_spans(tree.text[slice(*span)], stems)
     marks = [(start + span[0], end + span[0]) for start, end in marks]
-    view = _View(*span, marks, [start for start, _ in marks])
+    view = _View(*span, marks, [start for start, _ in marks], among)
     nodes = _children(tree.root, view)
     _order_headings(nodes, 2)
     return nodes
@@ -531,7 +549,7 @@ def _children(branch: Branch, view: _View) -> list[Node]:
     nodes: list[Node] = []
     for child in branch.children:
         if isinstance(child, Leaf):
-            nodes += view.segments(child)
+            nodes += view.nodes(child)
         else:
             nodes += _element(child, view)
     return nodes
