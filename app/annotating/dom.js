@@ -21,18 +21,26 @@ export function drawn(nodes) {
 }
 
 export function isDrawn(nodes) {
-  return nodes.some((one) => one.length === 3);
+  return nodes.some((one) => one.length === 3 && one[0] !== "span");
 }
 
 function element(name, attributes, children) {
   if (name === "img") return picture(attributes);
   if (name === "a") return link(attributes, children);
+  if (name === "span" && attributes.at) return sentence(attributes, children);
   if (!NAMES.has(name)) return node("span", {}, ...drawn(children));
   const made = node(name, ALONE.test(name) ? { dir: "auto" } : {}, ...drawn(children));
   for (const number of NUMBERS) if (attributes[number]) made.setAttribute(number, parseInt(attributes[number], 10));
   const outer = name === "table" || name === "pre" ? across(made, name === "pre" ? "Code" : "Table") : made;
   if (attributes.cut) outer.dataset.cut = attributes.cut;
   return outer;
+}
+
+// A sentence that can be marked; `at` is its place in the stored text.
+function sentence({ at }, children) {
+  const made = node("span", { className: "sentence" }, ...drawn(children));
+  made.dataset.at = at;
+  return made;
 }
 
 // What may be wider than the screen scrolls by itself, by keys, too.

@@ -1,13 +1,16 @@
-// The item on screen: the query, its document, and the draft of an answer (note and flag).
+// The item on screen: the query, its document, and the draft of an answer (note, flag and marks of evidence).
 
 import { appear, drawn, fill, isDrawn, isolated, nameOf, node, plain, put } from "./dom.js";
+import { Evidence } from "./evidence.js";
 import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 
 export class Item {
-  constructor(root, status, memory, signal) {
+  // `isOn()` says whether the item can be answered just now.
+  constructor(root, status, memory, isOn, signal) {
     Object.assign(this, { root, status, memory });
     this.sight = new Sight();
+    this.evidence = new Evidence(root, status, { isOn, changed: () => this.#changed() }, signal);
     this.flagged = false;
     this.field.addEventListener("input", () => this.#changed(), { signal });
     document.addEventListener("visibilitychange", () => this.sight.turn(), { signal });
@@ -20,7 +23,8 @@ export class Item {
   // What the annotator has begun on this item; painting a showing that carries it goes on there.
   get draft() {
     const { active, shownAt } = this.sight;
-    return { note: this.field.value.trim(), flagged: this.flagged, active, shownAt };
+    const { ranges: evidence } = this.evidence;
+    return { note: this.field.value.trim(), flagged: this.flagged, ...(evidence.length && { evidence }), active, shownAt };
   }
 
   is(showing) {
@@ -32,8 +36,8 @@ export class Item {
   }
 
   // Offer what was written with an answer that was not taken, when its item comes again.
-  keep(showing, { note, flagged }) {
-    if (note || flagged) this.memory.set(draftOf(showing), { note, flagged, active: 0 });
+  keep(showing, { note, flagged, evidence }) {
+    if (note || flagged || evidence) this.memory.set(draftOf(showing), { note, flagged, evidence, active: 0 });
   }
 
   forget(showing) {
@@ -51,10 +55,11 @@ export class Item {
     put(this.#find(".need"), showing.information_need);
     const place = this.#find(".place"); // a pair that is decided has none
     if (place) put(place, showing.of > 1 ? `  ·  document ${showing.place} of ${showing.of}` : "");
+    const draft = this.#begun(showing);
     this.#text(showing.passage);
+    this.evidence.begin(draft?.evidence, this.marksOf(showing));
     this.#find(".more").hidden = !showing.has_more;
     this.#find(".found").scrollTop = 0;
-    const draft = this.#begun(showing);
     this.#write(draft ?? { note: "", flagged: false });
     this.sight.begin(draft);
     appear(this.#find(".found"));
@@ -110,6 +115,11 @@ export class Item {
     this.status.announce(`Marked word ${((at + 1) % marks.length) + 1} of ${marks.length}.`);
   }
 
+  // What others marked, by name: nothing, where one annotates alone.
+  marksOf() {
+    return [];
+  }
+
   // Where the whole document is.
   wholeAt({ presentation_id: id }) {
     return `/api/presentations/${id}/document`;
@@ -139,7 +149,7 @@ export class Item {
   #begun(showing) {
     const kept = this.memory.get(draftOf(showing));
     if (!kept) return showing.draft;
-    return { ...kept, ...showing.draft, note: kept.note, flagged: kept.flagged };
+    return { ...kept, ...showing.draft, note: kept.note, flagged: kept.flagged, evidence: kept.evidence };
   }
 
   #write({ note, flagged }) {
@@ -154,7 +164,7 @@ export class Item {
     this.#marks();
     if (!this.showing) return;
     const { draft } = this;
-    if (draft.note || draft.flagged) this.memory.set(draftOf(this.showing), draft);
+    if (draft.note || draft.flagged || draft.evidence) this.memory.set(draftOf(this.showing), draft);
     else this.forget(this.showing);
   }
 
@@ -166,6 +176,7 @@ export class Item {
 
   #text(nodes) {
     drawText(this.#find(".found"), nodes);
+    this.evidence.draw();
     const button = this.#find(".more");
     button.setAttribute("aria-pressed", this.whole);
     button.querySelector("span").textContent = this.whole ? "Best passage only" : "Whole document";

@@ -31,7 +31,7 @@ export class KeyList {
 
   // The keys of the grades, others, and those of the tools on screen; `whole` is that of the whole document.
   fill(scale, others, whole = "w") {
-    const tools = Array.from(this.root.querySelectorAll(".tools .tool"), (tool) => [
+    const tools = Array.from(this.root.querySelectorAll(".tools .tool:not([hidden])"), (tool) => [
       tool.querySelector("kbd").textContent, tool.lastChild.textContent.trim()]);
     const rows = [...scale.map((grade) => [grade.key, grade.name]), ...others, [whole, "Whole document, and back"],
       ["↑ ↓", "Scroll the document"], ...tools];

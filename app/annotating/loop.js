@@ -193,6 +193,7 @@ export class Loop {
 
   async readGuide(hash) {
     await this.guide.load(hash);
+    this.item.evidence.ask(this.guide.read.evidence);
     this.listKeys();
   }
 

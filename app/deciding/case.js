@@ -7,8 +7,8 @@ import { Item } from "../annotating/item.js";
 const NO_GRADE = "No grade";
 
 export class Case extends Item {
-  constructor(root, status, memory, guide, signal) {
-    super(root, status, memory, signal);
+  constructor(root, status, memory, guide, isOn, signal) {
+    super(root, status, memory, isOn, signal);
     this.guide = guide;
   }
 
@@ -36,6 +36,11 @@ export class Case extends Item {
     this.root.querySelector('[data-do="none"]').setAttribute("aria-pressed", picked === null);
   }
 
+  // Under the letters of the opinions.
+  marksOf({ opinions }) {
+    return opinions.map(({ evidence }, index) => [letter(index), evidence ?? []]);
+  }
+
   // The reason is always on screen.
   showNote() {}
 
@@ -46,7 +51,7 @@ export class Case extends Item {
   // A letter names somebody on this pair alone: opinions are in the order of what they say.
   #opinion({ grade, words, other_text: other }, index) {
     return node("li", {},
-      node("span", { className: "who", ariaHidden: true }, String.fromCharCode(65 + (index % 26))),
+      node("span", { className: "who", ariaHidden: true }, letter(index)),
       node("div", {}, saidBy(this.guide, grade, "Cannot tell"),
         ...(other ? [node("p", { className: "aside" }, "About another text of the document")] : []),
         ...(words ? [node("p", { className: "words", dir: "auto" }, words)] : [])));
@@ -65,6 +70,10 @@ export class Case extends Item {
       ...(outdated ? [node("p", { className: "aside" }, "On an older text of the document, so it does not count")] : []),
       node("p", { className: "words", dir: "auto" }, reason));
   }
+}
+
+function letter(index) {
+  return String.fromCharCode(65 + (index % 26));
 }
 
 // Whether it was decided under another guide, which may have called the grade otherwise.

@@ -20,7 +20,7 @@ const UPCOMING = 8; // pairs held
 const FEW = 4; // so few, and more are asked for, unless there were none
 const MOST_NAMED = 500; // pairs that a request may name as held
 const WINDOW = 1360; // px of window from which on the guide is open at first
-const KEYS = { x: "none", l: "later", r: "opinion", f: "unclear", n: "note", c: "compare", t: "comment", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
+const KEYS = { x: "none", l: "later", r: "opinion", f: "unclear", n: "note", e: "evidence", c: "compare", t: "comment", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
 
 export default mounted((root, { project, reviewer }) => (
   new Deciding(root, new Memory(`goldset-deciding:${project}:${reviewer}`), reviewer)));
@@ -41,6 +41,8 @@ class Deciding extends Loop {
     opinion: () => this.#opinion(),
     unclear: () => this.ready && this.#unclear(this.root.querySelector(".unclear").hidden),
     note: () => this.on("item") && this.item.openNote(),
+    evidence: () => this.on("item") && this.item.evidence.toggle(),
+    marked: () => this.item.evidence.press("Enter", () => this.#decide()),
     compare: () => this.on("item") && this.context.compare(),
     apart: () => this.context.close(),
     comment: () => this.on("item") && this.context.field.focus(),
@@ -55,7 +57,7 @@ class Deciding extends Loop {
     this.counts = { done: 0, left: 0, elsewhere: 0, waiting: 0 };
     this.counted = false; // whether the server has said how many there are
     this.guide = new Guide(root, memory, (grade) => this.#pick(grade), WINDOW);
-    this.item = new Case(root, this.status, memory, this.guide, this.ending.signal);
+    this.item = new Case(root, this.status, memory, this.guide, () => this.on("item"), this.ending.signal);
     this.context = new Context(root, this.guide, memory, this.status, this.ending.signal);
     this.history = new History(root, this.guide, (line) => this.#change(line.showing));
     this.outbox = new Outbox(memory, {
@@ -66,6 +68,7 @@ class Deciding extends Loop {
     });
     this.listen({
       press: (key, digit) => this.#press(key, digit),
+      step: (key) => this.on("item") && this.item.evidence.step(key),
       escape: (typing) => this.#escape(typing),
       send: () => this.#send(),
       closeKeys: (key) => key === "?" && this.keys.close(),
@@ -215,9 +218,11 @@ class Deciding extends Loop {
       this.item.field.focus();
       return this.status.notice("A decision needs a reason: one sentence that stays with it.");
     }
+    if (this.item.evidence.holds(picked)) return this.toKeys();
     const [showing] = this.queue;
     const { revision, content_hash } = showing;
-    this.#leave(showing, "decide", { picked, note }, { grade: picked, words: note, revision, content_hash });
+    const marks = this.item.evidence.of(picked);
+    this.#leave(showing, "decide", { picked, note, ...marks }, { grade: picked, words: note, revision, content_hash, ...marks });
   }
 
   // Go on to the next pair, and send what was done with this one.
@@ -261,12 +266,12 @@ class Deciding extends Loop {
     if (this.outbox.paused || this.keys.covered || this.undoing || !this.on("item", "nothing", "loading")) return;
     const place = this.past.findLastIndex(({ kind }) => kind !== "opinion"); // that cannot be taken back
     if (place < 0) return this.#undoEarlier();
-    const [{ showing, kind, picked, note }] = this.past.splice(place, 1);
+    const [{ showing, kind, picked, note, evidence }] = this.past.splice(place, 1);
     if (kind === "later") {
       this.later = this.later.filter((id) => id !== showing.pair_id);
       return this.#bring(showing);
     }
-    const decision = { grade: picked, reason: note, reviewer: this.reviewer, outdated: false, guide_hash: showing.guide_hash };
+    const decision = { grade: picked, reason: note, evidence, reviewer: this.reviewer, outdated: false, guide_hash: showing.guide_hash };
     this.#bring(again({ ...showing, decision, revision: showing.revision + 1 }));
   }
 
@@ -387,6 +392,7 @@ class Deciding extends Loop {
   #press(pressed, digit) {
     if (this.on("history")) return this.history.press(pressed) || this.#tool(pressed);
     if (this.on("item")) {
+      if (this.item.evidence.press(pressed, () => this.#decide())) return true;
       const grade = this.guide.keys.get(pressed) ?? (KEYS[pressed] ? undefined : this.guide.keys.get(digit));
       if (grade) this.#pick(grade.value);
       if (grade) return true;

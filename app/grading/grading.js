@@ -64,6 +64,8 @@ class Grading extends Loop {
     cannot: () => this.on("item") && this.#mode(this.reasoning ? "grades" : "reasons"),
     note: () => this.on("item") && this.item.openNote(),
     flag: () => this.on("item") && this.item.toggleFlag(),
+    evidence: () => this.on("item") && this.item.evidence.toggle(),
+    marked: () => this.item.evidence.press("Enter", (grade) => this.answer("grade", { grade })),
   };
 
   constructor(root, memory) {
@@ -72,7 +74,7 @@ class Grading extends Loop {
     this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0, paused: false };
     this.card = memory.get("card"); // shown between two items; survives a reload
     const { signal } = this.ending;
-    this.item = new Item(root, this.status, memory, signal);
+    this.item = new Item(root, this.status, memory, () => this.on("item") && !this.reasoning, signal);
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
     this.keymap = new Keymap(root, memory, () => this.guide.given);
     this.guide.draw((grade) => this.keymap.ofGrade(grade));
@@ -100,7 +102,7 @@ class Grading extends Loop {
     });
     this.listen({
       press: (key, digit) => this.#press(key, digit),
-      step: (key) => this.#step({ ArrowDown: 1, ArrowUp: -1 }[key]),
+      step: (key) => (this.on("item") && this.item.evidence.step(key)) || this.#step({ ArrowDown: 1, ArrowUp: -1 }[key]),
       escape: (typing) => this.#escape(typing),
       closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
     }, () => (this.on("welcome") ? this.guide.panel : root.querySelector(root.hasAttribute("data-list") ? ".list" : ".found")));
@@ -314,13 +316,15 @@ class Grading extends Loop {
 
   answer(kind, more = {}) {
     if (!this.ready || (kind === "later" && this.queue[0].changing)) return;
+    if (kind === "grade" && this.item.evidence.holds(more.grade)) return;
+    const evidence = kind === "grade" ? this.item.evidence.of(more.grade) : {};
     const showing = this.queue.shift();
     this.item.forget(showing);
-    const { note, flagged, active: active_ms, shownAt: shown_at } = this.item.draft;
+    const { note, flagged, evidence: marks, active: active_ms, shownAt: shown_at } = this.item.draft;
     const { presentation_id, revision, guide_hash, changing } = showing;
     const worth = kind !== "later" && !changing ? 1 : 0;
     const later = Number(kind === "later") - Number(Boolean(showing.put_off));
-    if (showing.kind !== "practice") this.remember({ showing, kind, note, flagged }); // no grade: its repeat may come
+    if (showing.kind !== "practice") this.remember({ showing, kind, note, flagged, evidence: marks }); // no grade: its repeat may come
     this.countAct();
     this.state.done += worth;
     this.state.hour += worth;
@@ -328,10 +332,10 @@ class Grading extends Loop {
     this.rest.worked(active_ms, worth);
     if (showing.kind === "practice") this.#practised(worth);
     else this.#traceOf(showing, kind, more);
-    this.list.record(showing, { kind, note, flagged, ...more });
+    this.list.record(showing, { kind, note, flagged, evidence: marks, ...more });
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
-      { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth, later);
+      { presentation_id, revision, kind, ...more, ...evidence, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth, later);
     this.next();
   }
 
@@ -351,7 +355,7 @@ class Grading extends Loop {
     const last = this.past.pop() ?? (await this.#lastOfAll());
     if (!last) return;
     this.countAct();
-    const { showing, kind, note, flagged } = last;
+    const { showing, kind, note, flagged, evidence } = last;
     this.trace.clear();
     const { presentation_id } = showing;
     showing.list_id ||= this.list.done.get(presentation_id)?.showing.list_id;
@@ -371,7 +375,7 @@ class Grading extends Loop {
     }
     const asks = showing.asks || this.#asksAbout(showing); // what the server gives back does not say
     if (this.card?.kind !== "feedback") this.#setCard(null);
-    const draft = { note, flagged, active: 0 };
+    const draft = { note, flagged, evidence, active: 0 };
     this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later" && !showing.list_id, put_off: kind === "later" });
     this.next();
   }
@@ -460,9 +464,9 @@ class Grading extends Loop {
     if (!this.on("item", "list") || this.reasoning || this.keys.covered || this.undoing) return;
     if (this.card?.kind === "list") this.#setCard(null);
     this.keepDraft();
-    const { showing, kind, note, flagged } = line;
+    const { showing, kind, note, flagged, evidence } = line;
     if (kind === undefined) this.putFirst(this.queue.find(({ presentation_id: id }) => id === showing.presentation_id) ?? showing);
-    else if (kind === "later") this.putFirst({ ...showing, put_off: true, draft: { note, flagged, active: 0 } });
+    else if (kind === "later") this.putFirst({ ...showing, put_off: true, draft: { note, flagged, evidence, active: 0 } });
     else this.putFirst(changed(line));
     this.toKeys();
     this.next();
@@ -617,7 +621,8 @@ class Grading extends Loop {
     } else if (this.on("history")) {
       if (this.history.press(pressed) || (this.listing === "answers" && this.search.press(pressed))) return true;
     } else if (this.on("item")) {
-      const used = this.reasoning ? this.#pressReason(pressed, digit) : this.#pressGrade(pressed, digit);
+      const mark = () => this.item.evidence.press(pressed, (grade) => this.answer("grade", { grade }));
+      const used = this.reasoning ? this.#pressReason(pressed, digit) : mark() || this.#pressGrade(pressed, digit);
       if (used) return true;
     } else if (pressed === "Enter") {
       this.#goOn();
@@ -649,11 +654,12 @@ class Grading extends Loop {
     else if (this.on("history")) this.closeHistory();
     else if (this.on("question")) this.#skip();
     else if (this.on("item") && this.reasoning) this.#mode("grades");
+    else if (this.on("item") && this.item.evidence.isOpen) this.item.evidence.leave();
     else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }
 }
 
 // An answered item as it comes back, to be changed.
-function changed({ showing, kind, grade, reason, note, flagged }) {
-  return { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
+function changed({ showing, kind, grade, reason, note, flagged, evidence }) {
+  return { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, evidence, active: 0 } };
 }

@@ -3,12 +3,12 @@
 // another guide, has a spare one.
 
 const COMMANDS = {
-  cannot: ["x", "Cannot tell"], later: ["l", "Later"], flag: ["f", "Flag"], note: ["n", "Note"], undo: ["u", "Undo"],
+  cannot: ["x", "Cannot tell"], later: ["l", "Later"], flag: ["f", "Flag"], note: ["n", "Note"], evidence: ["e", "Mark evidence"], undo: ["u", "Undo"],
   whole: ["w", "Whole document"], mark: ["m", "Next marked word"], "put-off": ["t", "Items put off"], history: ["h", "History"],
   guide: ["g", "Guide"], settings: ["s", "Settings"], keys: ["?", "Keys"],
 };
 const FIXED = { "/": "the search of the history" };
-const SPARE_KEYS = "bdvkzjqiae0123456789";
+const SPARE_KEYS = "bdvkzjqia0123456789";
 
 export class Keymap {
   // `scale()` are the grades as the guide has them.

@@ -1,9 +1,9 @@
 """Markable sentences: which characters of the stored body each sentence on screen is.
 
-A plain body is cut into sentences, and each is a range of it. A drawn body (Markdown, HTML) shows a text without
-the signs of its markup. Its sentences, rows and items are ranges of the text that is shown, and their words are
-looked up in the body one after the other, with tags, entities and the targets of links passed over. What is not
-found there, such as the words of an image, is in no range. Ranges do not overlap.
+A plain body is cut into sentences, and each is a range of it. A drawn body (Markdown, HTML) shows a text
+without the signs of its markup. Its sentences, rows and items are ranges of the text that is shown, and their
+words are looked up in the body one after the other. Tags, entities and the targets of links are passed over.
+What is not found there, such as the words of an image, is in no range. Ranges do not overlap.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def sentence_spans(text: str) -> list[Span]:
 def in_sentences(
     segments: Sequence[Segment], start: int, among: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
-    """Segments cut where sentences begin and end: the place of each sentence, None between them, and its segments.
+    """Segments cut where sentences begin and end: the place of each sentence with its segments, None between.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
-    """The range of each word of a drawn text, and its range in the body; words that are not found are left out."""
+    """The range of each word of a drawn text, and its range in the body; without words that are not found."""
     bare, places = _bare(body, kind)
     at = 0
     for word in _WORD.finditer(text):
