@@ -150,7 +150,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Where the part begins, grown to whole words, and the part; the whole body where there is nothing in it."""
+    """Where the part begins, grown to whole words, and the part; the whole body where it has no text."""
     if within is None:
         return 0, body
     start, end = within

@@ -3,7 +3,8 @@
 A plain body is cut into sentences, and each is a range of it. A drawn body (Markdown, HTML) shows a text
 without the signs of its markup. Its sentences, rows and items are ranges of the text that is shown, and their
 words are looked up in the body one after the other. Tags, entities and the targets of links are passed over.
-What is not found there, such as the words of an image, is in no range. Ranges do not overlap.
+What is not found there, such as the words of an image, is in no range. Ranges do not overlap. A text of which
+nothing is found is one range, so that what must be marked can be marked.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
             first, last = _grown(body, words[0][1][0], words[-1][1][1], at)
             found.append(Sentence(start, end, (first, last)))
             at = last
-    return found
+    return found or [Sentence(0, len(text), (0, len(body)))] * bool(text.strip())
 
 
 def sentence_spans(text: str) -> list[Span]:
