@@ -80,10 +80,12 @@ class Judgment(Sent):
     shown_at: AwareDatetime | None = None
     guide_hash: Id | None = None
     active_ms: int | None = None
+    evidence: Annotated[list[tuple[int, int]], Field(max_length=500)] = []
 
     def submission(self) -> Submission:
         """The action as `curation` takes it; times are UTC there."""
         values = self.model_dump()
+        values["evidence"] = tuple(self.evidence)
         shown: datetime | None = values.pop("shown_at")
         with suppress(OverflowError):  # a clock that far off is no reason to lose a grade
             values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)

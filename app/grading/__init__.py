@@ -47,6 +47,7 @@ def guide_json(found: Guide) -> dict[str, Any]:
         "title": found.title,
         "scale": [grade.model_dump() for grade in found.scale],
         "html": html_of(found.body),
+        "evidence": found.evidence and found.evidence.model_dump(),
     }
 
 

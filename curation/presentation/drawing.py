@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from curation.files.values import text_of
-from curation.guides.guide import PresentationTemplate, TemplateField
+from curation.guides.guide import Guide, PresentationTemplate, TemplateField
 from curation.presentation.excerpts import (
     LONGEST,
     Excerpt,
@@ -116,6 +116,17 @@ def draw(
         return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
     facts = _facts(wanted, values, stems, addresses)
     return DrawnDocument(marked, passage, not whole, None, None, facts)
+
+
+def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
+    """The whole body of a document as annotators see it under a guide, the query's words marked.
+
+    Parameters
+    ----------
+    hosts: the hosts from which browsers may fetch images.
+    """
+    asked = guide.evidence is not None
+    return draw(document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked).passage
 
 
 def _body(

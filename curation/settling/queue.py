@@ -26,7 +26,7 @@ from curation.errors import RefusedError
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.history import withheld_pairs
 from curation.people.annotators import require_author
-from curation.presentation.drawing import NOBODY, draw
+from curation.presentation.drawing import NOBODY, draw, whole_passage
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import Fact, Node
 from curation.settling.adjudication import REVIEWERS
@@ -221,8 +221,7 @@ def whole_case(
 ) -> list[Node]:
     """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
     case, guide = _open_case(store, reviewer, (query_id, document_id))
-    query, template = case.dispute.query, guide.presentation
-    return draw(case.document, query, template, longest=None, image_hosts=image_hosts).passage
+    return whole_passage(case.document, case.dispute.query, guide, image_hosts)
 
 
 def context_of_case(store: Store, reviewer: str, query_id: str, document_id: str) -> CaseContext:
@@ -248,7 +247,14 @@ def pair_id(query_id: str, document_id: str) -> str:
 def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
     """What the screen shows of a case under the guide in force."""
     item = case.dispute
-    shown = draw(case.document, item.query, guide.presentation, longest=LONGEST, image_hosts=image_hosts)
+    shown = draw(
+        case.document,
+        item.query,
+        guide.presentation,
+        longest=LONGEST,
+        image_hosts=image_hosts,
+        markable=guide.evidence is not None,
+    )
     opinions = [
         ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
         for one in item.opinions

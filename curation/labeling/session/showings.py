@@ -18,12 +18,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
-from curation.guides.guide import PresentationTemplate, guide_by_hash
+from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judgments.judging import ASKED_IN, marks_of
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, Text, matched_passages, recent, session_cache
-from curation.presentation.drawing import NOBODY, ReadDocument, draw
+from curation.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import Fact, Node
 from curation.spans import Spans
@@ -129,10 +129,9 @@ class FoundShowing(NamedTuple):
     presentation_id: str
     revision: int
     text: Text
-    guide_hash: str
+    guide: Guide
     kind: str
     asks: bool
-    template: PresentationTemplate | None
     place: int = 0
     of: int = 0
     put_off: bool = False
@@ -141,14 +140,17 @@ class FoundShowing(NamedTuple):
     def drawn(self, image_hosts: frozenset[str]) -> Showing:
         """What the screen may read of it."""
         query, information_need, document, matched = self.text
-        shown = draw(document, query, self.template, matched=matched, image_hosts=image_hosts)
+        guide, marked = self.guide, self.guide.evidence is not None
+        shown = draw(
+            document, query, guide.presentation, matched=matched, image_hosts=image_hosts, markable=marked
+        )
         return Showing(
             presentation_id=self.presentation_id,
             revision=self.revision,
             query=query,
             information_need=information_need,
             **shown._asdict(),
-            guide_hash=self.guide_hash,
+            guide_hash=guide.guide_hash,
             kind="practice" if self.kind == "practice" else "work",
             asks=self.asks,
             place=self.place,
@@ -267,10 +269,9 @@ def read_showings(
     found = []
     for item, text, (place, of) in zip(items, texts, places, strict=True):
         round_ = work.rounds[item.round_id]
-        about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
-        template = cache.guides[round_.guide_hash].presentation
+        about = (cache.guides[round_.guide_hash], round_.kind, item.presentation_id in asked)
         list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
-        showing = FoundShowing(item.presentation_id, item.revision, text, *about, template)
+        showing = FoundShowing(item.presentation_id, item.revision, text, *about)
         late = item.put_off is not None
         found.append(showing._replace(place=place, of=of, put_off=late, list_id=list_id))
     return found
@@ -337,13 +338,14 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
     matched, marks = matched_passages(cursor, ids), marks_of(cursor, ids)
-    templates = {name: guide_by_hash(cursor, name).presentation for name in {row[9] for row in rows}}
+    guides = {name: guide_by_hash(cursor, name) for name in {row[9] for row in rows}}
     found = []
     for row in rows:
         text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
-        showing = FoundShowing(row[0], row[1], text, guide_hash, kind, asks, templates[guide_hash])
-        found.append(FoundAnswer(showing, row[12:], marks.get(row[0], ())))
+        showing = FoundShowing(row[0], row[1], text, guides[guide_hash], kind, asks)
+        is_shown = row[12] is not None  # an answer that is withheld withholds its marks
+        found.append(FoundAnswer(showing, row[12:], marks.get(row[0], ()) if is_shown else ()))
     return found
 
 
@@ -358,11 +360,11 @@ def whole_document(
     """
     with store.reading() as cursor:
         row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
-        template = guide_by_hash(cursor, row[-1]).presentation if row else None
-    if row is None:
+        guide = guide_by_hash(cursor, row[-1]) if row else None
+    if row is None or guide is None:
         raise NotFoundError("This item is not among your items.")
     query, *document, _ = row
-    return draw(ReadDocument(*document), query, template, longest=None, image_hosts=image_hosts).passage
+    return whole_passage(ReadDocument(*document), query, guide, image_hosts)
 
 
 def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
