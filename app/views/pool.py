@@ -10,10 +10,11 @@ from app.next_step import missing_step
 from app.page import DATA, LEADS, AppPage, PageContext, read_context
 from curation.door import withheld
 from curation.engines.stored import stored_engines
-from curation.errors import RefusedError
+from curation.errors import CurationError, RefusedError
 from curation.jobs import Job
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contribution_table, contributions
+from curation.pooling.from_engines import notices
 from curation.pooling.pool import embedding_forecast, last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
@@ -21,7 +22,7 @@ from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
 from curation.settling.consensus import read_relevance
 from curation.sources.runs import stored_runs
-from curation.store import Annotator
+from curation.store import Annotator, Cursor
 from curation.store.documents import is_held
 from curation.text import amount
 
@@ -61,13 +62,17 @@ PAGE = AppPage(14, "Pool", "pool", LEADS, show, group=DATA)
 def _form(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-        runs += [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
+        engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
+        sent = [f"{name}: {_sent(cursor, name)}" for name in engines]
+        runs += engines
         held = is_held(cursor)
         forecast = None if held else embedding_forecast(cursor)
     first = PoolRequest(systems=runs[:1]) if held else FIRST
     form = Form(PoolRequest, first, offered={"systems": runs if held else [*SYSTEMS, *runs]})
     with st.form("pool"):
-        form.ask("systems", "depth", "random_negatives", "budget")
+        form.ask("systems")
+        ui.sentences("\n".join(sent))
+        form.ask("depth", "random_negatives", "budget")
         with st.expander("Judge a random sample of the pool"):
             ui.sentences(
                 "AP and nDCG of the whole pool are then inferred from the sample. Give bands with rates, or "
@@ -85,6 +90,15 @@ def _form(context: PageContext) -> None:
     last = context.jobs.get("pool")
     if forecast is not None and last is not None and last.outcome == "done":
         _add_dense(context, last)
+
+
+def _sent(cursor: Cursor, engine: str) -> str:
+    """What a pool sends to an engine, or why it cannot."""
+    try:
+        said = " ".join(notices(cursor, PoolRequest(systems=(engine,))))
+    except CurationError as error:
+        said = error.found.partition("\n")[0]
+    return said or "its lists of today are stored. It is not asked again."
 
 
 def _add_dense(context: PageContext, last: Job) -> None:

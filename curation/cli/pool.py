@@ -78,7 +78,7 @@ def pool(
       goldset pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
       goldset pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
       goldset pool --systems dense --model ./models/my-finetuned-encoder
-      goldset pool --systems engine:shop --depth 20 --ids all-ids.txt
+      goldset pool --systems engine:shop --depth 20 --rate 2 --ids all-ids.txt
       goldset pool --systems bm25 --verify-bm25 50
       goldset pool --systems bm25,dense --stemmer german
       goldset pool --out pairs.csv --text excerpt
@@ -99,10 +99,11 @@ def pool(
         written = export_pairs(store, out, seed, text)
         emit(as_json, written, lambda: _show_export(written))
         return
-    for notice in notices(store, request.systems):
-        to_people(notice)
     if ids is not None:
         request = replace(request, ids=str(ids))
+    with store.reading() as cursor:
+        for notice in notices(cursor, request):
+            to_people(notice)
     report, outcome = carry_out(STEPS["pool"], request)
     result, check = plain(report), None
     if verify_bm25 is not None:

@@ -1,43 +1,36 @@
 """All queries in force, asked of an engine at a stated rate, and their lists stored as a run.
 
-Each answer is stored as it comes. Where the work breaks off there is no run, and the same call again asks for
-what is missing. Of an answer that is not whole, as with failed shards, there is no list: the query is left
-out and counted. Documents that the project lacks are brought by id; a place whose document is gone before it
-can be brought leaves a gap in the ranks.
+Where the work breaks off there is no run, and the same call again asks for what is missing (`answers`). A
+query without a whole answer is left out and counted. Documents that the project lacks are brought by id; a
+place whose document is gone before it can be brought leaves a gap in the ranks.
 
 Engines do not repeat, so a pool rests on the stored run. How far they do is said by asking again (`repeat`).
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from time import monotonic
+from itertools import count
 from typing import NamedTuple
 
 from curation.engines import RATE
-from curation.engines.client import Engine, EngineClient, EngineList, RejectedQueryError
-from curation.engines.documents import add_brought, bring
+from curation.engines.answers import Asked, StoredList, append_lists, ask_missing, read_asked
+from curation.engines.client import Engine, EngineClient
+from curation.engines.documents import bring_missing
 from curation.engines.stored import find_engine
-from curation.errors import CurationError, RefusedError, refuse_problems
+from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.sources.corpus import KnownVersions, known_versions
 from curation.sources.queries import active_queries
-from curation.sources.redaction.personal_data import redact
 from curation.sources.run_import import check_name, identified, keep_run
 from curation.sources.runs import Run, RunEntry, stored_runs
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 from curation.text import amount, digest
 
 TOP = 10
-EVERY = 1.0
-"""Seconds after which answers are stored: a killed process loses those of so long at most."""
-IN_A_ROW = 5
-"""Queries that are rejected one after the other, which end the work."""
-REJECTED = "queries that the engine rejected"
 
 
 @dataclass(frozen=True)
@@ -46,34 +39,27 @@ class EngineRunRequest:
 
     Attributes
     ----------
+    name: '' is the engine's of today: its name and the date, and a number where other questions have that.
     depth: places of a list.
     rate: requests a second.
     repeat: how often all is asked; the first answers are the run.
     """
 
     engine: str
-    name: str
+    name: str = ""
     depth: int = 100
     rate: float = RATE
     repeat: int = 1
 
-    def request_id(self, engine: Engine) -> str:
-        """What the stored answers are found by."""
-        return digest("engine run", self.name, engine.name, engine.template.template_hash, self.depth)
-
-
-class StoredList(NamedTuple):
-    """A row of `engine_answers`; see the schema."""
-
-    answer_id: str
-    request_id: str
-    attempt: int
-    query_id: str
-    document_ids: list[str]
-    scores: list[float] | None
-    seconds: float
-    left_out: str
-    asked_at: datetime
+    @property
+    def names(self) -> Iterator[str]:
+        """The names that the run may have, the first one that is free or its own."""
+        if self.name:
+            yield self.name
+            return
+        today = f"{self.engine}@{utc_now():%Y-%m-%d}"
+        yield today
+        yield from (f"{today}.{number}" for number in count(2))
 
 
 @dataclass(frozen=True)
@@ -118,22 +104,45 @@ class EngineRunImport:
                 f"Asked again: of the first {TOP} documents {self.changed:.2g} changed on average; "
                 f"some did in {amount(self.other_tops, 'list')}."
             )
-        return found + [f"Left out: {count:,} × {why}." for why, count in self.left_out.items()]
+        return found + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]
 
 
-class _Question(NamedTuple):
-    answer_id: str
-    attempt: int
-    query_id: str
-    text: str
+class EngineRunPlan(NamedTuple):
+    """What is asked for a run; `run` is the one that the project has of the same questions."""
 
-
-class _RunInputs(NamedTuple):
     engine: Engine
-    queries: list[Query]
-    known: KnownVersions
-    stored: dict[str, StoredList]
+    name: str
+    asked: Asked
     run: Run | None
+
+
+def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
+    """What a request asks, and what of it is answered.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: see `import_engine_run`.
+    """
+    problems = [] if request.depth >= 1 else [f"Depth {request.depth}: expected at least 1 document."]
+    problems += [] if request.repeat >= 1 else [f"Repeat {request.repeat}: expected at least 1."]
+    refuse_problems(problems)
+    engine, queries = find_engine(cursor, request.engine), active_queries(cursor)
+    if not queries:
+        raise RefusedError(
+            "There are no queries to ask an engine. Draw a sample, or import queries.",
+            command="`goldset sample` draws, `goldset import queries` imports.",
+        )
+    runs = {run.name: run for run in stored_runs(cursor)}
+    for name in request.names:
+        check_name(name)
+        request_id = digest("engine run", name, engine.name, engine.template.template_hash, request.depth)
+        asked, run = read_asked(cursor, request_id, queries, request.repeat), runs.get(name)
+        if run is None or all(one.attempt > 1 for one in asked.missing):
+            return EngineRunPlan(engine, name, asked, run)
+    raise RefusedError(
+        f"The project has the run {name!r} (from {runs[name].source}) of other queries, another depth "
+        "or another template, and pools may rest on it. Give this one a name of its own."
+    )
 
 
 def import_engine_run(
@@ -156,177 +165,65 @@ def import_engine_run(
     RefusedError: there is no query, or no answer: no run is stored, and what was answered is kept; another
         run has the name; the author is no lead.
     """
-    _check(request)
-    given = _read(store, request, author)
-    request_id = request.request_id(given.engine)
-    client = EngineClient(given.engine, request.rate)
-    questions = _questions(request_id, given.queries, request.repeat)
-    missing = [one for one in questions if one.answer_id not in given.stored]
-    _refuse_taken(given.run, missing, request)
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        plan = plan_run(cursor, request)
+    client, missing = EngineClient(plan.engine, request.rate), len(plan.asked.missing)
     if missing:
-        say(client.notice(len(missing)))
+        say(client.notice_of_lists(missing))
+    lists = ask_missing(
+        store, client, plan.asked, lambda one: client.search(one.text, request.depth), progress
+    )
+    brought = 0
+    if plan.run is None:
+        brought = _store_run(store, client, plan, lists, request.depth, progress, author)
+    elif missing:
+        with store.transaction(appends=True) as cursor:
+            append_lists(cursor, lists)
+    return _outcome(store, plan, lists, missing, brought)
 
-    def ask(question: _Question) -> EngineList:
-        return client.search(redact(question.text).text, request.depth)
 
-    stored = given.stored | _ask_all(store, client, request_id, missing, ask, progress)
-    lists = [stored[one.answer_id] for one in questions]
-    first = {one.query_id: one for one in lists if one.attempt == 1}
-    wanted = {document_id for one in first.values() for document_id in one.document_ids}
-    unknown = sorted(wanted - given.known.versions.keys())
-    brought = bring(client, unknown, progress)
-    entries = list(_entries(first.values(), given.known.versions.keys() | brought.documents.keys()))
+def _store_run(
+    store: Store,
+    client: EngineClient,
+    plan: EngineRunPlan,
+    lists: Sequence[StoredList],
+    depth: int,
+    progress: Progress,
+    author: str,
+) -> int:
+    """Bring the documents and store the run: how many were brought."""
+    first, name, engine = [one for one in lists if one.attempt == 1], plan.name, plan.engine
+    brought = bring_missing(store, client, {one for ids in first for one in ids.document_ids}, progress)
+    entries = list(_entries(first, brought.known))
     if not entries:
-        raise RefusedError(f"The engine {request.engine!r} has no list for any query; no run is stored.")
-    run_id, rows = identified(request.name, entries)
-    left_out = {**Counter(one.left_out for one in first.values() if one.left_out), **brought.left_out}
+        raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
+    run_id, rows = identified(name, entries)
+    left_out = {**Counter(one.left_out for one in first if one.left_out), **brought.left_out}
     with store.transaction(appends=True) as cursor:
-        if brought.documents:
-            add_brought(cursor, request.engine, given.known, list(brought.documents.values()))
-        run = Run(run_id, request.name, f"engine {request.engine}")
-        is_new = keep_run(cursor, run, rows, left_out, author)
-        _append(cursor, lists)
-        if is_new:
-            row = [run_id, request.engine, request_id, given.engine.template.written, request.depth]
+        append_lists(cursor, lists)
+        if keep_run(cursor, Run(run_id, name, f"engine {engine.name}"), rows, left_out, author):
+            row = [run_id, engine.name, plan.asked.request_id, engine.template.written, depth]
             cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
-    changes = list(_changes(lists, first))
+    return brought.number
+
+
+def _outcome(
+    store: Store, plan: EngineRunPlan, lists: Sequence[StoredList], asked: int, brought: int
+) -> EngineRunImport:
+    with store.reading() as cursor:
+        [(run_id, left_out, queries, entries)] = cursor.execute(_STORED, [plan.name]).fetchall()
+    first, changes = [one for one in lists if one.attempt == 1], list(_changes(lists))
     return EngineRunImport(
-        *(request.name, request.engine, run_id, is_new, len({entry.query_id for entry in entries})),
-        *(len(entries), len(missing), len(brought.documents)),
-        seconds=sum(one.seconds for one in first.values()) / len(first),
+        *(plan.name, plan.engine.name, run_id, plan.run is None, queries, entries, asked, brought),
+        seconds=sum(one.seconds for one in first) / len(first),
         changed=sum(changes) / len(changes) if changes else None,
         other_tops=sum(map(bool, changes)),
-        left_out=left_out,
+        left_out=json.loads(left_out),
     )
 
 
-def _ask_all(
-    store: Store,
-    client: EngineClient,
-    request_id: str,
-    questions: Sequence[_Question],
-    ask: Callable[[_Question], EngineList],
-    progress: Progress,
-) -> dict[str, StoredList]:
-    """Ask, and store the answers as they come: answer id → list.
-
-    Raises
-    ------
-    RefusedError: see `EngineClient.search`; what was answered before is kept.
-    """
-    found: dict[str, StoredList] = {}
-    unsaved: list[StoredList] = []
-    rejected, saved, label = 0, monotonic(), f"asking {client.host}, texts redacted"
-    try:
-        for number, one in enumerate(questions):
-            progress(label, number, len(questions))
-            try:
-                answer, rejected = ask(one), 0
-            except RejectedQueryError:
-                answer, rejected = EngineList([], None, 0.0, REJECTED), rejected + 1
-                if rejected >= min(IN_A_ROW, len(questions)):
-                    raise
-            ids = (one.answer_id, request_id, one.attempt, one.query_id)
-            unsaved.append(StoredList(*ids, *answer, utc_now()))
-            if monotonic() - saved > EVERY:
-                found |= _save(store, unsaved)
-                saved = monotonic()
-    except CurationError as error:
-        kept = amount(len(found) + len(unsaved), "answer is", "answers are")
-        raise RefusedError(
-            f"{error.found} Nothing came of it: {kept} kept, of {len(questions):,}. The same call asks for "
-            "the rest."
-        ) from error
-    finally:
-        found |= _save(store, unsaved)
-    return found
-
-
-def draw_ids(
-    store: Store, client: EngineClient, queries: Sequence[Query], number: int, seed: int, progress: Progress
-) -> dict[str, list[str]]:
-    """Query id → ids of documents in an order that the engine draws for the seed and the query.
-
-    A draw is stored, and is the same the next time. See `EngineClient.random_ids` for the errors.
-    """
-    request_id = digest("engine draw", client.engine.name, client.engine.template.template_hash, number, seed)
-    questions = _questions(request_id, queries, 1)
-    with store.reading() as cursor:
-        found = read_lists(cursor, [one.answer_id for one in questions])
-
-    def draw(question: _Question) -> EngineList:
-        order = int(digest("random order", seed, question.query_id)[:7], 16)
-        return EngineList(client.random_ids(order, number), None, client.seconds)
-
-    missing = [one for one in questions if one.answer_id not in found]
-    found |= _ask_all(store, client, request_id, missing, draw, progress)
-    return {one.query_id: one.document_ids for one in found.values()}
-
-
-def _save(store: Store, unsaved: list[StoredList]) -> dict[str, StoredList]:
-    """Store answers; a query that was left out is asked again unless a run comes of this call."""
-    rows = {one.answer_id: one for one in unsaved}
-    if rows:
-        with store.transaction(appends=True) as cursor:
-            _append(cursor, [one for one in rows.values() if not one.left_out])
-    unsaved.clear()
-    return rows
-
-
-def _append(cursor: Cursor, rows: Sequence[StoredList]) -> None:
-    """Write answers that are not there: another process may have asked the same."""
-    known = read_lists(cursor, [one.answer_id for one in rows])
-    append_rows(cursor, "engine_answers", [one for one in rows if one.answer_id not in known])
-
-
-def read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredList]:
-    """The stored answers of these ids."""
-    sql = f"SELECT {_COLUMNS} FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"  # noqa: S608
-    return {one.answer_id: one for one in fetch(cursor, StoredList, sql, [list(answer_ids)])}
-
-
-def _check(request: EngineRunRequest) -> None:
-    check_name(request.name)
-    problems = [] if request.depth >= 1 else [f"Depth {request.depth}: expected at least 1 document."]
-    problems += [] if request.rate > 0 else [f"Rate {request.rate:g}: expected more than 0."]
-    problems += [] if request.repeat >= 1 else [f"Repeat {request.repeat}: expected at least 1."]
-    refuse_problems(problems)
-
-
-def _read(store: Store, request: EngineRunRequest, author: str) -> _RunInputs:
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
-        engine, queries = find_engine(cursor, request.engine), active_queries(cursor)
-        ids = [one.answer_id for one in _questions(request.request_id(engine), queries, request.repeat)]
-        stored = read_lists(cursor, ids)
-        run = next((one for one in stored_runs(cursor) if one.name == request.name), None)
-        known = known_versions(cursor)
-    if not queries:
-        raise RefusedError(
-            "There are no queries to ask an engine. Draw a sample, or import queries.",
-            command="`goldset sample` draws, `goldset import queries` imports.",
-        )
-    return _RunInputs(engine, queries, known, stored, run)
-
-
-def _questions(request_id: str, queries: Sequence[Query], repeat: int) -> list[_Question]:
-    """What is asked, attempt by attempt."""
-    return [
-        _Question(digest("engine answer", request_id, attempt, query[:2]), attempt, *query[:2])
-        for attempt in range(1, repeat + 1)
-        for query in queries
-    ]
-
-
-def _refuse_taken(run: Run | None, missing: Sequence[_Question], request: EngineRunRequest) -> None:
-    if run is not None and any(one.attempt == 1 for one in missing):
-        raise RefusedError(
-            f"The project has the run {request.name!r} (from {run.source}) of other queries, another depth "
-            "or another template, and pools may rest on it. Give this one a name of its own."
-        )
-
-
-def _entries(lists: Iterable[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
+def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
     """The places of lists, by query id and rank; those whose document is gone leave gaps."""
     for one in sorted(lists, key=lambda one: one.query_id):
         for rank, document_id in enumerate(one.document_ids, 1):
@@ -335,12 +232,16 @@ def _entries(lists: Iterable[StoredList], known: Collection[str]) -> Iterator[Ru
                 yield RunEntry("", one.query_id, document_id, rank, score)
 
 
-def _changes(lists: Sequence[StoredList], first: Mapping[str, StoredList]) -> Iterator[int]:
+def _changes(lists: Sequence[StoredList]) -> Iterator[int]:
     """Of each list of a later attempt: how many of the first ten are not the first attempt's."""
+    first = {one.query_id: one for one in lists if one.attempt == 1}
     for one in lists:
         before = first[one.query_id]
         if one.attempt > 1 and not one.left_out and not before.left_out:
             yield len(set(before.document_ids[:TOP]) - set(one.document_ids[:TOP]))
 
 
-_COLUMNS = ", ".join(StoredList._fields)
+_STORED = """
+SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
+FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
+"""

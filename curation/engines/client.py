@@ -34,6 +34,7 @@ from curation.engines.template import (
 )
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.values import text_of
+from curation.sources.redaction.personal_data import redact
 from curation.text import amount
 from curation.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
 
@@ -88,10 +89,6 @@ class Pace:
 class EngineClient:
     """An engine with its address and key, both from the environment.
 
-    Attributes
-    ----------
-    seconds: that the last request took.
-
     Raises
     ------
     InputError: the address is missing, or one of the values cannot be used; neither is repeated.
@@ -105,9 +102,9 @@ class EngineClient:
         if url:
             problems += address_problems(self.url_name, url, key_name, example)
         refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
+        refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
         self.engine, self._patience, self._pace = engine, patience, Pace(rate)
-        self._rate = rate
-        self.seconds = 0.0
+        self._rate, self._seconds = rate, 0.0
         self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
 
     @property
@@ -115,10 +112,18 @@ class EngineClient:
         """The host that is asked."""
         return urlsplit(self._url).hostname or ""
 
-    def notice(self, number: int) -> str:
-        """What is going to be sent where, for people."""
-        lists = amount(number, "list")
-        return f"Asking {self.host} for {lists}, {self._rate:g} a second at most. Texts go there redacted."
+    def notice(self, what: str) -> str:
+        """What is going to be asked where, for people."""
+        return f"Asking {self.host} for {what}, {self._rate:g} requests a second at most."
+
+    def notice_of_lists(self, number: int) -> str:
+        """The notice of so many lists."""
+        return f"{self.notice(amount(number, 'list'))} Texts go there redacted."
+
+    def search_call(self, text: str, depth: int) -> WebCall:
+        """The request for a query, its text redacted."""
+        template = self.engine.template
+        return template.call(template.search, query=redact(text).text, depth=depth)
 
     def search(self, text: str, depth: int) -> EngineList:
         """The list for a query, as long as the engine has it, `depth` places at most.
@@ -129,12 +134,11 @@ class EngineClient:
         RefusedError: there is no answer.
         InputError: the answer has not what the template says, or an id twice.
         """
-        template = self.engine.template
-        call = template.call(template.search, query=text, depth=depth)
-        return self._list(call, template.search, depth, f"the query {text!r}")
+        request, about = self.engine.template.search, f"the query {redact(text).text!r}"
+        return self._list(self.search_call(text, depth), request, depth, about)
 
-    def random_ids(self, seed: int, depth: int) -> list[str]:
-        """Ids of documents in the random order of a seed; see `search` for the errors.
+    def random_list(self, seed: int, depth: int) -> EngineList:
+        """Documents in the random order of a seed; see `search` for the errors.
 
         Raises
         ------
@@ -154,7 +158,7 @@ class EngineClient:
             raise RefusedError(error.found) from None
         if found.left_out:
             raise RefusedError(f"{self._named} gave no random documents: {found.left_out}.")
-        return found.ids
+        return found
 
     def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The documents of these ids that the engine has, with their fields; see `search` for the errors."""
@@ -187,13 +191,13 @@ class EngineClient:
             if not incomplete:
                 break
         else:
-            return EngineList([], None, self.seconds, NOT_WHOLE.format(incomplete))
+            return EngineList([], None, self._seconds, NOT_WHOLE.format(incomplete))
         hits = self._hits(answer, request)[:depth]
         ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
         self._refuse_ids(ids, about)
         if request.score is None:
-            return EngineList(ids, None, self.seconds)
-        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], self.seconds)
+            return EngineList(ids, None, self._seconds)
+        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], self._seconds)
 
     def _hits(self, answer: Any, request: EngineRequest) -> list[Any]:
         if request.empty and not differing(answer, request.empty):
@@ -266,7 +270,7 @@ class EngineClient:
         request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
         began = perf_counter()
         found = send(request, self._patience.seconds, LARGEST)
-        self.seconds = round(perf_counter() - began, 6)
+        self._seconds = round(perf_counter() - began, 6)
         if isinstance(found, WebAnswer) and found.is_busy:
             return Fault(f"it answered HTTP {found.status}{self._said(found)}", found.wait)
         return found

@@ -7,7 +7,8 @@ such documents is *held*: it has what engines ranked, and no step may take it fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from curation.engines import RATE
 from curation.engines.client import EngineClient
 from curation.engines.stored import find_engine
 from curation.engines.template import MISSING, value_at
-from curation.errors import InputError, RefusedError
+from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields, column_for, file_fields
 from curation.files.values import text_of
 from curation.people.annotators import require_author
@@ -28,6 +29,7 @@ from curation.sources.corpus import (
     write_corpus,
 )
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
+from curation.store.release_parts import batched
 from curation.text import amount, listed
 
 _ID = "_id"
@@ -35,11 +37,23 @@ GONE = "documents that the engine no longer has"
 NO_TEXT = "documents without title and text"
 
 
+SLICE = 20_000
+"""Documents that are brought and stored at once."""
+
+
 class Brought(NamedTuple):
     """Documents of an engine by id; those it lacks, and those without text, are left out."""
 
     documents: dict[str, Document]
     left_out: dict[str, int]
+
+
+class BroughtMissing(NamedTuple):
+    """How many documents were brought, and the ids that the corpus has now."""
+
+    number: int
+    known: Collection[str]
+    left_out: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -68,8 +82,10 @@ class CorpusRefreshed:
         ]
 
 
-def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent) -> Brought:
-    """The documents of these ids.
+def bring(
+    client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
+) -> Brought:
+    """The documents of these ids; `others` have a text.
 
     Raises
     ------
@@ -84,7 +100,7 @@ def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent)
         else:
             bare.append(source)
         progress("documents", number, len(ids))
-    if bare and not found:
+    if bare and not found and not others:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
             f"{listed(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
@@ -95,29 +111,52 @@ def bring(client: EngineClient, ids: Sequence[str], progress: Progress = silent)
 
 def bring_missing(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
-) -> None:
-    """Bring those of these documents that the corpus in force lacks; see `bring`."""
+) -> BroughtMissing:
+    """Bring those of these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
+
+    A corpus of nothing else is held. What was brought before a fault stays, and is not asked for again.
+    """
     with store.reading() as cursor:
         before = known_versions(cursor)
-    brought = bring(client, sorted(set(ids) - before.versions.keys()), progress)
-    if brought.documents:
-        with store.transaction(appends=True) as cursor:
-            add_brought(cursor, client.engine.name, before, list(brought.documents.values()))
+    number, left_out = 0, Counter[str]()
+    for some in batched(sorted(set(ids) - before.versions.keys()), SLICE):
+        try:
+            documents, missed = bring(client, some, progress, number > 0)
+        except CurationError as error:
+            raise RefusedError(
+                f"{error.found} What came before is kept, and the same call asks for the rest."
+            ) from error
+        left_out.update(missed)
+        number += len(documents)
+        if documents:
+            with store.transaction(appends=True) as cursor:
+                _add(cursor, client.engine.name, before, documents)
+                before = known_versions(cursor)
+    return BroughtMissing(number, before.versions.keys(), left_out)
 
 
-def add_brought(cursor: Cursor, engine: str, before: KnownVersions, brought: Sequence[Document]) -> None:
-    """Put a corpus in force that has the brought documents, too; one of nothing else is held."""
-    versions = before.versions | {one.document_id: one.content_hash for one in brought}
-    _write(cursor, engine, before, versions, brought, before.held or before.snapshot is None)
+def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
+    versions = before.versions | {one: document.content_hash for one, document in brought.items()}
+    held = before.held or before.snapshot is None
+    _write(cursor, engine, before, versions, list(brought.values()), held)
     known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
-    ids = [one.document_id for one in brought if one.document_id not in known]
+    ids = [one for one in brought if one not in known]
     append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
 
 
 def refresh(
-    store: Store, name: str, rate: float = RATE, progress: Progress = silent, author: str = COMMAND_LINE
+    store: Store,
+    name: str,
+    rate: float = RATE,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+    say: Callable[[str], object] = lambda _: None,
 ) -> CorpusRefreshed:
     """Fetch the documents again that an engine brought: a changed one is a new version, one gone is removed.
+
+    Parameters
+    ----------
+    say: called with what is going to be sent where, before the first request.
 
     Raises
     ------
@@ -132,7 +171,9 @@ def refresh(
         )
     if not ids:
         raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
-    brought = bring(EngineClient(engine, rate), list(ids), progress).documents
+    client = EngineClient(engine, rate)
+    say(client.notice(f"{amount(len(ids), 'document')} by id"))
+    brought = bring(client, list(ids), progress).documents
     if not brought:
         raise RefusedError(
             f"The engine {name!r} has none of its {amount(len(ids), 'document')} any more, and nothing was "

@@ -8,7 +8,6 @@ from curation.engines.client import EngineClient, EngineList
 from curation.engines.documents import bring
 from curation.engines.stored import find_engine
 from curation.engines.template import WebCall
-from curation.sources.redaction.personal_data import redact
 from curation.store import Document, Store
 
 
@@ -32,7 +31,6 @@ def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
     """Ask an engine for a query, and for the documents of its hits; see `EngineClient.search`."""
     with store.reading() as cursor:
         engine = find_engine(cursor, name)
-    client, template, text = EngineClient(engine), engine.template, redact(query).text
-    found = client.search(text, depth)
-    brought = bring(client, found.ids)
-    return EngineTrial(client.host, template.call(template.search, query=text, depth=depth), found, *brought)
+    client = EngineClient(engine)
+    found = client.search(query, depth)
+    return EngineTrial(client.host, client.search_call(query, depth), found, *bring(client, found.ids))

@@ -8,52 +8,75 @@ kept: the same pool again is the same.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from curation.engines.asking import EngineRunRequest, draw_ids, import_engine_run
-from curation.engines.client import EngineClient
+from curation.engines.answers import Asked, Question, ask_missing, read_asked
+from curation.engines.asking import EngineRunRequest, import_engine_run, plan_run
+from curation.engines.client import Engine, EngineClient, EngineList
 from curation.engines.documents import bring_missing
 from curation.engines.stored import engines_of_runs, find_engine
 from curation.errors import InputError, RefusedError
 from curation.pooling.candidates import REACH, RandomOrder
+from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX
 from curation.sources.queries import active_queries
 from curation.sources.runs import find_run, run_entries
-from curation.store import Store, utc_now
+from curation.store import Cursor, Store, get_setting
 from curation.store.documents import is_held
+from curation.text import amount, digest
 
 LEAST_DEPTH = 100
 
 
-def notices(store: Store, systems: Sequence[str]) -> list[str]:
-    """What is going to be sent where, for each engine among the systems."""
-    with store.reading() as cursor:
-        names = [name.removeprefix(ENGINE_PREFIX) for name in systems if name.startswith(ENGINE_PREFIX)]
-        engines = [find_engine(cursor, name) for name in names]
-        number = len(active_queries(cursor)) if names else 0
-    return [EngineClient(engine).notice(number) for engine in engines]
+def _run_of_today(system: str, depth: int, rate: float) -> EngineRunRequest:
+    return EngineRunRequest(system.removeprefix(ENGINE_PREFIX), depth=max(depth, LEAST_DEPTH), rate=rate)
+
+
+def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
+    """What is going to be asked where for a pool."""
+    systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
+    plans = [plan_run(cursor, _run_of_today(name, request.depth, request.rate)) for name in systems]
+    missing = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
+    said = [EngineClient(engine, request.rate).notice_of_lists(number) for engine, number in missing]
+    engines = [plan.engine for plan in plans] + _engines(cursor, request.systems)
+    is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
+    if not (engines and is_part and request.random_negatives) or request.ids:
+        return said
+    if draws := _draws(cursor, engines[0], request.random_negatives, request.seed).missing:
+        what = f"random documents for {amount(len(draws), 'query', 'queries')}"
+        said.append(EngineClient(engines[0], request.rate).notice(what))
+    return said
 
 
 def ask_engines(
-    store: Store, systems: Sequence[str], depth: int, author: str, progress: Progress
-) -> list[str]:
-    """The systems, with today's run of an engine in the place of its name; it is asked if there is none."""
-    names = []
+    store: Store, systems: Sequence[str], depth: int, rate: float, author: str, progress: Progress
+) -> tuple[list[str], dict[str, int]]:
+    """The systems, with today's run of an engine in the place of its name, and reason → what a run lacks.
+
+    An engine is asked for what today's run lacks.
+    """
+    names, left_out = [], dict[str, int]()
     for system in systems:
         if system.startswith(ENGINE_PREFIX):
-            engine = system.removeprefix(ENGINE_PREFIX)
-            request = EngineRunRequest(engine, f"{engine}@{utc_now():%Y-%m-%d}", max(depth, LEAST_DEPTH))
-            import_engine_run(store, request, progress, author)
-            system = f"{RUN_PREFIX}{request.name}"
+            found = import_engine_run(store, _run_of_today(system, depth, rate), progress, author)
+            left_out |= {f"{why} ({system})": count for why, count in found.left_out.items()}
+            system = f"{RUN_PREFIX}{found.name}"
         names.append(system)
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(names)), left_out
 
 
 def draw_negatives_outside(
-    store: Store, systems: Sequence[str], number: int, seed: int, ids: Path | None, progress: Progress
+    store: Store,
+    systems: Sequence[str],
+    number: int,
+    seed: int,
+    ids: Path | None,
+    rate: float,
+    progress: Progress,
 ) -> Mapping[str, list[str]] | None:
     """On a held corpus, random documents for each query, brought; None where the corpus is whole.
 
@@ -63,37 +86,64 @@ def draw_negatives_outside(
     RefusedError: no engine can give them.
     """
     with store.reading() as cursor:
-        held, queries = is_held(cursor), active_queries(cursor)
-        runs = [name.removeprefix(RUN_PREFIX) for name in systems if name.startswith(RUN_PREFIX)]
-        near: dict[str, set[str]] = {query.query_id: set() for query in queries}
-        for name in runs if held else ():
-            for entry in run_entries(cursor, find_run(cursor, name)):
-                near.setdefault(entry.query_id, set()).add(entry.document_id)
-        asked = engines_of_runs(cursor, runs)
-        engine = find_engine(cursor, asked[0]) if asked else None
-    if not held or not number:
-        if ids is not None:
+        if not (is_held(cursor) and number):
+            if ids is None:
+                return None
             raise InputError(
                 "A file of ids would change nothing: no random negatives are drawn from outside the corpus."
             )
-        return None
-    if engine is None:
-        raise RefusedError(
-            "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and none "
-            "of the systems is an engine's run. Name one, or draw none.",
-            command="`--random-negatives 0` draws none.",
-        )
-    client = EngineClient(engine)
+        engines, near, queries = _engines(cursor, systems), _ranked(cursor, systems), active_queries(cursor)
+        if not engines:
+            raise RefusedError(
+                "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
+                "none of the systems is an engine's run. Name one, or draw none.",
+                command="`--random-negatives 0` draws none.",
+            )
+        asked = _draws(cursor, engines[0], number, seed)
+    client = EngineClient(engines[0], rate)
     if ids is None:
-        found = draw_ids(store, client, queries, number + REACH, seed, progress)
-        drawn = {one: [i for i in found[one] if i not in near[one]][:number] for one in found}
+        drawn = _draw(store, client, asked, number + REACH, seed, progress)
     else:
         order = RandomOrder(sorted(_lines(ids)), seed)
-        drawn = {
-            query.query_id: order.draw(number, query.query_id, near[query.query_id]) for query in queries
-        }
+        drawn = {one.query_id: order.draw(number, one.query_id, near[one.query_id]) for one in queries}
+    drawn = {one: [i for i in found if i not in near[one]][:number] for one, found in drawn.items()}
     bring_missing(store, client, {one for of_query in drawn.values() for one in of_query}, progress)
     return drawn
+
+
+def _runs(systems: Sequence[str]) -> list[str]:
+    return [name.removeprefix(RUN_PREFIX) for name in systems if name.startswith(RUN_PREFIX)]
+
+
+def _engines(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
+    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _runs(systems))]
+
+
+def _ranked(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
+    """Query id → the documents on the lists of the runs."""
+    near = defaultdict[str, set[str]](set)
+    for name in _runs(systems):
+        for entry in run_entries(cursor, find_run(cursor, name)):
+            near[entry.query_id].add(entry.document_id)
+    return near
+
+
+def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> Asked:
+    """A random order for each query, of which a draw is kept: it is the same the next time."""
+    template = engine.template.template_hash
+    request_id = digest("engine draw", engine.name, template, number + REACH, seed)
+    return read_asked(cursor, request_id, active_queries(cursor))
+
+
+def _draw(
+    store: Store, client: EngineClient, asked: Asked, number: int, seed: int, progress: Progress
+) -> dict[str, list[str]]:
+    """Query id → ids of documents in an order that the engine draws for the seed and the query."""
+
+    def draw(question: Question) -> EngineList:
+        return client.random_list(int(digest("random order", seed, question.query_id)[:7], 16), number)
+
+    return {one.query_id: one.document_ids for one in ask_missing(store, client, asked, draw, progress)}
 
 
 def _lines(path: Path) -> set[str]:

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from curation.engines import RATE
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.pooling.candidates import (
@@ -222,6 +223,7 @@ def build_pool(
     sample_bands: str | None = None,
     sample_budget: int | None = None,
     ids: str | None = None,
+    rate: float = RATE,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
@@ -237,6 +239,7 @@ def build_pool(
     without: ids of queries that get no candidates.
     sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
     ids: a file with all ids of the engine, which random negatives are drawn from on a held corpus.
+    rate: requests a second to engines.
 
     Raises
     ------
@@ -252,11 +255,11 @@ def build_pool(
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
-    names = ask_engines(store, names, depth, author, progress)
+    names, unanswered = ask_engines(store, names, depth, rate, author, progress)
     with store.reading() as cursor:
         refuse_without_corpus(cursor, names)
     path = None if ids is None else Path(ids)
-    drawn = draw_negatives_outside(store, names, random_negatives, seed, path, progress)
+    drawn = draw_negatives_outside(store, names, random_negatives, seed, path, rate, progress)
     given = _read(store, without)
     texts = read_texts(store, given.corpus)
     engines = Systems(store, names, given.corpus, model)
@@ -285,6 +288,7 @@ def build_pool(
     order = negative_order(with_text, seed, texts.identical, drawn) if random_negatives else None
     searched = _search(engines, given.queries, parameters, order, texts.identical, stand_ins, progress)
     proposals, report, sample = _unite(given, searched, parameters, engines.outside, design)
+    report["left_out"] |= unanswered
     compared = engines.compare_bm25(given.queries, seed, progress)
     if compared is not None:
         report["rank_bm25"] = compared._asdict()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
+from curation.engines import RATE
 from curation.step import DEFAULT_MODEL, Needs, Option, Seed
 
 SYSTEMS = ("bm25", "dense", "hybrid")
+
+
+def _names_others(pool: Mapping[str, Any]) -> bool:
+    return not {*SYSTEMS}.issuperset(pool["systems"])
 
 
 @dataclass(frozen=True)
@@ -93,4 +98,13 @@ class PoolRequest:
             metavar="LANGUAGE",
         ),
     ] = None
+    rate: Annotated[
+        float,
+        Option(
+            "Requests a second to an engine",
+            "Requests a second to the engine, at most.",
+            least=0.01,
+            needs=Needs("no engine and no run is among the systems", _names_others),
+        ),
+    ] = RATE
     ids: str | None = None

@@ -32,7 +32,8 @@ from typing import Any
 import numpy as np
 
 from curation import __version__
-from curation.engines.client import EngineClient, EngineList, RejectedQueryError
+from curation.engines.answers import StoredList, ask_missing, forget, read_asked
+from curation.engines.client import Engine, EngineClient
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import Systems, known_systems
@@ -43,11 +44,10 @@ from curation.releases.stored import Pin
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
-from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
 from curation.store.documents import corpus_of
 from curation.store.staging import staged
-from curation.text import normalise_query
+from curation.text import digest, normalise_query
 
 DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
@@ -61,36 +61,23 @@ TIMED = (
 """What the seconds of a run are."""
 
 
-class LiveEngine:
-    """An engine as a `Retriever`: a request a query.
+class EngineLists:
+    """An engine's lists for the queries of a release, as a `Retriever`."""
 
-    Attributes
-    ----------
-    seconds: that the last request took.
-    """
-
-    def __init__(self, client: EngineClient) -> None:
-        engine = client.engine
-        self.name, self.seconds, self._client = engine.name, 0.0, client
+    def __init__(self, engine: Engine, lists: Sequence[StoredList]) -> None:
+        self.name = engine.name
         self.settings = {"kind": engine.kind, "template": json.loads(engine.template.written)}
-        self._why: dict[str, str] = {}
+        self.lists = {one.query_id: one for one in lists}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
-        """See `Retriever.search`; a list that is not whole is none."""
-        return [self._hits(query, depth) for query in queries]
+        """See `Retriever.search`; a list that is not whole is none, and without scores ranks order it."""
+        lists = [self.lists[query.query_id] for query in queries]
+        scores = [one.scores or [float(-rank) for rank in range(len(one.document_ids))] for one in lists]
+        return [list(map(Hit, one.document_ids, of_list)) for one, of_list in zip(lists, scores, strict=True)]
 
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
-        return self._why.get(query.query_id) or "the engine has nothing for the query"
-
-    def _hits(self, query: Query, depth: int) -> list[Hit]:
-        try:
-            found = self._client.search(redact(query.text).text, depth)
-        except RejectedQueryError:
-            found = EngineList([], None, 0.0, "the engine rejected the request")
-        self.seconds, self._why[query.query_id] = self._client.seconds, found.left_out
-        scores = found.scores or [float(-rank) for rank in range(len(found.ids))]
-        return list(map(Hit, found.ids, scores))
+        return self.lists[query.query_id].left_out or "the engine has nothing for the query"
 
 
 @dataclass(frozen=True)
@@ -185,8 +172,6 @@ def write_baselines(
     out = out.resolve()
     _refuse_existing(out, names, replace)
     documents = [] if engine is not None else _documents(store, release, progress)
-    if engine is not None:
-        say(engine.notice(len(queries)))
     about = {
         "release": name,
         "release_id": release.row.release_id,
@@ -198,21 +183,15 @@ def write_baselines(
         "timed": TIMED if engine is None else REQUESTED,
     }
     ids = _ExportedIds(release)
-    with nullcontext(store) if release.file is None else _scratch(documents) as work:
-        retrievers: list[Retriever] = [LiveEngine(engine)] if engine is not None else []
-        if engine is None:
-            found = Systems(work, names, corpus_of(documents), model)
-            retrievers = [found.retriever(name) for name in names]
-        runs = _write_all(out, retrievers, queries, ids, about, progress)
+    with (
+        _searchers(store, release, names, documents, model)
+        if engine is None
+        else _answered(store, release, engine, queries, depth, say, progress)
+    ) as searchers:
+        runs = _write_all(out, searchers, queries, ids, about, progress)
     if release.file is None:
-        detail = {
-            "release": release.row.release_id,
-            "name": name,
-            "split": part,
-            "systems": names,
-            "depth": depth,
-        }
-        note_event(store, "run baselines", detail, actor)
+        detail = {"release": release.row.release_id, "name": name, "split": part}
+        note_event(store, "run baselines", {**detail, "systems": names, "depth": depth}, actor)
     return BaselineRuns(
         name=name,
         release_id=release.row.release_id,
@@ -225,6 +204,38 @@ def write_baselines(
         out=out,
         runs=runs,
     )
+
+
+@contextmanager
+def _searchers(
+    store: Store, release: Opened, names: Sequence[str], documents: Sequence[Document], model: str
+) -> Iterator[list[Retriever]]:
+    with nullcontext(store) if release.file is None else _scratch(documents) as work:
+        found = Systems(work, names, corpus_of(documents), model)
+        yield [found.retriever(name) for name in names]
+
+
+@contextmanager
+def _answered(
+    store: Store,
+    release: Opened,
+    engine: EngineClient,
+    queries: Sequence[Query],
+    depth: int,
+    say: Callable[[str], object],
+    progress: Progress,
+) -> Iterator[list[Retriever]]:
+    """An engine with its lists, which are kept until the files are written: what breaks off goes on."""
+    template = engine.engine.template.template_hash
+    request_id = digest(
+        "engine run of a release", release.row.release_id, engine.engine.name, template, depth
+    )
+    with store.reading() as cursor:
+        asked = read_asked(cursor, request_id, queries)
+    say(engine.notice_of_lists(len(asked.missing)))
+    lists = ask_missing(store, engine, asked, lambda one: engine.search(one.text, depth), progress)
+    yield [EngineLists(engine.engine, lists)]
+    forget(store, asked)
 
 
 @contextmanager
@@ -367,7 +378,7 @@ def _write_run(
     progress: Progress,
 ) -> BaselineRun:
     """Write one system's run and what it depends on into `folder`, which is going to be `out`."""
-    if not isinstance(system, LiveEngine):
+    if not isinstance(system, EngineLists):
         system.search(queries, 1, progress)  # makes the index and the embeddings
     lines: list[str] = []
     seconds: dict[str, float] = {}
@@ -375,8 +386,10 @@ def _write_run(
     for done, query in enumerate(queries, 1):
         began = perf_counter()
         [hits] = system.search([query], about["depth"])
+        took = perf_counter() - began
         query_id = ids.queries[query.query_id]
-        took = system.seconds if isinstance(system, LiveEngine) else perf_counter() - began
+        if isinstance(system, EngineLists):
+            took = system.lists[query.query_id].seconds
         seconds[query_id] = round(took, 6)
         lines += run_lines(query_id, hits, system.name, ids.of(hits))
         if not hits:

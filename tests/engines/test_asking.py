@@ -51,7 +51,7 @@ def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpu
     said: list[str] = []
     request = EngineRunRequest("shop", "shop@november", rate=500)
     found = import_engine_run(project, request, say=said.append)
-    assert said == ["Asking 127.0.0.1 for 3 lists, 500 a second at most. Texts go there redacted."]
+    assert said == ["Asking 127.0.0.1 for 3 lists, 500 requests a second at most. Texts go there redacted."]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]
     with project.reading() as cursor:
@@ -215,6 +215,41 @@ def test_an_engine_that_has_none_of_its_documents_any_more_changes_nothing(
         refresh(project, "shop", 1e6)
 
 
+def test_a_run_without_a_name_is_of_today_and_other_questions_have_a_name_of_their_own(
+    project: Store, engine: SearchServer
+) -> None:
+    first = ask(project, "")
+    assert ask(project, "").run_id == first.run_id
+    add_queries(project, {"q4": "hat shoes"})
+    engine.faults = [None, Served(401)]
+    with pytest.raises(RefusedError, match="1 answer is kept"):
+        ask(project, "")
+    again = ask(project, "")
+    assert (again.name, again.asked) == (f"{first.name}.2", 3)
+
+
+def test_a_query_that_is_rejected_again_does_not_keep_a_run_from_being_stored(
+    project: Store, engine: SearchServer
+) -> None:
+    rejected = Served(400, "syntax")
+    engine.faults = [rejected, None, None, Served(401)]
+    with pytest.raises(RefusedError, match=r"HTTP 401 .* the same call asks for the rest"):
+        ask(project)
+    engine.faults = [rejected]
+    assert ask(project).left_out == {"queries that the engine rejected": 1}
+
+
+def test_documents_that_came_before_a_fault_are_not_fetched_again(
+    project: Store, engine: SearchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("curation.engines.documents.SLICE", 2)
+    engine.faults = [None] * 4 + [Served(401)]
+    with pytest.raises(RefusedError, match="HTTP 401"):
+        ask(project)
+    assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
+    assert ask(project).brought == 1
+
+
 def run(store: Store, *words: str) -> Any:
     store.close()
     return invoke(["--project", str(store.path), *words])
@@ -224,11 +259,17 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     asked = ["import", "run", "--engine", "shop", "--name", "n", "--rate", "1000"]
     engine.faults = [Served(503, f"{KEY} {engine.url}", {"Retry-After": "0"})] * 4
     outputs = [run(project, *asked), run(project, *asked, "--json"), run(project, *asked, "--repeat", "2")]
-    outputs += [
-        run(project, "import", "corpus", "--refresh", "shop"),
-        run(project, "engine", "try", "shop", "shoes", "--json"),
-    ]
-    assert [done.exit_code for done in outputs] == [1, 0, 0, 0, 0]
+    engine.documents["b"]["key"] = f"{KEY} of shoes"
+    for words in (
+        "import corpus --refresh shop",
+        "engine try shop shoes --json",
+        "pool --systems engine:shop --random-negatives 1 --rate 1000",
+        "pool --systems engine:shop --random-negatives 1 --rate 1000 --json",
+        "status",
+        "status --json",
+    ):
+        outputs.append(run(project, *words.split()))
+    assert [done.exit_code for done in outputs] == [1, *[0] * 8]
     for done in outputs:
         text = done.output + str(done.exception)
         assert KEY not in text

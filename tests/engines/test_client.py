@@ -135,6 +135,12 @@ def test_an_address_that_cannot_be_one_is_not_repeated(
     assert "secret-word" not in str(caught.value)
 
 
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan])
+def test_a_rate_that_is_none_is_refused(client: EngineClient, rate: float) -> None:
+    with pytest.raises(InputError, match="expected more than 0 requests a second"):
+        EngineClient(client.engine, rate)
+
+
 def test_an_answer_that_is_not_whole_is_asked_again_and_then_no_list(
     client: EngineClient, engine: SearchServer
 ) -> None:

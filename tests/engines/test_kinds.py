@@ -60,10 +60,10 @@ def test_opensearch_is_searched_fetched_from_and_drawn_from(
     assert found.scores == sorted(found.scores or [], reverse=True)
     brought = dict(client.documents(["b,2", "gone"]))
     assert brought == {"b,2": {"title": "blue shoes", "description": "for red evenings"}}
-    orders = {tuple(client.random_ids(seed, 3)) for seed in range(6)}
+    orders = {tuple(client.random_list(seed, 3).ids) for seed in range(6)}
     assert len(orders) > 1
     assert {frozenset(order) for order in orders} == {frozenset(SHOES)}
-    assert client.random_ids(1, 3) == client.random_ids(1, 3)
+    assert client.random_list(1, 3).ids == client.random_list(1, 3).ids
     missing = client_of("opensearch", "{index: none}", tmp_path, opensearch, monkeypatch)
     with pytest.raises(RefusedError, match=r"HTTP 404: .*no such index .* to POST /none/_search"):
         missing.search("red", 2)
@@ -108,7 +108,7 @@ def test_typesense_is_searched_and_fetched_from(
     brought = {one: found["title"] for one, found in client.documents(["b,2", "gone", "c"])}
     assert brought == {"b,2": "blue shoes", "c": "a hat"}
     with pytest.raises(RefusedError, match="no template for random"):
-        client.random_ids(1, 3)
+        client.random_list(1, 3)
 
 
 def test_solr_is_asked_and_read_as_its_documentation_has_it(
@@ -129,7 +129,7 @@ def test_solr_is_asked_and_read_as_its_documentation_has_it(
     found = client.search("red & shoes", 2)
     assert (found.ids, found.scores) == (["a", "b"], [1.5, 0.5])
     assert [one for one, _ in client.documents(["a", "b"])] == ["a"]
-    assert client.random_ids(7, 2) == ["a", "b"]
+    assert client.random_list(7, 2).ids == ["a", "b"]
     assert engine.requests == [
         *["/solr/shop/select?q=red+%26+shoes&defType=edismax&qf=title+text&fl=id%2Cscore&rows=2&wt=json"] * 2,
         "/solr/shop/get?ids=a&ids=b&wt=json",
@@ -145,6 +145,20 @@ def test_documents_that_could_not_be_read_are_not_taken_for_gone(
     engine.faults = [Served(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})]
     with pytest.raises(RefusedError, match="no whole answer for documents: a document failed"):
         list(client.documents(["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    "part", [{"timed_out": True}, {"_shards": {"total": 2, "successful": 1, "failed": 1}}]
+)
+def test_a_list_of_opensearch_with_failed_shards_or_a_timeout_is_none(
+    engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: dict[str, Any]
+) -> None:
+    client = client_of("opensearch", "{index: shop}", tmp_path, engine.url, monkeypatch)
+    whole = {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": [{"_id": "a", "_score": 1.0}]}}
+    engine.faults = [Served(body=whole | part), Served(body=whole)]
+    assert client.search("red", 2).ids == ["a"]
+    engine.faults = [Served(body=whole | part)] * 4
+    assert client.search("red", 2).left_out.startswith("queries without a whole answer")
 
 
 def test_vespa_is_asked_and_read_as_its_documentation_has_it(

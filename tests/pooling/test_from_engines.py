@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
 from curation.engines.stored import add_engine
 from curation.errors import CurationError, InputError, RefusedError
+from curation.pooling.from_engines import notices
 from curation.pooling.pool import PoolReport, build_pool
 from curation.pooling.request import PoolRequest
 from curation.sampling.tags.find_tags import find_tags
@@ -17,7 +19,7 @@ from curation.steps.pooling import STEPS
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held
 from tests.support.projects import rows_of
-from tests.support.search_server import TEMPLATE, SearchServer, engine, template_file
+from tests.support.search_server import TEMPLATE, SearchServer, Served, engine, template_file
 
 __all__ = ["engine"]
 WITHOUT_RANDOM = TEMPLATE.partition("random:")[0]
@@ -50,6 +52,25 @@ def test_an_engine_is_pooled_by_its_stored_run_and_the_same_pool_again_asks_noth
     sent = len(engine.requests)
     again = pool(project)
     assert (again.pool_id, again.built_before, len(engine.requests)) == (first.pool_id, True, sent)
+
+
+def test_what_is_asked_where_is_said_before_and_only_what_is_missing(project: Store) -> None:
+    request = PoolRequest(systems=("engine:shop",), random_negatives=3, seed=7, rate=4)
+    with project.reading() as cursor:
+        assert notices(cursor, request) == [
+            "Asking 127.0.0.1 for 2 lists, 4 requests a second at most. Texts go there redacted.",
+            "Asking 127.0.0.1 for random documents for 2 queries, 4 requests a second at most.",
+        ]
+    pool(project)
+    with project.reading() as cursor:
+        assert notices(cursor, request) == []
+        assert notices(cursor, replace(request, seed=8))[0].startswith("Asking 127.0.0.1 for random")
+
+
+def test_queries_without_a_list_are_counted_by_the_pool(project: Store, engine: SearchServer) -> None:
+    engine.faults = [Served(400)]
+    assert pool(project).left_out["queries that the engine rejected (engine:shop)"] == 1
+    assert pool(project, negatives=0).left_out["queries that the engine rejected (engine:shop)"] == 1
 
 
 def test_random_negatives_are_the_engines_and_not_of_what_it_ranked(project: Store) -> None:

@@ -42,7 +42,7 @@ def test_an_engine_is_asked_for_the_releases_queries_and_its_seconds_are_written
     words = ["run", "v1", "--engine", "shop", "--rate", "1000", "--depth", "9", "--out", str(out), "--json"]
     done = invoke(["--project", str(gold.path), *words])
     assert done.exit_code == 0, done.output
-    assert "Asking 127.0.0.1 for 8 lists, 1000 a second" in done.stderr
+    assert "Asking 127.0.0.1 for 8 lists, 1000 requests a second" in done.stderr
     assert KEY not in done.output + (out / "shop.json").read_text()
     assert engine.url not in done.output + (out / "shop.json").read_text()
     lines = (out / "shop.trec").read_text().splitlines()
@@ -62,7 +62,7 @@ def test_lists_that_are_not_whole_are_left_out_and_no_answer_leaves_no_file(
         client = EngineClient(find_engine(cursor, "shop"), 1e6)
     engine.faults = [Served(400), *[Served(body={"partial": True, "results": []})] * 4]
     [run] = write_baselines(gold, "v1", [], tmp_path / "runs", engine=client).runs
-    assert run.empty["the engine rejected the request"] == 1
+    assert run.empty["queries that the engine rejected"] == 1
     assert run.empty["queries without a whole answer (partial is true)"] == 1
     engine.faults = [None, Served(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):

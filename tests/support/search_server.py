@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
@@ -34,12 +34,16 @@ class Served(NamedTuple):
 
 
 class SearchServer:
-    """The engine: its documents by id, and how they are searched. `faults` come first, one a request."""
+    """The engine: its documents by id, and how they are searched. `faults` come first, one a request.
+
+    `before` is called with the number of each request before it is answered.
+    """
 
     def __init__(self) -> None:
         self.documents: dict[str, dict[str, Any]] = {}
         self.search: Search = self._by_words
         self.faults: list[Served | None] = []
+        self.before: Callable[[int], object] = lambda number: None
         self.requests: list[str] = []
         self.keys: list[str | None] = []
         self.over = Event()
@@ -74,6 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.engine.requests.append(self.path)
         self.engine.keys.append(self.headers["Authorization"])
+        self.engine.before(len(self.engine.requests))
         fault = self.engine.faults.pop(0) if self.engine.faults else None
         if fault is not None and fault.body == "silence":
             self.engine.over.wait(10)
@@ -85,7 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()
-        self.wfile.write(text.encode())
+        with suppress(BrokenPipeError):  # who asked is gone
+            self.wfile.write(text.encode())
 
     do_POST = do_GET  # noqa: N815
 

@@ -67,7 +67,7 @@ def fetch_again(given: Mapping[str, Any]) -> Any:
     from curation.engines.documents import refresh
 
     with progress_bar() as progress:
-        return refresh(project_store(), given["refresh"], given["rate"], progress)
+        return refresh(project_store(), given["refresh"], given["rate"], progress, say=to_people)
 
 
 def print_statement(given: Mapping[str, Any]) -> Any:

@@ -74,7 +74,7 @@ def import_corpus_command(
       goldset import corpus more-pages.csv --add
       goldset import corpus abstracts.csv --markup html
       goldset import corpus products.jsonl.gz --dry-run
-      goldset import corpus --refresh shop
+      goldset import corpus --refresh shop --rate 2
     """
     return {"add": add, "titles_only": titles_only, "markup": markup}
 
