@@ -44,6 +44,7 @@ NEGATIONS = frozenset(
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
 )
 _EDGES = "\"'“”„‘’.,;:?!()[]{}<>"
+_TELLING = re.compile(r"[0-9+#./@:\\]")
 _SPACERS = re.compile(r"[^\w+#]|_")
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _BASE = 0x100000001B3
@@ -136,7 +137,7 @@ class _Essentials(dict[str, str | None]):
 def _is_essential(word: str) -> bool:
     if word[:1] in "-!+" or word.endswith(("n't", "n’t")) or not NEGATIONS.isdisjoint(word.split("-")):
         return True
-    return any(sign.isdigit() or sign in "+#./@:\\" for sign in word)
+    return bool(_TELLING.search(word)) or (not word.isascii() and any(map(str.isdigit, word)))
 
 
 def _trimmed(word: str) -> str:
@@ -164,15 +165,16 @@ def _candidates(texts: Sequence[str], progress: Progress) -> Ints:
     codes: dict[tuple[str, ...], int] = {}
     known = _Essentials()
     essential = np.array([codes.setdefault(known.of(text), len(codes)) for text in texts], np.uint64)
-    squeezed = [_squeezed(text) for text in texts]
+    shared = np.flatnonzero(np.bincount(essential.astype(np.int64))[essential] > 1)  # others have no pair
+    squeezed = {position: _squeezed(texts[position]) for position in shared.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
-    for position, text in enumerate(squeezed):
+    for position, text in squeezed.items():
         by_length[len(text)].append(position)
     found = [np.empty((0, 2), np.int64)]
     shorter: tuple[int, Keys, Ints] = (-1, np.empty(0, np.uint64), np.empty(0, np.int64))
     for done, length in enumerate(sorted(by_length), 1):
         owners = np.array(by_length[length], np.int64)
-        whole, parts = _hashes([squeezed[owner] for owner in owners], length)
+        whole, parts = _hashes([squeezed[owner] for owner in by_length[length]], length)
         mark = essential[owners] * np.uint64(_MARK)
         keys, belong = [(parts + mark[:, None]).ravel()], [np.repeat(owners, parts.shape[1])]
         if shorter[0] == length - 1:

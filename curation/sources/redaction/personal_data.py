@@ -122,7 +122,7 @@ def is_plain(text: str) -> bool:
     rest = text.encode().translate(_DIGIT_LIKE, _HARMLESS)
     if rest and (len(rest) > 5 or not rest.isdigit() or "-----" in text):
         return False
-    return len(text) < 16 or max(map(len, text.split()), default=0) < 16
+    return len(text) <= LONGEST_PLAIN or max(map(len, text.split()), default=0) <= LONGEST_PLAIN
 
 
 def _replace(text: str, kinds: Counter[str]) -> str:
@@ -260,6 +260,8 @@ _CASELESS, _CAPITAL, _SMALL, _DIGIT = map(re.compile, ("[A-Za-z]", "[A-Z]", "[a-
 _WORTH_A_LOOK = re.compile(
     r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
 )
+LONGEST_PLAIN = 15
+"""Signs in a row in which no key can be."""
 _NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
 _DIGIT_LIKE = bytes.maketrans(b"-.", b"00")
 _HARMLESS = bytes(byte for byte in range(128) if byte not in b"0123456789-.:@([")

@@ -17,16 +17,18 @@ text once. Silverstein et al. (1999), Analysis of a very large web search engine
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from curation.errors import refuse_problems
-from curation.sources.redaction.personal_data import Redacted, redact
+from curation.files.times import text_buffers
+from curation.sources.redaction.personal_data import LONGEST_PLAIN, redact
 from curation.statistics.arrays import Ints, Mask
 from curation.text import normalise_query
 
@@ -37,7 +39,10 @@ POLICIES = ("replace", "drop")
 _MINUTE = 60_000_000
 _DAY = 1440 * _MINUTE
 _KEPT, _EMPTY, _LONG, _BARE, _DROPPED = range(5)
-
+_SLICE = 100_000  # texts that are looked at together
+_BYTES = bytes(range(256))
+_IS_DIGIT = np.array([byte in b"0123456789-." for byte in _BYTES])
+_IS_ODD = np.array([not 32 <= byte < 127 or byte in b":@([" for byte in _BYTES])
 
 PASTE = 16
 """How many times the longest query a text may have that is searched for personal data."""
@@ -108,13 +113,13 @@ class Texts(NamedTuple):
     Attributes
     ----------
     texts, normalised: without personal data; '' where the verdict is not to keep it.
-    queries: the number of its normalised query, shape (T,).
+    queries: the number of its normalised query, -1 where it is not kept, shape (T,).
     verdicts: 0 to keep it, else why not, shape (T,).
     personal: kind → numbers of the texts in which it was found.
     """
 
-    texts: list[str]
-    normalised: list[str]
+    texts: pa.StringArray
+    normalised: pa.StringArray
     queries: Codes
     verdicts: NDArray[np.int8]
     personal: dict[str, list[int]]
@@ -157,27 +162,74 @@ class Cleaned(NamedTuple):
     left_out: dict[str, int]
 
 
-def clean_texts(texts: Iterable[str], rules: CleaningRules) -> Texts:
+class _Text(NamedTuple):
+    """One text, cleaned."""
+
+    text: str
+    normalised: str
+    verdict: int
+    kinds: Collection[str]
+
+
+def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     """Redact and normalise each text, and judge whether it can be a query."""
-    result = Texts([], [], np.empty(0, np.int32), np.empty(0, np.int8), {})
-    numbers: dict[str, int] = {}
-    queries, verdicts = [], []
-    for number, raw in enumerate(texts):
-        # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
-        paste = rules.characters and len(raw) > PASTE * rules.characters
-        redacted = Redacted("", Counter()) if paste else redact(raw)
-        normalised = normalise_query(redacted.text)
-        verdict = _LONG if paste else _verdict(normalised, rules)
-        if redacted.kinds and verdict == _KEPT:
-            verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
-        for kind in redacted.kinds:
-            result.personal.setdefault(kind, []).append(number)
-        kept = verdict == _KEPT
-        result.texts.append(redacted.text if kept else "")
-        result.normalised.append(normalised if kept else "")
-        queries.append(numbers.setdefault(normalised, len(numbers)) if kept else -1)
-        verdicts.append(verdict)
-    return result._replace(queries=np.array(queries, np.int32), verdicts=np.array(verdicts, np.int8))
+    personal: dict[str, list[int]] = {}
+    verdicts = np.zeros(len(texts), np.int8)
+    columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+    for start in range(0, len(texts), _SLICE):
+        part = texts.slice(start, _SLICE)
+        others = ~plain_texts(part, rules)
+        found = [_cleaned(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
+        numbers = start + np.flatnonzero(others)
+        verdicts[numbers] = [one.verdict for one in found]
+        for number, one in zip(numbers.tolist(), found, strict=True):
+            for kind in one.kinds:
+                personal.setdefault(kind, []).append(number)
+        changed = ([one.text for one in found], [one.normalised for one in found])
+        for column, plain, other in zip(columns, (part, pc.ascii_lower(part)), changed, strict=True):
+            column.append(pc.replace_with_mask(plain, pa.array(others), pa.array(other, pa.string())))
+    shown, normalised = (pa.concat_arrays([pa.array([], pa.string()), *column]) for column in columns)
+    queries = np.where(verdicts == _KEPT, normalised.dictionary_encode().indices.to_numpy(), -1)
+    return Texts(shown, normalised, queries.astype(np.int32), verdicts, personal)
+
+
+def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
+    """Which texts are kept as they are, and in small letters are their normalised query; shape (T,).
+
+    These are ASCII texts with single spaces and no other blank, within the bounds, whose bytes show as in
+    `personal_data.is_plain` that nothing personal is in them. Other texts may be so, too.
+    """
+    offsets, signs = text_buffers(texts)
+    begins, ends = offsets[:-1] - offsets[0], offsets[1:] - offsets[0]
+    signs = signs[offsets[0] : offsets[-1]]
+    places, space = np.arange(len(signs)), signs == ord(" ")
+    odd = _IS_ODD[signs]
+    odd[1:] |= space[1:] & space[:-1]
+    starts = np.where(space, places + 1, 0)
+    starts[begins[begins < ends]] = begins[begins < ends]
+    odd |= places - np.maximum.accumulate(starts) >= LONGEST_PLAIN
+    plain: Mask = (ends > begins) & (ends - begins <= (rules.characters or len(signs)))
+    most = ((odd, 0), (_IS_DIGIT[signs], 5), (signs == ord("-"), 4), (space, (rules.words or len(signs)) - 1))
+    for held, bound in most:
+        upto = np.concatenate([[0], np.cumsum(held)])
+        plain &= upto[ends] - upto[begins] <= bound
+    full = np.flatnonzero(plain)
+    plain[full] = ~(space[begins[full]] | space[ends[full] - 1])
+    return plain
+
+
+def _cleaned(raw: str, rules: CleaningRules) -> _Text:
+    # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
+    if rules.characters and len(raw) > PASTE * rules.characters:
+        return _Text("", "", _LONG, ())
+    redacted = redact(raw)
+    normalised = normalise_query(redacted.text)
+    verdict = _verdict(normalised, rules)
+    if redacted.kinds and verdict == _KEPT:
+        verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
+    if verdict != _KEPT:
+        return _Text("", "", verdict, redacted.kinds)
+    return _Text(redacted.text, normalised, verdict, redacted.kinds)
 
 
 def _verdict(normalised: str, rules: CleaningRules) -> int:

@@ -223,7 +223,7 @@ def _import_id(
 
 def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
     """The columns to store."""
-    texts = clean_texts(log.texts, rules)
+    texts = clean_texts(log.texts.texts, rules)
     keep, left_out = clean_rows(
         LogRows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules
     )
@@ -233,8 +233,8 @@ def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
     table = {
         "import_id": identity,
         "line": pa.array(log.lines[keep]),
-        "text": log.texts.column(keep, pa.array(texts.texts, pa.string())),
-        "normalised": log.texts.column(keep, pa.array(texts.normalised, pa.string())),
+        "text": log.texts.column(keep, texts.texts),
+        "normalised": log.texts.column(keep, texts.normalised),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
         "segment": log.segments.column(keep, segments.texts),
         "session": log.sessions.column(

@@ -6,11 +6,13 @@ import hmac
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import InputError
+from curation.sources.traffic import cleaning
 from curation.sources.traffic import session_keys as sessions
 from curation.sources.traffic.cleaning import (
     UNKNOWN_TIME,
@@ -60,11 +62,36 @@ def cleaned(log, rules=RULES):
         np.array([UNKNOWN_TIME if row[1] is None else row[1] * SECOND for row in log], np.int64),
         np.array([row[3] if len(row) > 3 else 1 for row in log], np.int64),
     )
-    return clean_rows(rows, clean_texts(numbers, rules), rules)
+    return clean_rows(rows, clean_texts(pa.array(numbers, pa.string()), rules), rules)
 
 
 def kept(log, rules=RULES):
     return np.flatnonzero(cleaned(log, rules).keep).tolist()
+
+
+@given(
+    st.lists(
+        st.text("aB 1-.:@([é\t", max_size=20) | st.sampled_from([*PLANTED.values(), "a" * 16, "x -----"])
+    ),
+    st.sampled_from([RULES, CleaningRules(words=2, characters=5), CleaningRules(words=0, characters=0)]),
+)
+def test_texts_that_are_plain_by_their_bytes_are_cleaned_as_all_others(texts, rules):
+    found = clean_texts(pa.array(["a", *texts], pa.string())[1:], rules)
+    expected = [cleaning._cleaned(text, rules) for text in texts]
+    assert found.texts.to_pylist() == [one.text for one in expected]
+    assert found.normalised.to_pylist() == [one.normalised for one in expected]
+    assert found.verdicts.tolist() == [one.verdict for one in expected]
+    assert [sorted(one.kinds) for one in expected] == [
+        sorted(kind for kind, held in found.personal.items() if number in held)
+        for number in range(len(texts))
+    ]
+    pairs = zip(found.queries.tolist(), found.normalised.to_pylist(), strict=True)
+    assert len({*pairs}) == len({*found.queries.tolist()})
+
+
+def test_most_texts_are_plain():
+    texts = ["red shoes", "Usb-C 3.1 cable", "iphone 15", "", " a", "a  b", "jo@a.de", "é", "1" * 6, "a" * 16]
+    assert cleaning.plain_texts(pa.array(texts), RULES).tolist() == [True] * 3 + [False] * 7
 
 
 def test_turned_pages_count_once_and_what_comes_between_ends_them():
