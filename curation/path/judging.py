@@ -26,6 +26,7 @@ from curation.path.step import Action, PathStep, State, named
 from curation.people.annotators import able_to_judge, usual_names
 from curation.settling.consensus import settled
 from curation.settling.decisions import awaited_opinions
+from curation.settling.evidence import read_marks
 from curation.settling.votes import read_votes
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Store, get_setting
@@ -53,9 +54,9 @@ class SettledGrades(NamedTuple):
 
 def read_settled(cursor: Cursor) -> SettledGrades:
     """Read what became of them."""
-    pairs = settled(read_votes(cursor)).pairs
+    pairs, marks = settled(read_votes(cursor)).pairs, read_marks(cursor)
     waiting = awaited_opinions(cursor)
-    disputed = [pair[:2] for pair in pairs if pair.how == "disputed"]
+    disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
     active = {query.query_id for query in active_queries(cursor)}
     graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
     split_id = get_setting(cursor, "split")

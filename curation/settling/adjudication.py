@@ -28,6 +28,7 @@ from curation.files.fields import DecisionFields
 from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.guides.questions import ask_guide
+from curation.labeling.judgments.judging import outside_of
 from curation.people.annotators import require_author
 from curation.settling.comments import add_comment
 from curation.settling.consensus import PairConsensus, settled
@@ -40,12 +41,16 @@ from curation.settling.decisions import (
     current_decisions,
     decision_at,
     judged_versions,
+    marks_of_decisions,
 )
 from curation.settling.disputes import unjudged
+from curation.settling.evidence import ProjectMarks, read_marks
 from curation.settling.votes import Votes, read_votes
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
+from curation.spans import Spans, union
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
+from curation.store.documents import documents_by_hash
 from curation.text import LONGEST_NOTE
 
 REVIEWERS = ("reviewer", "lead")
@@ -84,6 +89,7 @@ def decide(
     reviewer: str = COMMAND_LINE,
     seen_revision: int | None = None,
     content_hash: str | None = None,
+    evidence: Spans = (),
 ) -> ReviewerDecision:
     """Decide a judged pair; the same decision once more changes nothing, nor does one that comes again late.
 
@@ -93,37 +99,55 @@ def decide(
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
     seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
     content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
+    evidence: characters of that version's body that show the grade; without any, what most annotators marked
+        counts.
 
     Raises
     ------
-    InputError: the grade is not on the scale, or the reason is missing or too long.
+    InputError: the grade is not on the scale, or the reason is missing or too long; evidence outside the
+        text, or with a grade that takes none.
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
     RefusedError: it is not the reviewer's to decide.
     OvertakenError: the pair was decided since the reviewer saw it.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        problems = list(_check(grade, reason, current_guide(cursor)))
-        refuse_problems(problems)
+        guide = current_guide(cursor)
+        problems = list(_check(grade, reason, guide))
+        problems += [guide.against_marks(grade, marked=True)] if evidence else []
+        refuse_problems(list(filter(None, problems)))
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
     pair = (query_id, document_id)
     with store.transaction(appends=True) as cursor:
         read = content_hash or judged_versions(cursor, [pair]).get(pair)
-        ruling = Ruling(*pair, grade, reason.strip(), read)
+        ruling = Ruling(*pair, grade, reason.strip(), read, union(evidence))
+        _refuse_outside(cursor, ruling)
         current = current_decisions(cursor, [pair])
         before = current.get(ruling.pair)
-        if before is not None and ruling.repeats(before, reviewer):
+        if before is not None and _repeats(cursor, ruling, before, reviewer):
             return before
         if before is not None and seen_revision not in (None, before.revision + 1):
             once = decision_at(cursor, pair, seen_revision)
-            if once is not None and ruling.repeats(once, reviewer):
+            if once is not None and _repeats(cursor, ruling, once, reviewer):
                 return once
             raise OvertakenError(before)
         decision = append_decisions(cursor, [ruling], current, reviewer)[0]
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
     return decision
+
+
+def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
+    if ruling.evidence:
+        read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
+        refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
+
+
+def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
+    """Whether the reviewer has decided the very same, with the same marks."""
+    same = ruling.repeats(decision, reviewer)
+    return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
 
 def decide_many(
@@ -189,6 +213,7 @@ class _DecisionInputs(NamedTuple):
     votes: Votes
     current: dict[Pair, ReviewerDecision]
     versions: dict[Pair, str]
+    marks: ProjectMarks
 
 
 class _DecisionPlan(NamedTuple):
@@ -202,7 +227,7 @@ class _DecisionPlan(NamedTuple):
 def _read(cursor: Cursor) -> _DecisionInputs:
     guide, queries = current_guide(cursor), KnownQueries.read(cursor)
     decisions, versions = current_decisions(cursor), judged_versions(cursor)
-    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions)
+    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions, read_marks(cursor))
 
 
 def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
@@ -220,7 +245,7 @@ def _chosen(
     for proposed in rulings:
         ruling = proposed._replace(content_hash=found.versions.get(proposed.pair))
         before = found.current.get(ruling.pair)
-        why = _why_not(hows.get(ruling.pair), every_pair)
+        why = _why_not(hows.get(ruling.pair), every_pair, found.marks)
         if before is not None and ruling.repeats(before, reviewer):
             why = why or REPEATED
         if why:
@@ -281,11 +306,11 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 
 
-def _why_not(pair: PairConsensus | None, every_pair: bool) -> str:
+def _why_not(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
     """Why a pair is not to be decided; '' when it is."""
     if pair is None or not pair.judgments:
         return UNJUDGED
-    if every_pair or pair.how == "disputed":
+    if every_pair or marks.is_disputed(pair):
         return ""
     return DECIDED if pair.how == "adjudicated" else UNDISPUTED
 
@@ -304,6 +329,7 @@ class ReviewerSubmission(BaseModel):
     grade: decide: a grade of the scale, or None for "no grade can be given".
     words: decide: the reason; unclear: the question; comment: what it says.
     content_hash: decide: the version of the document that the reviewer read.
+    evidence: decide: characters of its body that show the grade, as pairs of start and end.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -316,6 +342,7 @@ class ReviewerSubmission(BaseModel):
     grade: int | None = None
     words: Annotated[str, Field(max_length=8_000)] = ""
     content_hash: Annotated[str, Field(max_length=128)] | None = None
+    evidence: Annotated[Spans, Field(max_length=1_000)] = ()
 
     @model_validator(mode="after")
     def says_its_grade(self) -> Self:
@@ -359,7 +386,8 @@ def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOu
 def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
     pair = (one.query_id, one.document_id)
     if one.kind == "decide":
-        decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash)
+        seen, marks = (one.revision, one.content_hash), one.evidence
+        decide(store, *pair, one.grade, one.words, reviewer, *seen, evidence=marks)
     elif one.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
     elif one.kind == "comment":

@@ -11,18 +11,21 @@ round is closed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
+from curation.labeling.judgments.judging import quoted
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import members
 from curation.people.annotators import able_to_judge, require_author
+from curation.spans import Span, Spans, union
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
-from curation.store.documents import title_last_shown
+from curation.store.documents import documents_by_hash, title_last_shown
 from curation.text import digest
 
 Pair = tuple[str, str]
@@ -49,13 +52,17 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A decision that is to be written; `content_hash` is the version that was read, None the judged one."""
+    """A decision that is to be written; `content_hash` is the version that was read, None the judged one.
+
+    evidence: what the reviewer marked in its body; without any, what most annotators marked counts.
+    """
 
     query_id: str
     document_id: str
     grade: int | None
     reason: str
     content_hash: str | None = None
+    evidence: Spans = ()
 
     @property
     def pair(self) -> Pair:
@@ -147,7 +154,32 @@ def append_decisions(
             )
         )
     append_rows(cursor, "adjudications", decisions)
+    read = documents_by_hash(cursor, [one.content_hash or "" for one in rulings if one.evidence])
+    marks = [
+        (*made[:3], *mark)
+        for made, ruling in zip(decisions, rulings, strict=True)
+        if ruling.evidence
+        for mark in quoted(read[ruling.content_hash or ""].body, ruling.evidence)
+    ]
+    key = ("query_id", "document_id", "revision")
+    append_rows(cursor, "decision_marks", marks, (*key, "start_at", "end_at", "quote", "quote_hash"))
     return decisions
+
+
+def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
+    """Pair → what was marked with this decision on it, of those with marks."""
+    found: defaultdict[Pair, list[Span]] = defaultdict(list)
+    wanted = [list(part) for part in zip(*(one[:3] for one in decisions), strict=True)] or [[], [], []]
+    for query_id, document_id, *span in cursor.execute(_DECISION_MARKS, wanted).fetchall():
+        found[query_id, document_id].append((span[0], span[1]))
+    return {pair: union(spans) for pair, spans in found.items()}
+
+
+_DECISION_MARKS = """
+SELECT query_id, document_id, start_at, end_at FROM decision_marks
+WHERE (query_id, document_id, revision) IN (
+    SELECT (unnest(?::TEXT[]), unnest(?::TEXT[]), unnest(?::INTEGER[])))
+"""
 
 
 _COLUMNS = ", ".join(ReviewerDecision._fields)

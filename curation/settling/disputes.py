@@ -21,8 +21,11 @@ from curation.settling.decisions import (
     awaited_opinions,
     counted_decisions,
     current_decisions,
+    marks_of_decisions,
 )
+from curation.settling.evidence import read_marks
 from curation.settling.votes import read_votes
+from curation.spans import Spans, union
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 from curation.text import digest
@@ -32,17 +35,19 @@ class Opinion(NamedTuple):
     """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`.
 
     other_text: it is about another version of the document than the one that the reviewer reads.
+    evidence: what they marked in the body of the version that it is about.
     """
 
     grade: int | None
     reason: str | None
     note: str | None
     other_text: bool = False
+    evidence: Spans = ()
 
 
 @dataclass(frozen=True)
 class Dispute:
-    """A pair on which annotators disagree, or which was decided.
+    """A pair on whose grade or evidence annotators disagree, or which was decided.
 
     Attributes
     ----------
@@ -55,6 +60,7 @@ class Dispute:
     content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
     changed: nobody judged the version that the corpus has now.
     older: judgments of older versions, which do not count besides those of the version in force.
+    evidence: what was marked with `decision`.
     weight: what a decision would change: the disagreement between the grades times the traffic of the query
         (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
     """
@@ -75,6 +81,7 @@ class Dispute:
     older: int = 0
     decision_outdated: bool = False
     decisions: int = 0
+    evidence: Spans = ()
 
 
 @dataclass(frozen=True)
@@ -99,11 +106,11 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
-        votes, waiting = read_votes(cursor), awaited_opinions(cursor)
+        votes, waiting, marks = read_votes(cursor), awaited_opinions(cursor), read_marks(cursor)
     pairs = [
         (pair.query_id, pair.document_id)
         for pair in settled(votes).pairs
-        if pair.how in wanted and not (pair.how == "disputed" and pair[:2] in waiting)
+        if (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
     ]
     with store.reading() as cursor:
         described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
@@ -186,12 +193,13 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     if not pairs:
         return []
     newest, counted = current_decisions(cursor, pairs), counted_decisions(cursor, pairs)
+    marked = marks_of_decisions(cursor, (newest | counted).values())
     described = []
     parameters = list(map(list, zip(*pairs, strict=True)))
     for query_id, document_id, query, title, content_hash, in_force, older, said in cursor.execute(
         _DESCRIPTION, parameters
     ).fetchall():
-        opinions = tuple(Opinion(*opinion) for opinion in said or ())
+        opinions = tuple(Opinion._make((*one[:4], union(one[4] or ()))) for one in said or ())
         last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
         grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
         described.append(
@@ -211,6 +219,7 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 older=older,
                 decision_outdated=last is not None and counts is None,
                 decisions=last.revision + 1 if last else 0,
+                evidence=marked.get((query_id, document_id), ()),
             )
         )
     return described
@@ -240,7 +249,13 @@ _DESCRIPTION = f"""
     LEFT JOIN {VERSION}
     LEFT JOIN (
         SELECT query_id, document_id,
-               list((j.grade, j.reason, j.note, NOT j.same_text) ORDER BY j.grade, j.reason, j.note) AS said
-        FROM counted_judgments j JOIN wanted USING (query_id, document_id) GROUP BY query_id, document_id)
+               list((j.grade, j.reason, j.note, NOT j.same_text, marks)
+                    ORDER BY j.grade, j.reason, j.note, marks) AS said
+        FROM counted_judgments j JOIN wanted USING (query_id, document_id)
+        LEFT JOIN (
+            SELECT presentation_id, revision, list((start_at, end_at) ORDER BY start_at) AS marks
+            FROM evidence_marks GROUP BY ALL) m
+          ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
+        GROUP BY query_id, document_id)
         USING (query_id, document_id)
 """  # noqa: S608

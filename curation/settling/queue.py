@@ -33,6 +33,7 @@ from curation.settling.adjudication import REVIEWERS
 from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
 from curation.settling.disputes import Case, about_versions, cases, disputes, unjudged
+from curation.spans import Spans
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
 from curation.text import digest
@@ -69,11 +70,15 @@ LONGEST = 12_000
 
 
 class ShownOpinion(NamedTuple):
-    """What one annotator said; grade is None for cannot-tell. `words` is their reason and note, or ''."""
+    """What one annotator said; grade is None for cannot-tell. `words` is their reason and note, or ''.
+
+    evidence: what they marked in the body of the version that it is about.
+    """
 
     grade: int | None
     words: str
     other_text: bool
+    evidence: Spans = ()
 
 
 class ShownDecision(NamedTuple):
@@ -83,6 +88,7 @@ class ShownDecision(NamedTuple):
     ----------
     outdated: it is about an older text and does not count.
     guide_hash: the guide that was in force; None where older decisions do not say.
+    evidence: what the reviewer marked.
     """
 
     grade: int | None
@@ -90,6 +96,7 @@ class ShownDecision(NamedTuple):
     reviewer: str
     outdated: bool
     guide_hash: str | None
+    evidence: Spans = ()
 
 
 class CaseShowing(NamedTuple):
@@ -256,12 +263,12 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         markable=guide.evidence is not None,
     )
     opinions = [
-        ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
+        ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), *one[3:])
         for one in item.opinions
     ]
     made = item.decision
     decision = made and ShownDecision(
-        made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash
+        made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash, item.evidence
     )
     return CaseShowing(
         pair_id=pair_id(item.query_id, item.document_id),

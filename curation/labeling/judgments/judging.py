@@ -24,7 +24,7 @@ An answer belongs to a round, an annotator and a query; a later one is a new rev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -209,7 +209,9 @@ def judge(annotator: str, submissions: Sequence[Submission], context: JudgingCon
             state = context.states[item.presentation_id]
             event = _event(item, annotator, state, now)
             events.append(event)
-            marks += _marks(item, event.revision, context.bodies)
+            body = context.bodies.get(item.presentation_id, "")
+            name, revision = item.presentation_id, event.revision
+            marks += [EvidenceMark(name, revision, *mark) for mark in quoted(body, item.evidence)]
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
             context.used_keys[item.client_key] = UsedKey(annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
@@ -255,7 +257,9 @@ def _problem(item: Submission, state: PresentationState, context: JudgingContext
         return f"a note has at most {LONGEST_NOTE:,} characters"
     read = context.guides[state.read_under(item.guide_hash)]
     against = _against_the_scale(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
-    return against or read.against_marks(item.grade, bool(item.evidence)) or _outside(item, context.bodies)
+    body = context.bodies.get(item.presentation_id, "")
+    marked = read.against_marks(item.grade, bool(item.evidence)) or outside_of(body, item.evidence)
+    return against or marked
 
 
 def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
@@ -264,19 +268,18 @@ def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
     return guide.outside(item.grade)
 
 
-def _outside(item: Submission, bodies: Mapping[str, str]) -> str:
-    """The sentence for the first mark that is no range of the document's body; '' where all are."""
-    for start, end in item.evidence:
-        if not 0 <= start < end <= len(bodies[item.presentation_id]):
-            length = amount(len(bodies[item.presentation_id]), "character")
+def outside_of(body: str, evidence: Spans) -> str:
+    """The sentence for the first mark that is no range of a document's body; '' where all are."""
+    for start, end in evidence:
+        if not 0 <= start < end <= len(body):
+            length = amount(len(body), "character")
             return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
     return ""
 
 
-def _marks(item: Submission, revision: int, bodies: Mapping[str, str]) -> Iterator[EvidenceMark]:
-    for start, end in union(item.evidence):
-        quote = bodies[item.presentation_id][start:end]
-        yield EvidenceMark(item.presentation_id, revision, start, end, quote, digest(quote))
+def quoted(body: str, evidence: Spans) -> list[tuple[int, int, str, str]]:
+    """Marks as they are stored: start, end, the characters and their hash; what overlaps is joined."""
+    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(evidence)]
 
 
 def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
