@@ -38,7 +38,7 @@ class StoredList(NamedTuple):
     asked_at: datetime
 
 
-class Question(NamedTuple):
+class EngineQuestion(NamedTuple):
     """A query that is asked, the first time or again."""
 
     answer_id: str
@@ -47,34 +47,34 @@ class Question(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
+class AskedLists(NamedTuple):
     """The questions of a request, attempt by attempt, and the answers that are stored."""
 
     request_id: str
-    questions: list[Question]
+    questions: list[EngineQuestion]
     stored: dict[str, StoredList]
 
     @property
-    def missing(self) -> list[Question]:
+    def missing(self) -> list[EngineQuestion]:
         """The questions without an answer."""
         return [one for one in self.questions if one.answer_id not in self.stored]
 
 
-def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query], repeat: int = 1) -> Asked:
+def read_asked(cursor: Cursor, request_id: str, queries: Sequence[Query], repeat: int = 1) -> AskedLists:
     """What a request asks for these queries, and what of it is answered."""
     questions = [
-        Question(digest("engine answer", request_id, attempt, query[:2]), attempt, *query[:2])
+        EngineQuestion(digest("engine answer", request_id, attempt, query[:2]), attempt, *query[:2])
         for attempt in range(1, repeat + 1)
         for query in queries
     ]
-    return Asked(request_id, questions, _read_lists(cursor, [one.answer_id for one in questions]))
+    return AskedLists(request_id, questions, _read_lists(cursor, [one.answer_id for one in questions]))
 
 
 def ask_missing(
     store: Store,
     client: EngineClient,
-    asked: Asked,
-    ask: Callable[[Question], EngineList],
+    asked: AskedLists,
+    ask: Callable[[EngineQuestion], EngineList],
     progress: Progress,
 ) -> list[StoredList]:
     """Ask what is missing, and store the answers as they come: the lists, in the order of the questions.
@@ -124,7 +124,7 @@ def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
     append_rows(cursor, "engine_answers", [one for one in lists if one.answer_id not in known])
 
 
-def forget(store: Store, asked: Asked) -> None:
+def forget(store: Store, asked: AskedLists) -> None:
     """Remove the answers of a request whose outcome is not kept by the project: the next one asks anew."""
     with store.transaction() as cursor:
         cursor.execute(f"DELETE {_OF_IDS}", [[one.answer_id for one in asked.questions]])

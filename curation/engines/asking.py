@@ -17,7 +17,7 @@ from itertools import count
 from typing import NamedTuple
 
 from curation.engines import RATE
-from curation.engines.answers import Asked, StoredList, append_lists, ask_missing, read_asked
+from curation.engines.answers import AskedLists, StoredList, append_lists, ask_missing, read_asked
 from curation.engines.client import Engine, EngineClient
 from curation.engines.documents import bring_missing
 from curation.engines.stored import find_engine
@@ -101,7 +101,7 @@ class EngineRunImport:
             found.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
         if self.changed is not None:
             found.append(
-                f"Asked again: of the first {TOP} documents {self.changed:.2g} changed on average; "
+                f"AskedLists again: of the first {TOP} documents {self.changed:.2g} changed on average; "
                 f"some did in {amount(self.other_tops, 'list')}."
             )
         return found + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]
@@ -112,7 +112,7 @@ class EngineRunPlan(NamedTuple):
 
     engine: Engine
     name: str
-    asked: Asked
+    asked: AskedLists
     run: Run | None
 
 

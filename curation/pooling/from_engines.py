@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from curation.engines.answers import Asked, Question, ask_missing, read_asked
+from curation.engines.answers import AskedLists, EngineQuestion, ask_missing, read_asked
 from curation.engines.asking import EngineRunRequest, import_engine_run, plan_run
 from curation.engines.client import Engine, EngineClient, EngineList
 from curation.engines.documents import bring_missing
@@ -128,7 +128,7 @@ def _ranked(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
     return near
 
 
-def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> Asked:
+def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> AskedLists:
     """A random order for each query, of which a draw is kept: it is the same the next time."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, number + REACH, seed)
@@ -136,11 +136,11 @@ def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> Asked:
 
 
 def _draw(
-    store: Store, client: EngineClient, asked: Asked, number: int, seed: int, progress: Progress
+    store: Store, client: EngineClient, asked: AskedLists, number: int, seed: int, progress: Progress
 ) -> dict[str, list[str]]:
     """Query id → ids of documents in an order that the engine draws for the seed and the query."""
 
-    def draw(question: Question) -> EngineList:
+    def draw(question: EngineQuestion) -> EngineList:
         return client.random_list(int(digest("random order", seed, question.query_id)[:7], 16), number)
 
     return {one.query_id: one.document_ids for one in ask_missing(store, client, asked, draw, progress)}

@@ -43,6 +43,7 @@ WITHOUT: dict[str, Any] = {
     "depth": {},
     "head": {"strata": ["segment"]},
     "model": {"systems": ["bm25"], "strata": ["segment"], "dense": False, "paraphrase": None},
+    "rate": {"systems": ["bm25"]},
     "run": {},
     "torso": {"strata": ["segment"]},
     "undated": {},
