@@ -135,7 +135,7 @@ export class Evidence {
   #show() {
     const count = this.ranges.length;
     this.#tool.setAttribute("aria-pressed", Boolean(this.isOpen));
-    this.#tool.querySelector("span").textContent = count ? `Evidence: ${count}` : "Mark evidence";
+    this.#tool.querySelector("span").textContent = count ? `Evidence: ${count}` : "Evidence";
     const hint = this.root.querySelector(".marking");
     hint.hidden = !this.isOpen;
     put(hint.querySelector("b"), this.pending === undefined ? "" : "Which sentences show it?");

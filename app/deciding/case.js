@@ -38,7 +38,7 @@ export class Case extends Item {
 
   // Under the letters of the opinions.
   marksOf({ opinions }) {
-    return opinions.map(({ evidence }, index) => [letter(index), evidence ?? []]);
+    return opinions.map(({ evidence, other_text: other }, index) => [letter(index), other ? [] : evidence]);
   }
 
   // The reason is always on screen.

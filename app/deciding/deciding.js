@@ -430,8 +430,8 @@ function submissions(batch) {
 
 // A decided pair as it comes back: with what was decided, which counts until it is decided once more.
 function again(showing) {
-  const { grade, reason } = showing.decision;
-  return { ...showing, was: grade ?? undefined, changing: true, draft: { note: reason, flagged: false, picked: grade, active: 0 } };
+  const { grade, reason, evidence } = showing.decision;
+  return { ...showing, was: grade ?? undefined, changing: true, draft: { note: reason, flagged: false, picked: grade, evidence, active: 0 } };
 }
 
 function sentence(words) {

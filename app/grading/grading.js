@@ -316,7 +316,7 @@ class Grading extends Loop {
 
   answer(kind, more = {}) {
     if (!this.ready || (kind === "later" && this.queue[0].changing)) return;
-    if (kind === "grade" && this.item.evidence.holds(more.grade)) return;
+    if (kind === "grade" && this.item.evidence.holds(more.grade)) return this.guide.mark(more.grade);
     const evidence = kind === "grade" ? this.item.evidence.of(more.grade) : {};
     const showing = this.queue.shift();
     this.item.forget(showing);
@@ -646,6 +646,11 @@ class Grading extends Loop {
     return Boolean(reason) || this.guide.keys.has(pressed) || this.guide.keys.has(digit);
   }
 
+  #leaveMarking() {
+    this.item.evidence.leave();
+    this.#markEarlier(this.queue[0]);
+  }
+
   #escape(typing) {
     if (this.keys.open) return; // the dialog closes itself
     if (this.asking.writing) return; // its field has keys of its own
@@ -654,7 +659,7 @@ class Grading extends Loop {
     else if (this.on("history")) this.closeHistory();
     else if (this.on("question")) this.#skip();
     else if (this.on("item") && this.reasoning) this.#mode("grades");
-    else if (this.on("item") && this.item.evidence.isOpen) this.item.evidence.leave();
+    else if (this.on("item") && this.item.evidence.isOpen) this.#leaveMarking();
     else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }
 }

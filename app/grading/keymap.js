@@ -3,7 +3,7 @@
 // another guide, has a spare one.
 
 const COMMANDS = {
-  cannot: ["x", "Cannot tell"], later: ["l", "Later"], flag: ["f", "Flag"], note: ["n", "Note"], evidence: ["e", "Mark evidence"], undo: ["u", "Undo"],
+  cannot: ["x", "Cannot tell"], later: ["l", "Later"], flag: ["f", "Flag"], note: ["n", "Note"], evidence: ["e", "Evidence"], undo: ["u", "Undo"],
   whole: ["w", "Whole document"], mark: ["m", "Next marked word"], "put-off": ["t", "Items put off"], history: ["h", "History"],
   guide: ["g", "Guide"], settings: ["s", "Settings"], keys: ["?", "Keys"],
 };
