@@ -2,9 +2,10 @@
 
 The documents are drawn by seed: words by Zipf's law from a vocabulary of 300,000, lengths lognormal, about
 80 words. Every measurement is a process of its own. For each size: reading the corpus; the index with nothing
-counted before (cold), with all counts kept (warm), and after 1 % of the documents changed; searches of the
-first 100 for queries of three words; the process's peak memory after reading the corpus and at its end; and
-bm25s' own index of the same words, where its lists of words fit (up to 100,000 documents).
+counted before (cold), with its file there (warm), and after 1 % of the documents changed; searches of the
+first 100 for queries of three words; the process's peak memory after reading the corpus and at its end, and
+that of the largest process that counted words for it; the project's file and the index's; and bm25s' own
+index of the same words, where its lists of words fit (up to 100,000 documents).
 
 Usage: python -m benchmarks.bench_index [documents ..., default 10000 100000 1000000] [--here]
     --here takes all steps in one process.
@@ -26,6 +27,7 @@ import numpy as np
 from benchmarks.steps import python
 from curation.project import init_project
 from curation.retrieval import Bm25
+from curation.retrieval.index.stored import index_folder
 from curation.retrieval.terms import content_words
 from curation.store import Store, append, open_store, put_setting
 from curation.store.documents import (
@@ -124,7 +126,9 @@ def index(project: Path, _: int) -> Figures:
         "index": index_seconds,
         "rate": rate,
         "peak": peak(),
+        "counting_peak": peak(resource.RUSAGE_CHILDREN),
         "file": project.stat().st_size / 1e6,
+        "index_files": sum(path.stat().st_size for path in index_folder(project).glob("*")) / 1e6,
     }
 
 
@@ -148,9 +152,9 @@ def queries(store: Store, corpus: Corpus) -> list[Query]:
     return [Query(f"q{n}", " ".join(words), "", "written") for n, words in enumerate(found)]
 
 
-def peak() -> float:
-    """MB of memory that this process has held at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak(of: int = resource.RUSAGE_SELF) -> float:
+    """MB of memory that this process has held at most, or the largest of its children."""
+    return resource.getrusage(of).ru_maxrss / 1024
 
 
 STEPS: dict[str, Callable[[Path, int], Figures]] = {
@@ -174,15 +178,17 @@ def rows_of(size: int, project: Path, here: bool) -> None:
     for name, figures in measured.items():
         ratio = measured["cold"]["index"] / figures["index"]
         print(
-            f"| {size:,} | {name} | {figures['read']:.1f} | {figures['index']:.1f} | {ratio:.1f} "
+            f"| {size:,} | {name} | {figures['read']:.1f} | {figures['index']:.2f} | {ratio:.1f} "
             f"| {figures['rate']:,.0f} | {figures['read_peak']:,.0f} | {figures['peak']:,.0f} "
-            f"| {figures['file']:,.0f} |",
+            f"| {figures['counting_peak']:,.0f} | {figures['file']:,.0f} | {figures['index_files']:,.0f} |",
             flush=True,
         )
     if size <= LARGEST_FOR_BM25S:
         theirs = process("bm25s", project, size, here)
         ratio = measured["cold"]["index"] / theirs["index"]
-        print(f"| {size:,} | bm25s | | {theirs['index']:.1f} | {ratio:.1f} | | | {theirs['peak']:,.0f} | |")
+        print(
+            f"| {size:,} | bm25s | | {theirs['index']:.1f} | {ratio:.1f} | | | {theirs['peak']:,.0f} | | | |"
+        )
 
 
 def main() -> None:
@@ -192,8 +198,9 @@ def main() -> None:
     asked = parser.parse_args()
     print(
         "| documents | index | read corpus, s | index, s | cold takes times as long | queries/s "
-        "| peak after reading, MB | peak, MB | project file, MB |\n|---|---|---|---|---|---|---|---|---|"
+        "| peak after reading, MB | peak, MB | peak of counting, MB | project file, MB | index, MB |"
     )
+    print(f"|{'---|' * 11}")
     for size in asked.sizes:
         with tempfile.TemporaryDirectory() as folder:
             rows_of(size, Path(folder) / "project.duckdb", asked.here)

@@ -15,6 +15,7 @@ from pathlib import Path
 from curation.errors import NotFoundError, StoreError
 from curation.jobs.uploads import old_results, remove_old_results
 from curation.operations.project_checks import CHECKS, DoctorFinding, Level, megabytes, read_everything
+from curation.retrieval.index.stored import index_folder
 from curation.store import open_store
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 from curation.store.staging import clear_leftovers, leftovers
@@ -78,6 +79,14 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
         yield DoctorFinding(level, "disk", f"{sentence}{needed}.")
 
 
+def look_at_index(project: Path) -> Iterator[DoctorFinding]:
+    folder = index_folder(project)
+    with suppress(OSError):
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        sentence = f"The index of BM25 ({megabytes(size)}) is in {folder.name}. It can be deleted at any time"
+        yield DoctorFinding("fine", "index", f"{sentence}: it is made again when it is needed.")
+
+
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
     done = "It was removed." if clean else "It can hold sealed grades."
     level: Level = "fine" if clean else "problem"
@@ -118,6 +127,7 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     """
     project = project.resolve()
     findings = [*look_at_log(project), *look_at_permissions(project), *look_at_disk(project)]
+    findings += look_at_index(project)
     findings += look_for_leftovers([project.parent, *folders], clean)
     not_checked: dict[str, str] = {}
     store = open_store(project)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from curation.retrieval.word_counts import CHUNK
+from curation.retrieval.index.counting import CHUNK
 from curation.similarity.identical import Identical
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, documents_by_hash

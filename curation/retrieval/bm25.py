@@ -18,17 +18,22 @@ them, over the documents that have any. So a Chinese name makes no English descr
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from curation.progress import Progress, silent
+from curation.retrieval.index.array_files import Arrays, unpacked
+from curation.retrieval.index.counting import CHUNK, count_words
+from curation.retrieval.index.merging import count_grams, in_memory, merge
+from curation.retrieval.index.stored import stored_index
 from curation.retrieval.postings import K1, Postings, search_for
 from curation.retrieval.retriever import Hits
-from curation.retrieval.terms import STOP_WORDS, content_words, is_gram, searched_terms
-from curation.retrieval.word_counts import CHUNK, WordCounts, count_words, stored_word_counts
+from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
 from curation.store import Document, Query, Store
 from curation.store.documents import Corpus
 from curation.text import digest
@@ -36,34 +41,33 @@ from curation.words import words
 
 B = 0.75
 _BLOCK = 1_000  # queries that are searched for at once
-_AT_ONCE = 4_000_000  # postings
 
 
 class _Index(NamedTuple):
-    word_number: dict[str, int]
+    """What is searched, and the number of a word; None for one that the corpus does not have."""
+
+    number: Callable[[str], int | None]
     postings: Postings
 
 
 class Bm25:
-    """A retriever over title and body of documents; the index is made at the first search."""
+    """A retriever over title and body of documents; the index is made, or mapped, at the first search."""
 
     name = "bm25"
 
     def __init__(self, documents: Iterable[Document], stemmer: str | None = None) -> None:
         ordered = sorted(documents, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in ordered]
-        self._count: Callable[[Progress], WordCounts] = lambda progress: count_words(
-            (document.text for document in ordered), progress, len(ordered), stemmer
-        )
+        self._arrays: Callable[[Progress], Arrays] = lambda _: _count([one.text for one in ordered], stemmer)
         self._stemmer = stemmer
         self._made: _Index | None = None
 
     @classmethod
     def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Over documents of a store: words are counted once for a version of a document and kept."""
+        """Over documents of a store: the index is files next to the project (`index.stored`)."""
         found = cls((), stemmer)
         found._ids = corpus.ids
-        found._count = lambda progress: stored_word_counts(store, corpus.hashes, progress, stemmer)
+        found._arrays = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
         return found
 
     @property
@@ -94,54 +98,44 @@ class Bm25:
             return "the query holds no word"
         if not content_words(query.text):
             return "the query holds stop words only"
-        word_number, postings = self._index()
-        found = map(word_number.get, searched_terms(query.text, self._stemmer))
-        if not any(
-            postings.starts[number] < postings.starts[number + 1] for number in found if number is not None
-        ):
+        number, terms = self._index().number, searched_terms(query.text, self._stemmer)
+        if all(number(term) is None for term in terms):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
     def _numbers(self, index: _Index, text: str) -> list[int]:
         """The query's words that the corpus has and that count, each as often as it is asked for."""
-        found = map(index.word_number.get, searched_terms(text, self._stemmer))
+        found = map(index.number, searched_terms(text, self._stemmer))
         return [number for number in found if number is not None and index.postings.idf[number] > 0]
 
     def _index(self, progress: Progress = silent) -> _Index:
         if self._made is None:
-            self._made = _weigh(self._count(progress), len(self._ids))
+            self._made = _weigh(self._arrays(progress))
         return self._made
 
 
-def _weigh(found: WordCounts, documents: int) -> _Index:
-    """The index of a corpus from its counts."""
-    from scipy.sparse import csr_matrix
-
-    grams = np.fromiter(map(is_gram, found.word_number), bool, len(found.word_number))
-    penalties = _penalties(found, grams, documents)
-    word_number, row_of = found.word_number, found.rows
-    by_word = csr_matrix((found.counts, found.numbers, found.starts), (len(row_of), len(grams))).tocsc()
-    del found  # here and below the largest arrays: one of each at a time
-    for block in np.array_split(by_word.indices, len(by_word.indices) // _AT_ONCE + 1):
-        block[:] = row_of[block]
-    held_by = np.diff(by_word.indptr)
-    idf = np.where(held_by > 0, np.log((documents - held_by + 0.5) / (held_by + 0.5)), 0)
-    postings = (by_word.indptr.astype(np.int64), by_word.indices, by_word.data)
-    return _Index(word_number, Postings(idf, grams.view(np.uint8), *postings, penalties))
+def _count(texts: Sequence[str], stemmer: str | None) -> Arrays:
+    """The index of texts that are in no store."""
+    chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
+    ended = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
+    parts = [count_words(chunk, stemmer) for chunk in ended]
+    return merge(parts, np.arange(len(texts)), in_memory)
 
 
-def _penalties(found: WordCounts, grams: NDArray[np.bool_], documents: int) -> NDArray[np.float64]:
-    """K1 · (1 − b + b · |d| / mean |d|) of each document: of its words in row 0, of its grams in row 1."""
-    lengths = np.zeros((2, documents))
-    for first in range(0, len(found.rows), CHUNK):
-        starts = found.starts[first : first + CHUNK + 1]
-        held, any_word = slice(starts[0], starts[-1]), np.flatnonzero(np.diff(starts))
-        rows, counts = found.rows[first : first + CHUNK][any_word], found.counts[held]
-        for field, counted in enumerate(
-            [counts, counts * grams[found.numbers[held]]] if grams.any() else [counts]
-        ):
-            lengths[field, rows] = np.add.reduceat(counted, starts[any_word] - starts[0], dtype=np.int64)
-    lengths[0] -= lengths[1]
-    means = [lengths[0].sum() / max(documents, 1), lengths[1].sum() / max(np.count_nonzero(lengths[1]), 1)]
-    penalties: NDArray[np.float64] = K1 * (1 - B + B * lengths / np.maximum(means, 1e-9)[:, None])
-    return penalties
+def _weigh(arrays: Arrays) -> _Index:
+    """The arrays of `merging.merge`, and what is worked out of them."""
+    held_by, documents = np.diff(arrays["starts"]), len(arrays["words_in"])
+    ordered = unpacked(arrays["word_ends"], arrays["word_letters"])
+    idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
+    field = (np.arange(len(ordered)) < count_grams(ordered)).view(np.uint8)
+    lengths = np.stack([arrays["words_in"], arrays["grams_in"]]).astype(np.float64)
+    means = lengths.sum(axis=1) / np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
+    penalties = K1 * (1 - B + B * lengths / np.maximum(means, 1e-9)[:, None])
+    postings = Postings(idf, field, arrays["starts"], arrays["rows"], arrays["counts"], penalties)
+    return _Index(cache(partial(_find, ordered)), postings)
+
+
+def _find(ordered: pa.StringArray, word: str) -> int | None:
+    """The place of a word among words in order: they stay in the file, which makes no string of all."""
+    place = bisect_left(range(len(ordered)), word, key=lambda at: ordered[at].as_py())
+    return place if place < len(ordered) and ordered[place].as_py() == word else None

@@ -30,8 +30,9 @@ STOP_WORDS = frozenset(
 )
 
 NO_STEMMER = "none"
+GRAM = " "
+"""What a gram begins with, and no word: it sorts before all that words begin with."""
 _SETTING = "stemmer"
-_GRAM = " "
 _ASKS = re.compile(
     r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
     r"|could|should|would|will)\b|\?\W*$"
@@ -65,7 +66,7 @@ def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
 
 def is_gram(term: str) -> bool:
     """Whether a term is a gram: these have a space before them, which no word has."""
-    return term.startswith(_GRAM)
+    return term.startswith(GRAM)
 
 
 def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
@@ -81,7 +82,7 @@ def _grams(content: list[str], single_signs: bool) -> list[str]:
         found += map("".join, pairwise(single))
         if single_signs or len(single) == 1:
             found += single
-    return [f"{_GRAM}{gram}" for gram in found]
+    return [f"{GRAM}{gram}" for gram in found]
 
 
 def project_stemmer(cursor: Cursor) -> str | None:

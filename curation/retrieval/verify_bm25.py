@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.bm25 import B, Bm25
+from curation.retrieval.index.stored import index_folder
 from curation.retrieval.postings import K1
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
@@ -147,9 +148,8 @@ def check_sample(
         first = check.differing[0]
         raise RefusedError(
             f"The BM25 index is wrong: for the query {first.text!r} ({first.query_id}) it has "
-            f"{_shown(first.found)}, and rank-bm25 {_shown(first.expected)}. No pool was stored. Restore a "
-            "backup, and report the difference.",
-            command="`goldset restore` takes a backup.",
+            f"{_shown(first.found)}, and rank-bm25 {_shown(first.expected)}. No pool was stored. Delete "
+            f"the folder {index_folder(store.path)}, so that it is made again, and report the difference.",
         )
     return Bm25Sample(check.queries, len(searched.ids), documents)
 

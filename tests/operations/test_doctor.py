@@ -18,6 +18,7 @@ from curation.jobs.running import begin
 from curation.jobs.uploads import new_result_folder
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.people.annotators import add_annotator
+from curation.retrieval.index.stored import index_folder
 from curation.store import Store, put_setting, utc_now
 from curation.store.on_disk.write_ahead_log import log_of
 from tests.support.command_line import invoke
@@ -44,6 +45,14 @@ def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> No
     assert found.problems == 0
     assert "rows of" in said(found, "file", "fine")
     assert "The last backup is of" in said(found, "backup", "fine")
+
+
+def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> None:
+    index_folder(store.path).mkdir()
+    (index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
+    assert "(3.0 MB) is in project.duckdb.bm25. It can be deleted" in said(
+        examine(store.path), "index", "fine"
+    )
 
 
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:

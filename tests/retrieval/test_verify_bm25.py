@@ -14,7 +14,7 @@ from curation.retrieval.verify_bm25 import compare_with_rank_bm25, verify_bm25
 from curation.store import Store
 from curation.store.rows import Document, Query
 from tests.support.command_line import invoke
-from tests.support.pool_project import put_texts
+from tests.support.pool_project import break_index, put_texts
 from tests.support.projects import built_once
 
 TEXTS = {
@@ -33,12 +33,6 @@ QUERIES = {"q1": "red shoes", "q2": "running", "q3": "blue hat hat", "q4": "the 
 def corpus(store: Store) -> Store:
     put_texts(store, store.path.parent, TEXTS, QUERIES)
     return store
-
-
-def break_index(store: Store) -> None:
-    """Counts of words as no document has them."""
-    with store.transaction() as cursor:
-        cursor.execute("UPDATE document_terms SET counts = list_transform(counts, lambda n: n + 1)")
 
 
 def test_index_and_rank_bm25_agree_and_a_broken_index_is_seen(corpus: Store) -> None:

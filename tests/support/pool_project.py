@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from curation.labeling.judgments.imported import import_judgments
+from curation.retrieval.index.array_files import new_arrays, read_arrays
+from curation.retrieval.index.counting import counter
+from curation.retrieval.index.stored import index_folder
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
@@ -44,3 +47,14 @@ def judge(
     ]
     path.write_text("\n".join(["query,document,annotator,grade", *rows]) + "\n")
     import_judgments(store, path)
+
+
+def break_index(store: Store) -> None:
+    """Put counts of words as no document has them into files that are whole."""
+    for path in index_folder(store.path).glob("*.counts"):
+        held = read_arrays(path, counter())
+        assert held is not None
+        layout = {name: (array.dtype.str, len(array)) for name, array in held.items()}
+        with new_arrays(path, counter(), layout) as made:
+            for name, array in held.items():
+                made[name][:] = array + (name == "counts")

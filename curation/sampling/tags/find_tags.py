@@ -45,8 +45,8 @@ from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.retrieval.index.stored import vocabulary
 from curation.retrieval.terms import STOP_WORDS, content_words, is_question, stem
-from curation.retrieval.word_counts import vocabulary
 from curation.sampling.designs import LONG, SHORT
 from curation.sampling.tags.misspellings import Spelling
 from curation.sampling.tags.stored_tags import (
