@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from curation.files.fields import file_fields
 from curation.files.formats import FileLayout
+from curation.files.storage import is_address
 from curation.text import digest
 
 Fields = TypeVar("Fields")
@@ -38,12 +39,18 @@ class ImportRequest(NamedTuple):
 
     @classmethod
     def of(
-        cls, what: str, path: Path, fields: Mapping[str, Any], options: Mapping[str, Any], layout: FileLayout
+        cls,
+        what: str,
+        path: str | Path,
+        fields: Mapping[str, Any],
+        options: Mapping[str, Any],
+        layout: FileLayout,
     ) -> ImportRequest:
-        """An import of a file that keeps its own name."""
+        """An import of a file that keeps its own name, or of what is at an address."""
         names = None if layout.columns is None else list(layout.columns)
         reading = (layout.format, layout.encoding, names, layout.header)
-        return cls(what, str(path), path.name, fields, options, *reading)
+        name = str(path) if is_address(path) else Path(path).name
+        return cls(what, str(path), name, fields, options, *reading)
 
     @property
     def file(self) -> Path:

@@ -20,6 +20,7 @@ from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.query_import import QueryImport, import_queries
 from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
+from curation.sources.traffic.log_files import import_log_files, is_of_files
 from curation.sources.traffic.traffic_import import DATE_ORDER, TrafficImport, import_traffic
 from curation.store import Store
 from curation.text import amount, counted, listed
@@ -92,9 +93,11 @@ def corpus_outcome(found: CorpusImport) -> ImportOutcome:
 
 
 def traffic(store: Store, request: ImportRequest, progress: Progress, author: str) -> TrafficImport:
-    """A log; the option `rules` has parts of `CleaningRules`."""
+    """A log, be it a file, a folder or in a storage; the option `rules` has parts of `CleaningRules`."""
     fields = request.columns_of(TrafficFields, date_order=request.options.get("date_order"))
     rules = CleaningRules(**request.options.get("rules", {}))
+    if is_of_files(request.path):
+        return import_log_files(store, request.path, fields, request.layout, progress, rules, author)
     return import_traffic(store, request.file, fields, request.layout, progress, rules, author)
 
 
@@ -102,11 +105,19 @@ def traffic_outcome(found: TrafficImport) -> ImportOutcome:
     sentence = "Imported the log." if found.is_new else "Nothing changed: the project has this log already."
     figures = {"queries asked": found.traffic, "rows": found.rows, "distinct queries": found.queries}
     figures |= {"sessions": found.sessions, "segments": found.segments}
-    remarks = [fields_used(found.fields)]
+    remarks = [fields_used(found.fields), *_files(found)]
     if found.first and found.last:
         remarks.append(f"From {found.first:%d %b %Y %H:%M} to {found.last:%d %b %Y %H:%M} UTC.")
     remarks += [*_times(found), *_personal(found.personal, "rows", "not stored"), *replaced(found.replaced)]
     return ImportOutcome(found.is_new, sentence, "rows", figures, found.left_out, remarks)
+
+
+def _files(found: TrafficImport) -> Iterable[str]:
+    if found.files:
+        before = f"; {found.files.known:,} were read before" if found.files.known else ""
+        yield f"{amount(found.files.read, 'file was', 'files were')} read{before}."
+        if found.files.gone:
+            yield f"{amount(found.files.gone, 'file is', 'files are')} no longer there; the rows stay."
 
 
 def _times(found: TrafficImport) -> Iterable[str]:

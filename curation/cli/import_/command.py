@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -81,10 +80,10 @@ def _parameter(field: FileField) -> str:
 
 def _path(reads: str, without: WithoutFile | None) -> inspect.Parameter:
     if without is None:
-        annotation = Annotated[Path, typer.Argument(help=reads)]
+        annotation = Annotated[str, typer.Argument(help=reads)]
         return inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
     reads = f"{reads} {without.path} with {without.flag}."
-    return _optional("path", Annotated[Path | None, typer.Argument(help=reads, show_default=False)], None)
+    return _optional("path", Annotated[str | None, typer.Argument(help=reads, show_default=False)], None)
 
 
 def _option(field: FileField) -> inspect.Parameter:

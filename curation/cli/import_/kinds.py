@@ -79,7 +79,11 @@ def import_corpus_command(
     return {"add": add, "titles_only": titles_only, "markup": markup}
 
 
-@import_command("traffic", f"A log of queries: {RECORDS}, or UBI.", without=PRINTED)
+@import_command(
+    "traffic",
+    f"A log of queries: {RECORDS}, or UBI. Or a folder of such files, here or as s3://BUCKET/FOLDER.",
+    without=PRINTED,
+)
 def import_traffic_command(
     date_order: DateOrder = None,
     max_words: Annotated[int, typer.Option(help="Leave out queries of more words; 0: off.")] = 32,
@@ -126,6 +130,10 @@ def import_traffic_command(
     Of a log that was exported again, only new rows are taken. A row with a session or time is left out as
     often as an earlier log has it. `goldset import logs` lists the logs.
 
+    A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
+    that has changed is refused. Address and keys of an S3-compatible storage are the environment's:
+    AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
+
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, and with
@@ -139,6 +147,7 @@ def import_traffic_command(
     Examples:
       goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
       goldset import traffic ubi_queries.json.gz
+      goldset import traffic s3://shop-logs/searches --session-field visitor
       goldset import traffic excite-small.log --no-header --columns session,time,query
       goldset import traffic us-shop.csv --time-field asked_on --date-order mdy
       goldset import traffic shop.csv --metadata-field device --metadata-field country

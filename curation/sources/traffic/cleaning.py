@@ -18,7 +18,7 @@ text once. Silverstein et al. (1999), Analysis of a very large web search engine
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -98,6 +98,16 @@ class CleaningRules:
     @property
     def repeat(self) -> str:
         return f"the same query again within {self.repeat_minutes} minutes of its session (a turned page)"
+
+    @property
+    def without_sessions(self) -> CleaningRules:
+        """The rules that look at one row alone."""
+        return replace(self, repeat_minutes=0, queries_a_minute=0, queries_a_day=0)
+
+    @property
+    def of_sessions(self) -> tuple[str, str]:
+        """Why a row is set aside for other rows of its session."""
+        return self.repeat, self.robot
 
     @property
     def robot(self) -> str:
@@ -245,13 +255,18 @@ def clean_rows(rows: LogRows, texts: Texts, rules: CleaningRules) -> Cleaned:
     keep: Mask = verdicts == _KEPT
     left_out = {why: int((verdicts == verdict).sum()) for verdict, why in rules.reasons.items()}
     asked, order = _asked(rows, texts.queries, keep)
-    for why, find in ((rules.repeat, repeats), (rules.robot, robots)):
-        found = find(asked, rules)
-        keep[order[found]] = False
-        left_out[why] = int(found.sum())
-        if why == rules.repeat:
-            asked, order = asked.take(~found), order[~found]
+    verdicts = session_verdicts(asked, rules)
+    keep[order[verdicts > 0]] = False
+    left_out |= {why: int((verdicts == verdict).sum()) for verdict, why in enumerate(rules.of_sessions, 1)}
     return Cleaned(keep, {why: count for why, count in left_out.items() if count})
+
+
+def session_verdicts(asked: SessionQueries, rules: CleaningRules) -> NDArray[np.int8]:
+    """Which rows of sessions to keep: 0, or the place of the reason in `rules.of_sessions`, from 1."""
+    turned = repeats(asked, rules)
+    verdicts = turned.astype(np.int8)
+    verdicts[np.flatnonzero(~turned)[robots(asked.take(~turned), rules)]] = 2
+    return verdicts
 
 
 def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -45,32 +45,36 @@ LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
 KNOWN = "a row that an earlier log has: the same session, time, segment, text and count"
-_DELETE_KNOWN = """
-DELETE FROM traffic WHERE import_id = $log AND line IN (
-    WITH dated AS (FROM traffic WHERE session IS NOT NULL OR time IS NOT NULL),
-    added AS (
-        SELECT *, row_number() OVER (PARTITION BY session, time, segment, text, count ORDER BY line) AS place
-        FROM dated WHERE import_id = $log),
-    counted AS (
-        SELECT session, time, segment, text, count, count(*) AS times
-        FROM dated WHERE import_id <> $log GROUP BY import_id, session, time, segment, text, count),
-    held AS (
-        SELECT session, time, segment, text, count, max(times) AS times FROM counted GROUP BY ALL)
-    SELECT a.line FROM added a JOIN held h ON a.text = h.text AND a.count = h.count
-        AND a.session IS NOT DISTINCT FROM h.session AND a.time IS NOT DISTINCT FROM h.time
-        AND a.segment IS NOT DISTINCT FROM h.segment
-    WHERE a.place <= h.times)
+KNOWN_ROWS = """
+WITH dated AS (FROM traffic WHERE session IS NOT NULL OR time IS NOT NULL),
+added AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY session, time, segment, text, count
+        ORDER BY list_position($log, import_id), line) AS place
+    FROM dated WHERE list_contains($log, import_id)),
+counted AS (
+    SELECT session, time, segment, text, count, count(*) AS times
+    FROM dated WHERE NOT list_contains($log, import_id)
+    GROUP BY import_id, session, time, segment, text, count),
+held AS (
+    SELECT session, time, segment, text, count, max(times) AS times FROM counted GROUP BY ALL)
+SELECT a.import_id, a.line FROM added a JOIN held h ON a.text = h.text AND a.count = h.count
+    AND a.session IS NOT DISTINCT FROM h.session AND a.time IS NOT DISTINCT FROM h.time
+    AND a.segment IS NOT DISTINCT FROM h.segment
+WHERE a.place <= h.times
 """
+"""The rows of a log, `$log` being its imports in order, that an earlier one has."""
+_DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"  # noqa: S608  from above
 LEAST_COMPARED = 10
 SAME_LOG = 0.95
 """A log is an earlier one that has grown if it has this share of its different rows, of 10 or more."""
 _GROWN_LOG = """
 WITH added AS (
     SELECT session, time, segment, text, list(DISTINCT count) AS counts
-    FROM traffic WHERE import_id = $log GROUP BY ALL),
+    FROM traffic WHERE list_contains($log, import_id) GROUP BY ALL),
 earlier AS (
     SELECT import_id, session, time, segment, text, list(DISTINCT count) AS counts
-    FROM traffic WHERE import_id <> $log GROUP BY ALL),
+    FROM traffic WHERE NOT list_contains($log, import_id) GROUP BY ALL),
 compared AS (
     SELECT e.import_id, a.text IS NOT NULL AS is_held,
         a.text IS NOT NULL AND (
@@ -91,6 +95,14 @@ _NEWER_FIELDS = ("metadata", "date_order")
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
 
 
+class FilesRead(NamedTuple):
+    """Of a log's files, how many were read now, how many before, and how many of those are not there now."""
+
+    read: int
+    known: int
+    gone: int
+
+
 @dataclass(frozen=True)
 class TrafficImport:
     """A log in the project.
@@ -106,6 +118,7 @@ class TrafficImport:
     personal: kind of personal data → rows in which it was found, in the query, the segment or a further
         field, whether replaced or left out.
     left_out: reason → number of rows.
+    files: of a log of several files.
     """
 
     import_id: str
@@ -124,9 +137,10 @@ class TrafficImport:
     personal: dict[str, int]
     left_out: dict[str, int]
     replaced: dict[str, int]
+    files: FilesRead | None = None
 
 
-class _Clean(NamedTuple):
+class CleanLog(NamedTuple):
     """The columns to store, in how many rows personal data was found, and what is left out."""
 
     table: dict[str, Any]
@@ -163,17 +177,14 @@ def import_traffic(
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
     records = Records(path, layout, progress)
-    used = _fields(records, fields or TrafficFields())
+    used = resolved_fields(records, fields or TrafficFields())
     import_id = _import_id(path, records.format, layout or FileLayout(), used, rules)
     with store.reading() as cursor:
         if _is_held(cursor, import_id):
-            return _summary(cursor, import_id, records.source, used)
+            return import_summary(cursor, import_id, records.source, used)
         key = session_key(cursor)
-    log = read_log(records, used)
-    if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
-        found = f"no time in {used.time!r} could be read, such as {log.unreadable_time}"
-        records.problems.stop(found, f"{NO_TIME} {DATE_ORDER}")
-    clean = _clean(log, import_id, rules, key)
+    log = read_timed(records, used)
+    clean = clean_log(log, import_id, rules, key)
     traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
     del log
     if not len(clean.table["line"]):
@@ -181,15 +192,29 @@ def import_traffic(
     with store.transaction(appends=True) as cursor:
         is_new = not _is_held(cursor, import_id)
         if is_new:
-            _refuse_too_much(cursor, traffic)
+            refuse_too_much(cursor, traffic)
             if has_sessions:
                 keep_session_key(cursor, key)
             _write(cursor, import_id, records.source, clean, rules, author)
-        summary = _summary(cursor, import_id, records.source, used)
+        summary = import_summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
 
 
-def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
+def read_timed(records: Records, fields: TrafficFields) -> Log:
+    """The log in a file.
+
+    Raises
+    ------
+    InputError: as `read_log` says; or it has times, and none can be read.
+    """
+    log = read_log(records, fields)
+    if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
+        found = f"no time in {fields.time!r} could be read, such as {log.unreadable_time}"
+        records.problems.stop(found, f"{NO_TIME} {DATE_ORDER}")
+    return log
+
+
+def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
     if asked.query is None and "action_name" in records.columns:
         records.problems.stop(
             "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
@@ -221,7 +246,7 @@ def _import_id(
     return digest("traffic", file_digest(path), format, layout.encoding, layout.columns, names, cleaning)
 
 
-def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
+def clean_log(log: Log, import_id: str, rules: CleaningRules, key: str) -> CleanLog:
     """The columns to store."""
     texts = clean_texts(log.texts.texts, rules)
     keep, left_out = clean_rows(
@@ -252,7 +277,7 @@ def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
         ]
     )
     empty = Counter({"empty query": log.empty} if log.empty else {})
-    return _Clean(table, personal, dict(empty + Counter(left_out)))
+    return CleanLog(table, personal, dict(empty + Counter(left_out)))
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:
@@ -279,7 +304,7 @@ def _is_held(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 
-def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
+def refuse_too_much(cursor: Cursor, traffic: int) -> None:
     held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
     total = int(held) + traffic
     if total > LARGEST_TRAFFIC:
@@ -289,12 +314,12 @@ def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
         )
 
 
-def _refuse_grown_log(cursor: Cursor, import_id: str) -> None:
+def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
     """Refuse a log that an earlier one is a part of, where rows cannot be known one by one.
 
     Such rows have neither session nor time, or a count that has changed since.
     """
-    values = {"log": import_id, "least": LEAST_COMPARED, "share": SAME_LOG}
+    values = {"log": imports, "least": LEAST_COMPARED, "share": SAME_LOG}
     rows = cursor.execute(_GROWN_LOG, values).fetchall()
     if rows:
         earlier, source, matching, total = rows[0]
@@ -308,36 +333,47 @@ def _refuse_grown_log(cursor: Cursor, import_id: str) -> None:
 
 
 def _write(
-    cursor: Cursor, import_id: str, source: str, clean: _Clean, rules: CleaningRules, author: str
+    cursor: Cursor, import_id: str, source: str, clean: CleanLog, rules: CleaningRules, author: str
 ) -> None:
     rows, left_out = append(cursor, "traffic", clean.table), dict(clean.left_out)
     earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
     if earlier and not rules.known_rows:
-        _refuse_grown_log(cursor, import_id)
-        known = int(cursor.execute(_DELETE_KNOWN, {"log": import_id}).fetchall()[0][0])
+        refuse_grown_log(cursor, [import_id])
+        known = int(cursor.execute(_DELETE_KNOWN, {"log": [import_id]}).fetchall()[0][0])
         rows -= known
         left_out |= {KNOWN: known} if known else {}
-    cursor.execute(
-        "INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)",
-        [import_id, source, rows, canonical_json(left_out), utc_now()],
-    )
-    kinds, found = list(clean.personal), list(clean.personal.values())
-    personal: dict[str, list[Any]] = {"import_id": [import_id] * len(kinds), "kind": kinds, "rows": found}
-    append(cursor, "traffic_personal_data", personal)
-    counts = {"rows": rows, "personal data": clean.personal, "left_out": left_out}
+    store_import(cursor, import_id, source, rows, left_out, clean.personal, author)
+
+
+def store_import(
+    cursor: Cursor,
+    import_id: str,
+    source: str,
+    rows: int,
+    left_out: Mapping[str, int],
+    personal: Mapping[str, int],
+    author: str,
+) -> None:
+    """Store what an import took and left out, with a line in the audit trail."""
+    values = [import_id, source, rows, canonical_json(left_out), utc_now()]
+    cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
+    kinds: dict[str, list[Any]] = {"kind": [*personal], "rows": [*personal.values()]}
+    append(cursor, "traffic_personal_data", {"import_id": [import_id] * len(personal), **kinds})
+    counts = {"rows": rows, "personal data": personal, "left_out": left_out}
     record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts}, author)
 
 
-def _summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
+def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
     """An import as the project holds it."""
     row = cursor.execute(
         """
         SELECT count(*), coalesce(sum(count), 0)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
                count(DISTINCT segment), min(time), max(time), count(*) - count(time),
-               (SELECT count(*) FROM traffic_imports WHERE source = ? AND import_id <> ?)
-        FROM traffic WHERE import_id = ?
+               (SELECT count(*) FROM traffic_imports WHERE source = $source AND import_id <> $import
+                AND import_id NOT IN (SELECT import_id FROM traffic_files))
+        FROM traffic WHERE import_id = $import
         """,
-        [source, import_id, import_id],
+        {"source": source, "import": import_id},
     ).fetchall()[0]
     left_out = cursor.execute(
         "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]

@@ -44,7 +44,7 @@ def told(found, records):
 def by_row(path, layout, fields):
     try:
         records = Records(path, layout)
-        return told(log._by_row(records, traffic._fields(records, fields)), records)
+        return told(log._by_row(records, traffic.resolved_fields(records, fields)), records)
     except InputError as error:
         return str(error)
 
@@ -52,7 +52,7 @@ def by_row(path, layout, fields):
 def by_either(path, layout, fields):
     try:
         records = Records(path, layout)
-        return told(log.read_log(records, traffic._fields(records, fields)), records)
+        return told(log.read_log(records, traffic.resolved_fields(records, fields)), records)
     except InputError as error:
         return str(error)
 

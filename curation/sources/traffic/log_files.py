@@ -1,0 +1,361 @@
+"""A log of several files, in a folder or a storage: each is read once, and all are one log.
+
+Each reading is an import of its own, for a sample that was drawn before it knows nothing of its rows.
+Sessions go on from file to file: a page that was turned, and a robot's session, are seen in all rows of the
+log. So the rows that they leave out are kept beside the traffic (`traffic_set_aside`), and so are those that
+another log has. With each new file the rules are applied again to the sessions that it goes on with, and rows
+move where they belong. What the project has then is what one file with all lines, in the order of reading,
+would give.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.errors import InputError, RefusedError
+from curation.files.fields import TrafficFields
+from curation.files.formats import FileLayout
+from curation.files.records import Records
+from curation.files.storage import Storage, StoredFile, is_address, storage_at
+from curation.files.times import check_date_order
+from curation.progress import Progress, silent
+from curation.sources.traffic.cleaning import CleaningRules, Codes, SessionQueries, session_verdicts
+from curation.sources.traffic.session_keys import keep_session_key, session_key
+from curation.sources.traffic.traffic_import import (
+    KNOWN,
+    KNOWN_ROWS,
+    FilesRead,
+    TrafficImport,
+    clean_log,
+    import_summary,
+    read_timed,
+    refuse_grown_log,
+    refuse_too_much,
+    resolved_fields,
+    store_import,
+)
+from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows
+from curation.text import canonical_json, digest
+
+_BATCH = 1_000_000  # rows that are appended together
+_MANY = 5_000_000
+"""Rows of a reading whose sessions are looked at in parts, by the first digit of their hash."""
+
+
+class LogFile(NamedTuple):
+    """A file as it was read, or is to be."""
+
+    name: str
+    size: int
+    version: str
+
+
+class _Known(NamedTuple):
+    """What the project has of a log: its imports in order, their files, and how their fields were read."""
+
+    imports: list[str]
+    files: dict[str, LogFile]
+    fields: TrafficFields | None
+
+
+class _Staged(NamedTuple):
+    """The clean rows of new files, each in a file of its own, and what was counted in reading them."""
+
+    paths: list[Path]
+    fields: TrafficFields
+    traffic: int
+    has_sessions: bool
+    personal: Counter[str]
+    left_out: Counter[str]
+    replaced: Counter[str]
+    unreadable_time: str | None
+
+
+def is_of_files(location: str) -> bool:
+    """Whether a log is a folder or in a storage."""
+    return is_address(location) or Path(location).is_dir()
+
+
+def import_log_files(
+    store: Store,
+    location: str | Path,
+    fields: TrafficFields | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
+    rules: CleaningRules | None = None,
+    author: str = COMMAND_LINE,
+) -> TrafficImport:
+    """Take the new files of a log into the project, cleaned by `rules`.
+
+    Raises
+    ------
+    InputError: there are no files; one that was read has changed; or one cannot be read, as
+        `import_traffic` says, or has other fields than the others. Nothing is imported then.
+    RefusedError: as `import_traffic` says; or another process imported the log meanwhile.
+    """
+    asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
+    check_date_order(asked.date_order)
+    storage = storage_at(location)
+    log_id = digest("traffic log", storage.location, layout, asdict(asked), asdict(rules))
+    source = storage.location if is_address(location) else Path(storage.location).name
+    files = storage.files()
+    with store.reading() as cursor:
+        known, key = _known(cursor, log_id), session_key(cursor)
+    new = _new_files(storage, files, known)
+    counted = FilesRead(len(new), len(known.files), len(known.files.keys() - {file.name for file in files}))
+    if known.fields is not None and not new:
+        with store.reading() as cursor:
+            found = import_summary(cursor, known.imports[-1], source, known.fields)
+        return replace(found, files=counted)
+    import_id = digest("traffic files", log_id, new)
+    with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
+        reading = _Reading(storage, asked, layout, rules, progress, import_id, key)
+        staged = reading.staged(Path(folder), new, known.fields)
+        with store.transaction(appends=True, large=True) as cursor:
+            if _known(cursor, log_id) != known:
+                raise RefusedError(
+                    "This log was imported meanwhile, and nothing was changed. Import it again."
+                )
+            refuse_too_much(cursor, staged.traffic)
+            if staged.has_sessions:
+                keep_session_key(cursor, key)
+            for path in staged.paths:
+                for batch in pq.ParquetFile(path).iter_batches(_BATCH):
+                    append(cursor, "traffic", dict(zip(batch.schema.names, batch.columns, strict=True)))
+            store_import(cursor, import_id, source, 0, staged.left_out, staged.personal, author)
+            _append_files(cursor, log_id, import_id, new, known, staged.fields)
+            _apply_rules(cursor, [*known.imports, import_id], rules)
+            found = import_summary(cursor, import_id, source, staged.fields)
+    times, changed = staged.unreadable_time, dict(staged.replaced)
+    return replace(found, is_new=True, unreadable_time=times, replaced=changed, files=counted)
+
+
+def _known(cursor: Cursor, log_id: str) -> _Known:
+    sql = """
+        SELECT import_id, name, size, version, fields FROM traffic_files
+        WHERE log_id = ? ORDER BY reading, name
+    """
+    rows = cursor.execute(sql, [log_id]).fetchall()
+    fields = json.loads(rows[0][-1]) if rows else None
+    return _Known(
+        list(dict.fromkeys(row[0] for row in rows)),
+        {row[1]: LogFile(*row[1:4]) for row in rows},
+        TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None,
+    )
+
+
+def _new_files(storage: Storage, files: Sequence[StoredFile], known: _Known) -> list[LogFile]:
+    """The files that were not read yet.
+
+    Raises
+    ------
+    InputError: one that was read is another now.
+    """
+    found = [LogFile(file.name, file.size, storage.version(file)) for file in files]
+    changed = [file.name for file in found if known.files.get(file.name, file) != file]
+    if changed:
+        first = storage.address(StoredFile(changed[0], 0))
+        more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
+        raise InputError(
+            [f"has changed since it was imported{more}. Nothing was imported, for rows would count twice"],
+            path=first,
+            way_out="Put new rows into a new file, and bring this one back. Or delete the log "
+            f"(`goldset import delete-log {known.imports[0][:8]}`), and import all of its files again.",
+        )
+    return [file for file in found if file.name not in known.files]
+
+
+class _Reading(NamedTuple):
+    """How the files of a log are read."""
+
+    storage: Storage
+    asked: TrafficFields
+    layout: FileLayout
+    rules: CleaningRules
+    progress: Progress
+    import_id: str
+    key: str
+
+    def staged(self, folder: Path, files: Sequence[LogFile], used: TrafficFields | None) -> _Staged:
+        """Read the files; `used` are the fields of those before them."""
+        staged = _Staged([], used or self.asked, 0, False, Counter(), Counter(), Counter(), None)
+        lines = 0
+        for number, file in enumerate(files):
+            with self.storage.on_disk(StoredFile(file.name, file.size)) as path:
+                records = Records(path, self.layout, self.progress)
+                fields = resolved_fields(records, self.asked)
+                if (used or number) and _columns(fields) != _columns(staged.fields):
+                    _refuse_other_fields(records, fields, staged.fields)
+                log = read_timed(records, fields)
+            last = int(log.lines[-1]) if len(log.lines) else 0
+            log = log._replace(lines=log.lines + lines)
+            # Sessions go on in other files: what depends on them is found when all rows are there.
+            clean = clean_log(log, self.import_id, self.rules.without_sessions, self.key)
+            paths = [*staged.paths, folder / f"{number}.parquet"]
+            pq.write_table(pa.table(clean.table), paths[-1])
+            lines += last
+            staged = _Staged(
+                paths,
+                staged.fields if used or number else fields,
+                staged.traffic + log.traffic,
+                staged.has_sessions or len(log.sessions.texts) > 0,
+                staged.personal + Counter(clean.personal),
+                staged.left_out + Counter(clean.left_out),
+                staged.replaced + Counter(records.replaced),
+                staged.unreadable_time or log.unreadable_time,
+            )
+        return staged
+
+
+def _columns(fields: TrafficFields) -> dict[str, Any]:
+    return asdict(replace(fields, columns=()))
+
+
+def _refuse_other_fields(records: Records, found: TrafficFields, expected: TrafficFields) -> NoReturn:
+    ours, theirs = (
+        ", ".join(f"{name} {column}" for name, column in one.used.items()) for one in (found, expected)
+    )
+    records.problems.stop(
+        f"line 1: has the fields {ours}; the files before it have {theirs}",
+        "Name the fields with --query-field, --time-field and so on, or import this file as another log.",
+    )
+
+
+def _append_files(
+    cursor: Cursor,
+    log_id: str,
+    import_id: str,
+    files: Sequence[LogFile],
+    known: _Known,
+    fields: TrafficFields,
+) -> None:
+    append_rows(
+        *(cursor, "traffic_files", files),
+        import_id=import_id,
+        log_id=log_id,
+        reading=len(known.imports) + 1,
+        fields=canonical_json(_columns(fields)),
+    )
+
+
+# ── Rules that look at several rows ─────────────────────────────────────────────────────────────
+
+
+def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> None:
+    """Set rows of a log aside, or bring them back, as all of its rows say; the last import is the new one."""
+    touched = {imports[-1]}
+    given = {"log": imports, "known": KNOWN}
+    touched |= _move(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
+    for low, high in _parts(cursor, imports[-1]):
+        touched |= _move(cursor, _changed(cursor, imports, rules, low, high))
+    others = cursor.execute(
+        "SELECT 1 FROM traffic_imports WHERE NOT list_contains($log, import_id) LIMIT 1", {"log": imports}
+    )
+    if others.fetchall() and not rules.known_rows:
+        refuse_grown_log(cursor, imports)
+        touched |= _move(cursor, cursor.sql(_KNOWN_NOW, params=given).to_arrow_table())
+    for import_id in sorted(touched):
+        _count(cursor, import_id, {KNOWN, *rules.of_sessions})
+
+
+def _parts(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
+    """Bounds of the hashes of sessions, by which no part has too many rows."""
+    [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
+    bounds = [*"0123456789abcdefg"] if rows > _MANY else ["0", "g"]
+    yield from pairwise(bounds)
+
+
+def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
+    """Rows of sessions of the new import whose reason is another now: import_id, line, reason."""
+    given = {"log": imports, "new": imports[-1], "low": low, "high": high}
+    rows = cursor.sql(_SESSIONS, params=given).to_arrow_table().combine_chunks()
+    asked = SessionQueries(
+        _codes(rows["session"]),
+        rows["time"].to_numpy(),
+        _codes(rows["normalised"]),
+        rows["count"].to_numpy() == 1,
+    )
+    now = session_verdicts(asked, rules)
+    reasons = pa.array(["", *rules.of_sessions])
+    moves = np.flatnonzero(now != pc.index_in(rows["reason"], reasons).to_numpy())
+    places = rows["place"].to_numpy()[moves] - 1
+    return pa.table(
+        {
+            "import_id": pa.array(imports).take(pa.array(places)),
+            "line": rows["line"].take(pa.array(moves)),
+            "reason": reasons.take(pa.array(now[moves])),
+        }
+    )
+
+
+def _codes(column: pa.ChunkedArray) -> Codes:
+    """Which of the column's texts each row has."""
+    whole = pa.concat_arrays([pa.array([], pa.string()), *column.chunks])
+    return np.asarray(whole.dictionary_encode().indices, np.int32)
+
+
+def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
+    """Bring rows to where their reason says, '' being the traffic; returns the imports that have them."""
+    if not rows.num_rows:
+        return set()
+    cursor.register("moved_rows", rows)
+    for statement in _MOVES:
+        cursor.execute(statement)
+    cursor.unregister("moved_rows")
+    return set(rows["import_id"].unique().to_pylist())
+
+
+def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
+    """Store anew how many rows an import has, and has left out for the reasons by which rows move."""
+    aside = (
+        "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason ORDER BY reason"
+    )
+    counts = dict(cursor.execute(aside, [import_id]).fetchall())
+    [(left_out,)] = cursor.execute(
+        "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
+    ).fetchall()
+    other = {reason: count for reason, count in json.loads(left_out).items() if reason not in moved}
+    cursor.execute(
+        "UPDATE traffic_imports SET left_out = $left_out, "
+        "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",
+        {"left_out": canonical_json(other | counts), "import": import_id},
+    )
+
+
+_KNOWN_BEFORE = """
+SELECT import_id, line, '' AS reason FROM traffic_set_aside
+WHERE reason = $known AND list_contains($log, import_id)
+"""
+_KNOWN_NOW = f"SELECT import_id, line, $known AS reason FROM ({KNOWN_ROWS})"  # noqa: S608  ours
+_SESSIONS = """
+WITH logged AS (
+    SELECT import_id, line, session, time, normalised, count, '' AS reason FROM traffic
+    UNION ALL SELECT import_id, line, session, time, normalised, count, reason FROM traffic_set_aside)
+SELECT list_position($log, import_id) AS place, line, session, epoch_us(time) AS time, normalised, count,
+       reason
+FROM logged
+WHERE list_contains($log, import_id) AND time IS NOT NULL AND session >= $low AND session < $high
+    AND session IN (SELECT session FROM traffic WHERE import_id = $new)
+ORDER BY session, time, place, line
+"""
+_MOVES = (
+    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside "
+    "SEMI JOIN moved_rows USING (import_id, line)",
+    "DELETE FROM traffic_set_aside WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows)",
+    "INSERT INTO traffic_set_aside SELECT t.*, m.reason FROM traffic t JOIN moved_rows m "
+    "ON t.import_id = m.import_id AND t.line = m.line WHERE m.reason <> ''",
+    "DELETE FROM traffic WHERE (import_id, line) IN "
+    "(SELECT import_id, line FROM moved_rows WHERE reason <> '')",
+)
