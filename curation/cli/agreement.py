@@ -120,13 +120,14 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
 def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import agreement_findings
-    from curation.agreement.report.sections import overview, parts, pass_sections
+    from curation.agreement.report.sections import evidence_sections, overview, parts, pass_sections
     from curation.reports.terminal import show_sections
 
     say(*_restricted(report))
     overall, within, consensus = overview(report)
     part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
-    show_sections(filter(None, [overall, part, *pass_sections(report.passes), within, consensus]))
+    further = [*pass_sections(report.passes), *evidence_sections(report.evidence)]
+    show_sections(filter(None, [overall, part, *further, within, consensus]))
     say("", *agreement_findings(report))
     if report.between.cannot_tell:
         say(cannot_tell(report.between))

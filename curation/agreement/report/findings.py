@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen, MeanKappa
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.disagreement_sources import DisagreementSources
+from curation.agreement.between.evidence import EvidenceAgreement
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
     AgreementFigure,
@@ -64,6 +65,12 @@ def passes(found: Passes) -> str:
         f"{up:,} up, {down:,} down. By the votes of each pass alone, {amount(found.changes.settled, 'pair')} "
         f"got a grade, {found.changes.opened:,} lost theirs and {found.changes.regraded:,} have another."
     )
+
+
+def evidence(found: EvidenceAgreement) -> str:
+    """How far marks of two annotators are the same characters."""
+    apart = f"{amount(found.apart, 'pair has', 'pairs have')} marks of two people without a common character"
+    return f"{amount(found.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}."
 
 
 def cannot_tell(result: InterAgreement) -> str:

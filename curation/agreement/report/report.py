@@ -39,6 +39,7 @@ from curation.agreement.between.disagreement_sources import (
     disagreement_sources,
     read_words,
 )
+from curation.agreement.between.evidence import EvidenceAgreement, evidence_agreement
 from curation.agreement.between.grades import (
     Grades,
     Types,
@@ -65,9 +66,11 @@ from curation.guides.guide import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
 from curation.settling.consensus import ConsensusCounts, counted
+from curation.settling.evidence import read_marks
 from curation.settling.votes import read_votes
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store, all_settings
+from curation.store.documents import body_lengths
 from curation.text import amount, decimal, digest, ends, listed, percent
 
 SLIGHT = 0.2
@@ -220,6 +223,7 @@ class AgreementReport:
     them; with a `boundary` these are its two sides, 0 and 1. `annotators` are those asked for; None is all.
     `details` are None where they were not asked for. `uninformative` are the annotators who agree with
     nobody, or give one grade only, so that their consistency says nothing. `pace` is everybody's, by name.
+    `evidence`: of the marks of the whole project; None for a round, and where nobody marked anything.
     `passes`: a round against what was judged of its pairs before, grade by grade whatever the `boundary`.
     """
 
@@ -237,6 +241,7 @@ class AgreementReport:
     boundary: int | None = None
     pace: tuple[AnswerPace, ...] = ()
     passes: Passes | None = None
+    evidence: EvidenceAgreement | None = None
 
 
 def agreement_report(
@@ -272,6 +277,8 @@ def agreement_report(
         pace = tuple(row for row in read_paces(cursor, round_id) if names is None or row.annotator in names)
         asides = (read_types(cursor), read_words(cursor)) if details else None
         again = read_passes(cursor, round_id, among=names)
+        marks = read_marks(cursor).of if round_id is None else {}
+        lengths = body_lengths(cursor, [one.content_hash for one in marks.values()])
     uninformative = tuple(sorted(reference_of(grades).uninformative))
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
     if boundary is not None:
@@ -292,6 +299,7 @@ def agreement_report(
         boundary=boundary,
         pace=pace,
         passes=compare_passes(again, guide.values, seed, door.closed),
+        evidence=evidence_agreement(marks, lengths, seed, names),
     )
 
 

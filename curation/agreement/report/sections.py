@@ -22,6 +22,7 @@ from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
+from curation.agreement.between.evidence import EvidenceAgreement
 from curation.agreement.between.inter_annotator import READING, RELIABLE, TENTATIVE, Alpha, AnyFigure
 from curation.agreement.between.passes import Passes
 from curation.agreement.report import findings
@@ -79,7 +80,8 @@ def sections(report: AgreementReport) -> list[Section]:
 def layers(report: AgreementReport) -> Layers:
     """The sections of a report; where no pair was judged twice, there is nothing to take apart."""
     overall, within, consensus = overview(report)
-    details, passes = report.details, pass_sections(report.passes)
+    details = report.details
+    passes = [*pass_sections(report.passes), *evidence_sections(report.evidence)]
     if details is None:
         return Layers(passes, [overall, consensus])
     rest = [within, consensus]
@@ -117,6 +119,19 @@ def pass_sections(found: Passes | None) -> list[Section]:
     again = ("Annotator", "Same grade", "Higher now", "Lower now", "Cannot tell once")
     tables = Table("Passes", columns, passes), Table("Judged again by the same people", again, found.people)
     return [Section("Earlier and this pass", findings.passes(found), (), tables, withheld(found.sealed))]
+
+
+def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
+    """Agreement on marks; nothing where nobody marked anything."""
+    if found is None:
+        return []
+    marks = [
+        mark("F1 of characters", found.f1.value, found.f1, f"{found.f1.pairs:,} times two annotators"),
+        mark("Unitising alpha", found.alpha_u.value, found.alpha_u, _pairs(found.units)),
+    ]
+    drawn, missing = _shown(marks)
+    shown = [_chart("Agreement on evidence", drawn)] if drawn else []
+    return [_section("Evidence", findings.evidence(found), shown, " ".join(missing))]
 
 
 def _text(figure: AnyFigure) -> str:
