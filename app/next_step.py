@@ -7,7 +7,8 @@ import streamlit as st
 from app import ui
 from app.components.links import is_offered
 from app.page import LEADS
-from curation.path import Action, read_path
+from curation.jobs.figures import figures_of
+from curation.path import Action, path_of, read_state
 from curation.store import Annotator, Store
 
 
@@ -27,7 +28,7 @@ def missing_step(store: Store, annotator: Annotator, before: str) -> None:
     """
     if annotator.role not in LEADS:
         return
-    steps = read_path(store).steps
+    steps = path_of(figures_of(store).now(read_state)).steps
     last = [step.name for step in steps].index(before)
     step = next((step for step in steps[: last + 1] if step.state != "done"), None)
     if step is not None:

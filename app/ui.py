@@ -14,6 +14,7 @@ from app.components.account import account
 from app.components.drawing import drawing
 from app.components.links import PageLink, page_link, query_link
 from curation.errors import CurationError
+from curation.jobs.figures import DataState
 from curation.presentation.excerpts import Segment
 from curation.presentation.markup import NAMES, Element, Fact, Node
 from curation.reports.page import (
@@ -93,6 +94,12 @@ def verdict(figure: str, state: str, sentence: str) -> None:
 def quiet(sentence: str) -> None:
     """A remark below a figure or a table, as text; `commands` as such."""
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
+
+
+def as_of(state: DataState) -> None:
+    """Of when the figures of a large project are; those of others are of this moment."""
+    if state.large:
+        quiet(f"As of {state.at:%H:%M} UTC. Answers that came since are counted within a minute.")
 
 
 def warnings(found: Iterable[str]) -> None:

@@ -368,11 +368,11 @@ def _steps(found: PathState, figures: PathFigures | None) -> list[PathStep]:
     ]
 
 
-def release_steps(store: Store, gate: Gate) -> list[PathStep]:
+def release_steps(store: Store, state: PathState, gate: Gate) -> list[PathStep]:
     """The steps to the next release: rule, gate, and split and freeze as the path has them."""
     with store.reading() as cursor:
         rule = read_rule(cursor).name
-    found = {step.name: step for step in path_of(read_state(store), PathFigures(gate, None)).steps}
+    found = {step.name: step for step in path_of(state, PathFigures(gate, None)).steps}
     is_open = f"The gate is open{', with one judge: nobody knows the agreement' * gate.without_agreement}."
     see = Action("See the gate", "releases", "goldset gate", {"stage": "Gate"})
     return [

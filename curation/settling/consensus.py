@@ -380,6 +380,13 @@ def grade_changes(now: Ints, then: Ints) -> GradeChanges:
     )
 
 
+def errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
+    """Annotators' errors as a rule estimates them from all votes."""
+    with store.reading() as cursor:
+        votes = read_votes(cursor)
+    return errors(votes._replace(rule=rule), rule.ordinal)
+
+
 class RuleEffect(NamedTuple):
     """What a rule makes of all pairs, against the rule in force."""
 
@@ -389,14 +396,16 @@ class RuleEffect(NamedTuple):
     regraded: int
 
 
-def rule_effect(votes: Votes, rule: ConsensusRule) -> RuleEffect:
-    """What a rule would make of the votes that `read_votes` found, decisions included.
+def rule_effect(store: Store, rule: ConsensusRule) -> RuleEffect:
+    """What a rule would make of all votes, decisions included.
 
     Raises
     ------
     InputError: there is no such rule, or its settings are out of range.
     """
     check_consensus_rule(rule)
+    with store.reading() as cursor:
+        votes = read_votes(cursor)
     pairs = votes_by_pair(votes.rows)
     now, then = (settle_pairs(pairs, one).value for one in (votes.rule, rule))
     return RuleEffect(counted(votes._replace(rule=rule)), *grade_changes(now, then))

@@ -135,6 +135,11 @@ class Store:
                     0.0  # let go now: where the disk is full, its checkpoint failed for whoever reads
                 )
 
+    def copy_changes_to(self, copy: Path) -> None:
+        """As `copy_to`, into an earlier copy: only blocks that have changed are written."""
+        with self._writer, self._lease():
+            self._file.copy_changes(copy)
+
     def damaged_blocks(self) -> list[int]:
         """Numbers of the blocks in use whose content has another checksum, of indexes, too.
 

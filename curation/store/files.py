@@ -33,7 +33,7 @@ from curation.errors import (
     StoreReadOnlyError,
 )
 from curation.store.on_disk import checkpoints
-from curation.store.on_disk.checkpoints import HEADERS
+from curation.store.on_disk.checkpoints import HEADERS, copy_changed_blocks
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
@@ -184,6 +184,19 @@ class DatabaseFile:
         with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
             self.checkpoint()
         _copy_bytes(self.descriptor(), target)
+        self._copy_log(target)
+
+    def copy_changes(self, target: Path) -> None:
+        """Make an earlier copy of the file that is held, or an empty file, equal to it; nobody may write.
+
+        What is not in the file yet is copied with the log.
+        """
+        with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+            copy_changed_blocks(self.descriptor(), file.fileno())
+        log_of(target).unlink(missing_ok=True)
+        self._copy_log(target)
+
+    def _copy_log(self, target: Path) -> None:
         if self._log.exists():
             log = os.open(self._log, os.O_RDONLY)
             try:

@@ -12,12 +12,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views.agreement import page as agreement
+from app.views.agreement import kept as kept_of_page
+from app.views.agreement.kept import Shown, computed
 from curation.agreement.annotators import bias as tendency
 from curation.agreement.annotators import intra_annotator as within
 from curation.agreement.between import breakdowns, grades
 from curation.agreement.between import disagreement_sources as origins
 from curation.agreement.report.report import TABLES, read_fingerprint
+from curation.jobs.figures import figures_of
 from curation.labeling.judgments.imported import import_judgments
 from curation.settling import consensus
 from curation.settling.adjudication import decide
@@ -43,8 +45,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     ]
     put(store, tmp_path / "first.csv", rows)
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    agreement.computed.clear()
-    agreement.first_look.clear()
     yield store
     store.close()
 
@@ -64,11 +64,9 @@ def page() -> AppTest:
     return AppTest.from_function(script, default_timeout=60).run()
 
 
-def kept(store: Store) -> agreement.Shown:
+def kept(store: Store) -> Shown:
     """What the page would show now, from memory if it is there."""
-    with store.reading() as cursor:
-        revision = read_fingerprint(cursor)
-    return agreement.computed(store, str(store.path), revision, None)
+    return figures_of(store).now(computed, None)
 
 
 def test_a_rerun_of_the_same_state_computes_nothing_anew(project: Store) -> None:
@@ -86,7 +84,7 @@ def test_the_verdict_is_there_before_the_rest_is_computed(
     def never(*_: object) -> None:
         raise InterruptedError
 
-    monkeypatch.setattr(agreement, "annotator_details", never)  # which only the rest needs
+    monkeypatch.setattr(kept_of_page, "annotator_details", never)  # which only the rest needs
     shown = page()
     assert shown.exception, "the rest was asked for"
     assert "12 pairs" in " ".join(one.proto.body for one in shown.get("html"))
@@ -130,14 +128,6 @@ def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
         put_setting(cursor, "consensus", '{"rule":"median"}')
     seen.append(revision())
     assert len(set(seen)) == len(seen)
-
-
-def test_what_is_kept_is_bounded(store: Store) -> None:
-    """A report of nothing is kept like any other, and takes no second."""
-    first = agreement.computed(store, str(store.path), "0", None)
-    for number in range(1, agreement.KEPT + 1):
-        agreement.computed(store, str(store.path), str(number), None)
-    assert agreement.computed(store, str(store.path), "0", None) is not first
 
 
 def test_every_table_that_a_report_reads_is_part_of_the_revision(project: Store) -> None:

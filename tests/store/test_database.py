@@ -432,3 +432,23 @@ def test_the_engine_starts_afresh_after_a_rest(store: Store) -> None:
     with store.reading() as cursor:
         rows = cursor.execute("SELECT count(*) FROM settings WHERE value = 'written'").fetchone()
     assert rows == (3,)
+
+
+def test_a_copy_follows_the_file_through_checkpoints_of_both(store: Store, tmp_path: Path) -> None:
+    copied = Store(tmp_path / "copy.duckdb")
+    for number in range(3):
+        with store.transaction() as cursor:
+            rows = {"name": [f"{number} {row}" for row in range(8_000)], "value": ["text"] * 8_000}
+            append(cursor, "settings", rows)
+        if number:
+            store.close()  # brings the log into the file
+        store.copy_changes_to(copied.path)
+        with store.reading() as cursor:
+            expected = cursor.execute("SELECT * FROM settings ORDER BY ALL").fetchall()
+        with copied.reading() as cursor:
+            assert cursor.execute("SELECT * FROM settings ORDER BY ALL").fetchall() == expected
+        copied.close()
+        with copied.transaction() as cursor:
+            put_setting(cursor, "of the copy", "gone with the next change")
+        copied.close()
+    assert copied.path.stat().st_mode & 0o077 == 0

@@ -8,10 +8,10 @@ from app import ui
 from curation.agreement.annotators.signals import DURING_ROUND, FALSE_ROUNDS
 from curation.agreement.report.quality import CHECKS, RoundQuality, not_checked_table
 from curation.door import withheld
-from curation.labeling.rounds.pilot import pilot_report
+from curation.jobs.figures import DataState, Figures
+from curation.labeling.rounds.pilot import PilotReport, pilot_report
 from curation.labeling.rounds.status import RoundStatus, round_status
 from curation.labeling.rounds.tables import control_item_table, pilot_tables, spacing_table
-from curation.store import Store
 from curation.text import percent
 
 
@@ -32,20 +32,19 @@ def worth_a_look(found: RoundQuality) -> None:
         )
 
 
-def blind_items(store: Store, name: str) -> None:
+def blind_items(figures: Figures, of: DataState, name: str) -> None:
     """What a pilot, blind duplicates and control items of a round say."""
-    status = round_status(store, name)
+    status = figures.figure(of, round_status, name)
     if status.kind == "pilot":
-        _pilot(store, name)
+        _pilot(figures.figure(of, pilot_report, name))
     _duplicates(status)
     if status.control_items:
         ui.heading("Control items")
         ui.tables(control_item_table(status.control_items))
 
 
-def _pilot(store: Store, name: str) -> None:
+def _pilot(report: PilotReport) -> None:
     """Where on the scale annotators differ."""
-    report = pilot_report(store, name)
     ui.heading("What the pilot shows")
     ui.tables(*pilot_tables(report))
     ui.sentences(withheld(report.sealed))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import streamlit as st
 
 from app import ui
@@ -11,68 +9,33 @@ from app.context import project_store
 from app.next_step import missing_step
 from app.page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.views.agreement import checks
-from curation.agreement.annotators.details import annotator_details
-from curation.agreement.between.disagreement_sources import NAMED, DisagreementSources, GradesMet, QueryShare
-from curation.agreement.report.quality import RoundQuality, round_quality
-from curation.agreement.report.report import (
-    Verdict,
-    agreement_report,
-    not_checked,
-    other_findings,
-    read_fingerprint,
-    verdict_of,
-)
-from curation.agreement.report.sections import (
-    GRADES,
-    QUERIES,
-    Layers,
-    agreement_page,
-    feedback_section,
-    layers,
-)
+from app.views.agreement.kept import computed, first_look
+from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare
+from curation.agreement.report.sections import GRADES, QUERIES
+from curation.jobs.figures import figures_of
 from curation.labeling.rounds.rounds import list_rounds
-from curation.reports.page import QueryName, Section
-from curation.store import Annotator, Store
+from curation.reports.page import QueryName
+from curation.store import Annotator
 from curation.text import amount, percent
 
 ALL = "All rounds"
-KEPT = 4
-"""Reports that are kept in memory, of all rounds and states of the project together."""
-
-
-class FirstLook(NamedTuple):
-    """What the page shows before anything else, and whether there is more; `quality` is of a round."""
-
-    not_checked: list[str]
-    verdict: Verdict
-    findings: list[str]
-    units: int
-    quality: RoundQuality | None
-
-
-class Shown(NamedTuple):
-    """What the page shows of one state of the project below the first look."""
-
-    layers: Layers
-    sources: DisagreementSources | None
-    feedback: Section
-    page: str | None
 
 
 def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
-        fingerprint = read_fingerprint(cursor)
     if not names:
         st.info("Nothing is judged yet. Once two people have judged the same pairs, their agreement is here.")
         missing_step(store, annotator, "round")
         return
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
     round_name = None if chosen == ALL else chosen
-    asked = store, str(store.path), fingerprint, round_name
+    figures = figures_of(store)
+    of = figures.state()
     with st.spinner("Computing the verdict…"):
-        first = first_look(*asked)
+        first = figures.figure(of, first_look, round_name)
+    ui.as_of(of)
     if first.not_checked:
         ui.sentences("\n".join(first.not_checked))
     ui.verdict(first.verdict.figure, first.verdict.state.capitalize(), first.verdict.sentence)
@@ -82,7 +45,7 @@ def show(annotator: Annotator) -> None:
     if first.quality is not None and annotator.role in LEADS:
         checks.worth_a_look(first.quality)
     with st.spinner("Computing where it comes from…"):
-        shown = computed(*asked)
+        shown = figures.figure(of, computed, round_name)
     for section in [*shown.layers.origins, shown.feedback]:
         ui.heading(section.heading)
         if section.heading == QUERIES:
@@ -93,7 +56,7 @@ def show(annotator: Annotator) -> None:
         if section.heading == GRADES:
             _met(shown.sources.met if shown.sources else ())
     if round_name is not None and annotator.role in LEADS:
-        checks.blind_items(store, round_name)
+        checks.blind_items(figures, of, round_name)
     with st.expander("All coefficients and their data"):
         for section in shown.layers.coefficients:
             ui.heading(section.heading)
@@ -105,31 +68,6 @@ def show(annotator: Annotator) -> None:
 
 
 PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def first_look(_store: Store, path: str, fingerprint: str, round_name: str | None) -> FirstLook:
-    """The verdict, kept as `computed` is: an eighth of the work, so nobody waits with the rest."""
-    report = agreement_report(_store, round_name)
-    return FirstLook(
-        not_checked(report),
-        verdict_of(report.between),
-        other_findings(report),
-        report.between.units,
-        round_quality(_store, round_name, report) if round_name else None,
-    )
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def computed(_store: Store, path: str, fingerprint: str, round_name: str | None) -> Shown:
-    """The report, kept for as long as the fingerprint of that project stays the same."""
-    report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
-    return Shown(
-        layers(report),
-        report.details.sources if report.details else None,
-        feedback_section(people),
-        agreement_page(report, people) if report.between.units else None,
-    )
 
 
 def _met(found: tuple[GradesMet, ...]) -> None:

@@ -11,10 +11,12 @@ from app import ui
 from app.next_step import missing_step
 from app.page import LEADS, RELEASE, AppPage, PageContext, read_context
 from app.views.relabel import due, past_evaluations, plan
-from app.views.relabel.kept import ShownDrift, kept_drift, kept_staleness
+from app.views.relabel.kept import ShownDrift, kept_drift
 from app.views.relabel.plan import OPENING
+from curation.jobs.figures import figures_of
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
-from curation.store import Annotator
+from curation.relabeling.staleness.staleness import staleness
+from curation.store import Annotator, utc_now
 from curation.text import amount
 
 OPEN = 2
@@ -62,7 +64,11 @@ JOBS = (plan.KIND, OPENING, past_evaluations.KIND)
 def show(annotator: Annotator) -> None:
     ui.lead("Which labels are out of date, and the plan to renew them.")
     context = read_context(annotator, JOBS)
-    found = kept_staleness(context.store)
+    figures = figures_of(context.store)
+    of = figures.state()
+    with st.spinner("Reading how stale the set is…"):
+        found = figures.figure(of, staleness, utc_now().date())
+    ui.as_of(of)
     if not found.pairs:
         st.info(
             "Nothing is judged yet. Once people have judged a round, this page shows which labels are out of "

@@ -10,11 +10,12 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page import PageContext
-from app.views.relabel.kept import kept_problem
 from curation.errors import NotFoundError
 from curation.jobs import problem as job_problem
+from curation.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
+from curation.relabeling.opening import opening_problem
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
 from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
@@ -55,7 +56,7 @@ def show_opening(context: PageContext, plan: ShownPlan) -> None:
     with st.expander("More options"):
         asks.rest()
     request = asks.request()
-    problem = kept_problem(context.store, plan.plan_id) or job_problem(
+    problem = figures_of(context.store).now(opening_problem, plan.plan_id) or job_problem(
         context.store, OPENING, written(request)
     )
     if problem is not None:

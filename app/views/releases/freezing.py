@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -13,9 +13,9 @@ from app.next_step import step_link
 from app.page import PageContext
 from app.views.releases import preview
 from app.views.releases.bars import part_stacks
-from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job
+from curation.jobs.figures import figures_of
 from curation.path import Action
 from curation.path.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
@@ -45,7 +45,8 @@ def show(context: PageContext) -> None:
             name: st.session_state.get(_form({}).key_of(name), False)
             for name in ("allow_disputed", "allow_changed", "only_complete")
         }
-        found = _ready(context.store, state_of(context.store), FreezeRequest(**asked))
+        with st.spinner("Looking at what a release would hold…"):
+            found = figures_of(context.store).now(readiness, FreezeRequest(**asked))
         certificate = _certificate(context.store)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
@@ -136,8 +137,3 @@ def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
 def _certificate(store: Store) -> Certificate:
     with store.reading() as cursor:
         return shown_certificate(cursor)
-
-
-@st.cache_resource(max_entries=2, show_spinner="Looking at what a release would hold…")
-def _ready(_store: Store, state: Hashable, request: FreezeRequest) -> Readiness:
-    return readiness(_store, request)

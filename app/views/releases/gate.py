@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import streamlit as st
 
 from app import ui
 from app.page import PageContext
 from app.views.releases.bars import measure
-from app.views.releases.rule import state_of
 from curation.agreement.between.inter_annotator import READING
 from curation.agreement.gate import (
     ALPHA,
     CONSISTENCY,
     Demand,
-    Gate,
     GateCheck,
     gate_now,
     read_demand,
     set_demand,
 )
-from curation.store import Store
+from curation.jobs.figures import figures_of
 from curation.text import decimal
 
 STATES = {
@@ -43,7 +39,7 @@ FORM = "gate"
 
 
 def show(context: PageContext) -> None:
-    found = kept_gate(context.store)
+    found = figures_of(context.store).now(gate_now)
     left, right = st.columns(2, gap="large")
     for place, check in zip((left, right), found.checks, strict=True):
         with place:
@@ -91,13 +87,3 @@ def _change(context: PageContext) -> None:
         context.acts.do(form, lambda: set_demand(context.store, demand, by))
     elif form.number:
         ui.confirmation("The gate is set.")
-
-
-def kept_gate(store: Store) -> Gate:
-    """The gate as a freeze of this moment would find it."""
-    return _gate(store, state_of(store))
-
-
-@st.cache_resource(max_entries=4, show_spinner="Computing intervals…")
-def _gate(_store: Store, state: Hashable) -> Gate:
-    return gate_now(_store)

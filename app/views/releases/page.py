@@ -8,8 +8,10 @@ from app import ui
 from app.components.steps import step_row
 from app.page import LEADS, RELEASE, AppPage, read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
+from curation.agreement.gate import gate_now
+from curation.jobs.figures import figures_of
 from curation.jobs.uploads import remove_old_results
-from curation.path import release_steps
+from curation.path import read_state, release_steps
 from curation.store import Annotator
 
 STAGES = {
@@ -32,7 +34,12 @@ def show(annotator: Annotator) -> None:
         st.session_state["stage"], st.session_state["release"] = FIRST, name
     stage = ui.part("Stage", STAGES, "stage", chosen=name is not None)
     if stage != FIRST:
-        steps = release_steps(context.store, gate.kept_gate(context.store))
+        figures = figures_of(context.store)
+        of = figures.state()
+        ui.as_of(of)
+        with st.spinner("Computing intervals…"):
+            found = figures.figure(of, read_state), figures.figure(of, gate_now)
+        steps = release_steps(context.store, *found)
         rows = [
             step_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
             for number, step in enumerate(steps, 1)

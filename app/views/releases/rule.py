@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import streamlit as st
 
 from app import ui
 from app.page import PageContext
 from app.views.releases.bars import StackRow, stacks
-from curation.agreement.report.report import read_fingerprint
+from curation.jobs.figures import figures_of
 from curation.settling.consensus import (
     AnnotatorErrors,
     ConsensusCounts,
     RuleEffect,
     error_section,
-    errors,
+    errors_by_rule,
     rule_effect,
 )
 from curation.settling.votes import (
@@ -26,12 +24,9 @@ from curation.settling.votes import (
     ORDINAL,
     RULES,
     ConsensusRule,
-    Votes,
     read_rule,
-    read_votes,
     set_rule,
 )
-from curation.store import Store
 from curation.text import amount
 
 NAMES = {
@@ -42,35 +37,30 @@ NAMES = {
 }
 OUTCOMES = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
 FORM = "consensus rule"
-KEPT = 8
 
 
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
         rule = read_rule(cursor)
-    state = state_of(store)
-    now = _effect(store, state, rule)
+    figures = figures_of(store)
+    of = figures.state()
+    with st.spinner("Settling the pairs…"):
+        now = figures.figure(of, rule_effect, rule)
     if not now.counts.pairs:
         st.info("Nothing is judged yet, so there is nothing to settle.", icon=":material/info:")
     ui.heading(f"Current rule: {NAMES[rule.name]}")
     ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
     rows = [_row("Current", now.counts)]
-    effect = now if wanted == rule else _effect(store, state, wanted)
+    effect = now if wanted == rule else figures.figure(of, rule_effect, wanted)
     if wanted != rule:
         rows.append(_row(NAMES[wanted.name], effect.counts))
     if now.counts.pairs:
         stacks("Pairs by how their grade comes about", OUTCOMES, rows)
     _change(context, rule, wanted, effect)
     if wanted.by_errors:
-        _errors(_estimated(store, state, wanted))
-
-
-def state_of(store: Store) -> Hashable:
-    """The project and what it holds: whatever the steps show changes with it."""
-    with store.reading() as cursor:
-        return str(store.path), read_fingerprint(cursor)
+        _errors(figures.figure(of, errors_by_rule, wanted))
 
 
 def _wanted(rule: ConsensusRule) -> ConsensusRule:
@@ -140,20 +130,3 @@ def _errors(found: AnnotatorErrors | None) -> None:
         return
     with st.expander("How often people are estimated to give the true grade"):
         ui.section(error_section(found))
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _read(_store: Store, state: Hashable) -> Votes:
-    with _store.reading() as cursor:
-        return read_votes(cursor)
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _estimated(_store: Store, state: Hashable, rule: ConsensusRule) -> AnnotatorErrors | None:
-    votes = _read(_store, state)
-    return errors(votes._replace(rule=rule), rule.ordinal)
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner="Settling the pairs…")
-def _effect(_store: Store, state: Hashable, rule: ConsensusRule) -> RuleEffect:
-    return rule_effect(_read(_store, state), rule)

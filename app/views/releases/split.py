@@ -5,7 +5,7 @@ Releases, the split: what keeps queries together, and how whole groups go to the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +16,9 @@ from app import ui
 from app.components.forms import Form
 from app.page import PageContext
 from app.views.releases import preview
-from app.views.releases.rule import state_of
 from curation.guides.guide import current_guide
 from curation.jobs import Job
+from curation.jobs.figures import figures_of
 from curation.releases.stored import list_releases
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import AssignmentOptions, NewSplit, PreviewRequest, part_problems
@@ -133,7 +133,7 @@ class _Start(NamedTuple):
 
 
 def show(context: PageContext) -> None:
-    state = _kept_state(context.store, state_of(context.store))
+    state = figures_of(context.store).now(split_state)
     shown = _previewed(context)
     job = context.jobs.get(PREVIEWING)
     start = _start(job if shown else None, state)
@@ -307,8 +307,3 @@ def _store_button(
         asked = replace(previewed, expected=shown.split_id)
         context.acts.do(form, lambda: context.begin(STORING, asked))
     ui.quiet(why or "Frozen releases keep their own split.")
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _kept_state(_store: Store, state: Hashable) -> SplitState:
-    return split_state(_store)

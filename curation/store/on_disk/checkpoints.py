@@ -105,6 +105,19 @@ def lock(file: IO[bytes], kind: int) -> None:
         raise duckdb.IOException(f"Could not set lock on file: {error.strerror}") from None
 
 
+def copy_changed_blocks(source: int, target: int) -> None:
+    """Copy the blocks whose checksum, their first bytes, differs; neither file may be written meanwhile.
+
+    source, target: descriptors of a file and of an earlier copy of it, or of an empty file.
+    """
+    size = os.fstat(source).st_size
+    os.ftruncate(target, size)
+    os.pwrite(target, os.pread(source, HEADERS, 0), 0)
+    for place in range(HEADERS, size, BLOCK):
+        if os.pread(source, _NUMBER, place) != os.pread(target, _NUMBER, place):
+            os.pwrite(target, os.pread(source, BLOCK, place), place)
+
+
 def _block(descriptor: int, number: int) -> bytes:
     """Number and content of a block; nothing for one that was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)

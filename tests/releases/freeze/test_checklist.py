@@ -13,7 +13,7 @@ from curation.agreement.report.report import agreement_report, not_checked
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
-from curation.path import read_figures, read_path, release_steps
+from curation.path import read_figures, read_path, read_state, release_steps
 from curation.releases.card.card import Card
 from curation.releases.freeze.content import INCOMPLETE
 from curation.releases.freeze.freeze import freeze
@@ -112,7 +112,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert within.why in found["consistency"][1]
     assert f"Not checked: consistency of annotators with themselves: {within.why}." in not_checked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.alpha
-    stages = {one.name: one for one in release_steps(half, figures.gate)}
+    stages = {one.name: one for one in release_steps(half, read_state(half), figures.gate)}
     assert (
         stages["gate"].line
         == steps["freeze"].line

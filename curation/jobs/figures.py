@@ -1,0 +1,238 @@
+"""Figures of pages: kept until what they rest on changes, and of a large project computed by another process.
+
+A figure is what a function returns for a project. On a large one it takes seconds of a processor and as long
+a lease: the process that serves annotators must do neither, and DuckDB gives one process the file. So another
+process computes figures on a copy. The copy follows the project block by block, once for each state that a
+figure is asked of. It lies next to the project, can be read by its owner only, and goes with the process.
+
+A state is what `DataState` says. In a large project a grade or a decision of an annotator or a reviewer makes
+a new one once a minute; whatever else is written, and what leads themselves grade, makes one at once.
+
+    figures = figures_of(store)
+    of = figures.state()
+    figures.figure(of, agreement_report, "round 1")
+
+The process: `python -m curation.jobs.figures COPY`. Functions come in and what they return goes out, pickled.
+It ends when its input does, and after `IDLE` seconds without a function.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from pathlib import Path
+from select import select
+from typing import Any, NamedTuple, TypeVar
+
+from curation import log
+from curation.agreement.report.report import TABLES, read_fingerprint
+from curation.errors import CurationError, RefusedError
+from curation.jobs.worker import KINDNESS
+from curation.relabeling.staleness.fingerprint import set_fingerprint
+from curation.store import Cursor, Store, open_store, utc_now
+from curation.store.staging import beside_or_temporary
+from curation.text import digest
+
+T = TypeVar("T")
+
+LARGE = 20_000
+"""Judgments from which on a project is large: below, what the serving process takes is not felt."""
+FRESH = 60.0
+"""Seconds for which a state may lack the newest grades."""
+IDLE = 600.0
+LONGEST = 600.0
+"""Seconds after which a process that does not answer is ended."""
+KEPT = 32
+"""Figures of one state."""
+GRADES = ("judgment_events", "adjudications")
+_OTHERS = """
+SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
+       (SELECT count(*) FROM (SELECT author AS name FROM judgment_events
+                              UNION ALL SELECT reviewer FROM adjudications)
+        WHERE name IN (SELECT name FROM annotators WHERE role = 'lead'))
+"""
+_NOT_COMPUTED = (
+    "The figures could not be computed: their process was ended, or its copy of the project ({:,} MB) could "
+    "not be written. Perhaps there is too little memory, or room on the disk. Grading goes on. Open the page "
+    "again to try once more."
+)
+
+
+class DataState(NamedTuple):
+    """A state of a project: `key` is another one after a change, `at` is when it was the newest.
+
+    large: whether grades may have come since.
+    """
+
+    key: str
+    at: datetime
+    large: bool
+
+
+class Figures:
+    """The figures of one project within a process, usable from any thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock, self._state_lock = threading.Lock(), threading.Lock()
+        self._last: tuple[DataState, str, float] | None = None
+        self._kept: tuple[str, dict[Hashable, Any]] = "", {}
+        self._process: _Process | None = None
+
+    def state(self) -> DataState:
+        """The state that figures are to be of now."""
+        with self._state_lock:
+            with self._store.reading() as cursor:
+                found, others = _read(cursor)
+            if self._last is not None and found.large:
+                last, last_others, read = self._last
+                if last.key != found.key and last_others == others and time.monotonic() - read < FRESH:
+                    return last
+            self._last = found, others, time.monotonic()
+            return found
+
+    def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
+        """What a function returns for the project in a state; who asks for the same meanwhile waits for it.
+
+        Raises
+        ------
+        CurationError: what the function raises; in a large project, that the process was ended.
+        """
+        asked = function, arguments
+        key, kept = self._kept
+        if key != of.key or asked not in kept:
+            with self._lock:
+                if self._kept[0] != of.key or len(kept) >= KEPT:
+                    self._kept = of.key, {}
+                kept = self._kept[1]
+                if asked not in kept:
+                    compute = self._away if of.large else _here
+                    kept[asked] = compute(self._store, *asked)
+        return kept[asked]  # type: ignore[no-any-return]
+
+    def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
+        """As `figure`, in the state of now."""
+        return self.figure(self.state(), function, *arguments)
+
+    def close(self) -> None:
+        """End the process and remove its copy."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _away(self, store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+        for _ in range(2):  # one that was there before may have ended meanwhile
+            try:
+                self._process = self._process or _Process(store)
+                found, error = self._process.answer(self._kept[0], (function, arguments))
+            except (EOFError, OSError, pickle.UnpicklingError) as ended:
+                log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
+                self.close()
+            else:
+                if error is not None:
+                    raise error
+                return found  # type: ignore[no-any-return]
+        raise RefusedError(_NOT_COMPUTED.format(store.path.stat().st_size // 10**6))
+
+
+def _here(store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+    return function(store, *arguments)
+
+
+class _Process:
+    """The process that computes, and its copy of the project."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._of = store, ""
+        self._folder = ExitStack()
+        self._copy = self._folder.enter_context(beside_or_temporary(store.path)) / store.path.name
+        command = [sys.executable, "-P", "-m", "curation.jobs.figures", str(self._copy)]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+
+    def answer(self, of: str, asked: object) -> tuple[Any, Exception | None]:
+        """What the process answers; what it is asked of comes into its copy first."""
+        if of != self._of:
+            self._store.copy_changes_to(self._copy)
+            self._of = of
+        assert self._process.stdin
+        assert self._process.stdout
+        late = threading.Timer(LONGEST, self._process.kill)
+        late.start()
+        try:
+            pickle.dump(asked, self._process.stdin)
+            self._process.stdin.flush()
+            found: tuple[Any, Exception | None] = pickle.load(self._process.stdout)  # noqa: S301 - our own child
+            return found
+        finally:
+            late.cancel()
+
+    def end(self) -> None:
+        with suppress(BrokenPipeError), self._process:  # closes the pipes
+            self._process.kill()
+        self._folder.close()
+
+
+def _read(cursor: Cursor) -> tuple[DataState, str]:
+    """The newest state, and what of it changes with other things than grades."""
+    counts = cursor.execute(_OTHERS).fetchall()[0]
+    others = digest(
+        read_fingerprint(cursor, {name: TABLES[name] for name in TABLES if name not in GRADES}), str(counts)
+    )
+    ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
+    return DataState(digest(set_fingerprint(cursor), others), utc_now(), grades >= LARGE), others
+
+
+_figures: dict[Path, Figures] = {}
+_figures_lock = threading.Lock()
+
+
+def figures_of(store: Store) -> Figures:
+    """The figures of a project; the same object for the same file within a process."""
+    with _figures_lock:
+        if store.path not in _figures:
+            _figures[store.path] = Figures(store)
+            atexit.register(_figures[store.path].close)
+        return _figures[store.path]
+
+
+def main(copy: Path) -> None:
+    """Answer until there is nothing more to answer."""
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # what libraries print is no answer
+        while select([sys.stdin.buffer], [], [], IDLE)[0]:
+            try:
+                asked = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own parent
+            except EOFError:
+                return
+            pickle.dump(_answer(open_store(copy), *asked), answers)
+            answers.flush()
+
+
+def _answer(
+    store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]
+) -> tuple[T | None, Exception | None]:
+    try:
+        return _here(store, function, arguments), None
+    except CurationError as error:
+        return None, error
+    except Exception as error:
+        log.write(logging.ERROR, "A figure failed", error=error, figure=function.__qualname__)
+        return None, RuntimeError(f"{function.__qualname__} failed: the log says how")
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    os.nice(KINDNESS)
+    log.set_up()
+    main(Path(sys.argv[1]))
