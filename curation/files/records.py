@@ -39,7 +39,7 @@ from curation.text import listed
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from curation.files.blocks import PlainTable
+    from curation.files.blocks import Block
 
 Fields = TypeVar("Fields", bound="DataclassInstance")
 """A record of `fields`: the columns of one kind of file."""
@@ -216,21 +216,27 @@ class Records:
         """Whether nothing is wrong so far with the columns that were asked for."""
         return not self._unseen and not self._general
 
-    @property
-    def plain(self) -> PlainTable | None:
-        """How to read the file by columns, or None: it is no table, or something is wrong already."""
-        if self.format not in ("csv", "tsv") or not self.is_sound or self._paths:
-            return None
-        from curation.files.blocks import PlainTable  # brings Arrow and numpy: slow to import
+    def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
+        """The rows by columns.
 
-        return PlainTable(
-            self._path,
-            self._layout.encoding,
-            self._delimiter,
-            self.format == "csv",
-            self.columns,
-            self._layout.header,
+        Raises
+        ------
+        NotPlain: it is no table, or iterating says what is wrong with it; at once, or at any block.
+        """
+        from curation.files.blocks import (  # brings Arrow and numpy: slow to import
+            NotPlain,
+            PlainTable,
+            parquet_blocks,
+            read_blocks,
         )
+
+        if self.format not in ("csv", "tsv", "parquet") or not self.is_sound or self._paths:
+            raise NotPlain
+        if self.format == "parquet":
+            return parquet_blocks(self._path, wanted)
+        encoding, header, quoted = self._layout.encoding, self._layout.header, self.format == "csv"
+        table = PlainTable(self._path, encoding, self._delimiter, quoted, self.columns, header)
+        return read_blocks(table, wanted)
 
     def report_progress(self, done: int, total: int = 0) -> None:
         """Report how many records were read, and how many there are if that is known."""

@@ -7,18 +7,15 @@ taken only where both must find the same rows in it. Anything else is NotPlain, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from curation.arrow import floats_of, ints_of
 from curation.files.blocks import Block, NotPlain
-from curation.files.bounds import OutOfBoundsError, parquet_batches
 from curation.statistics.arrays import Floats, Ints
 
 MOST_RANK = 2**31
@@ -83,28 +80,6 @@ def run_columns(
             None if score is None else _scores(_column(found, score)),
         )
     except (pa.ArrowException, UnicodeDecodeError):
-        raise NotPlain from None
-
-
-def parquet_blocks(path: Path, wanted: list[str]) -> Iterator[Block]:
-    """The rows of a Parquet file, with columns of any type.
-
-    Raises
-    ------
-    NotPlain: it cannot be read, or a name is that of several columns.
-    """
-    try:
-        names = pq.read_schema(path).names
-        if any(names.count(name) != 1 for name in wanted):
-            raise NotPlain
-        row = 1
-        for batch in parquet_batches(path, 1 << 16, wanted):
-            if set(batch.schema.names) != set(wanted):  # a name with a dot is a path into a struct, too
-                raise NotPlain
-            lines = np.arange(row, row + batch.num_rows)
-            yield Block(lines, {name: batch.column(name) for name in wanted})
-            row += batch.num_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError, OutOfBoundsError):
         raise NotPlain from None
 
 

@@ -145,18 +145,12 @@ class RunFile:
 
     def _blocks(self, wanted: list[str]) -> Iterable[Block]:
         from curation.files.blocks import PlainTable, read_blocks
-        from curation.files.run_columns import parquet_blocks
 
         if self.format == "trec":
             encoding = self._layout.encoding
             trec = PlainTable(self._path, encoding, " ", False, TREC_COLUMNS, header=False, spaced=True)
             return read_blocks(trec, wanted)
-        if self._records is None or not self._records.is_sound:
-            return ()
-        if self.format == "ranx-parquet":
-            return parquet_blocks(self._path, wanted)
-        plain = self._records.plain
-        return () if plain is None else read_blocks(plain, wanted)
+        return () if self._records is None else self._records.blocks(wanted)
 
     def _find_format(self) -> str:
         asked = self._layout.format

@@ -1,6 +1,6 @@
 """A traffic log by columns: each distinct text once, and a few numbers a row.
 
-Two ways lead to the same columns. Any file can be read row by row; a plain CSV or TSV is read in blocks
+Two ways lead to the same columns. Any file can be read row by row; a plain CSV, TSV or Parquet in blocks
 (`files.blocks`), of which each distinct text is looked at once and all times at the same time. What
 the second cannot read as the first would, it leaves to the first.
 """
@@ -10,13 +10,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.files.blocks import Block, NotPlain, PlainTable, read_blocks
+from curation.files.blocks import Block, NotPlain
 from curation.files.fields import TrafficFields
 from curation.files.records import Records
 from curation.files.times import (
@@ -39,6 +40,7 @@ LARGEST_COUNT = 10**12
 """Of one row; with it the sum of a million rows still fits 64 bits."""
 _SLICE = 100_000
 _NONE = -1
+_FIRST, _LAST = microseconds(datetime.min), microseconds(datetime.max)
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,10 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
     InputError: the file cannot be read, has counts that are not whole numbers from 1 to LARGEST_COUNT, or
         numeric dates that the order which is said does not allow.
     """
-    table = plain_table(records)
-    if table is not None:
-        try:
-            return _by_column(table, fields, records)
-        except NotPlain:
-            pass
-    return _by_row(records, fields)
-
-
-def plain_table(records: Records) -> PlainTable | None:
-    """How the file can be read by columns; None if it cannot."""
-    return records.plain
+    try:
+        return _by_column(records, fields)
+    except NotPlain:
+        return _by_row(records, fields)
 
 
 def known_count(text: str) -> int | None:
@@ -221,8 +215,8 @@ def _unreadable(text: str, unit: str, line: int) -> str:
 class _Parts:
     """The blocks read so far, by column."""
 
-    def __init__(self, table: PlainTable, fields: TrafficFields) -> None:
-        self._table, self._fields = table, fields
+    def __init__(self, fields: TrafficFields, unit: str) -> None:
+        self._fields, self._unit = fields, unit
         self._terms: list[list[pa.DictionaryArray]] = [[], [], [], []]
         self._numbers: list[list[NDArray[np.int64]]] = [[], [], []]
         self._empty = 0
@@ -230,8 +224,8 @@ class _Parts:
 
     def add(self, block: Block) -> None:
         """Take the rows of a block that have a query."""
-        query = self._fields.query or ""
-        texts = block.columns[query].dictionary_encode()
+        block = self._typed(block)
+        texts = block.columns[self._fields.query or ""].dictionary_encode()
         blank = _blank(texts)
         if blank.any():
             self._empty += int(blank.sum())
@@ -252,16 +246,26 @@ class _Parts:
             for row_numbers, found in zip(self._numbers, numbers, strict=True):
                 row_numbers.append(found)
 
+    def _typed(self, block: Block) -> Block:
+        """The columns as texts, but for times that are times."""
+        time, columns = self._fields.time, {}
+        for name, column in block.columns.items():
+            is_time = name == time and pa.types.is_temporal(column.type)
+            columns[name] = _moments(column) if is_time else _texts(column)
+        return Block(block.lines, columns)
+
     def _times(self, block: Block) -> NDArray[np.int64]:
         if self._fields.time is None:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
+        if pa.types.is_timestamp(texts.type):
+            return np.asarray(texts.view(pa.int64()).fill_null(UNKNOWN_TIME))
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
             unread = _take_numeric_dates(times, unread, texts, self._fields.date_order)
         if len(unread) and self._unreadable is None:
             row = int(unread[0])
-            self._unreadable = _unreadable(texts[row].as_py(), "line", int(block.lines[row]))
+            self._unreadable = _unreadable(texts[row].as_py(), self._unit, int(block.lines[row]))
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
     def log(self) -> Log:
@@ -293,17 +297,47 @@ def _take_numeric_dates(
     return left
 
 
-def _by_column(table: PlainTable, fields: TrafficFields, records: Records) -> Log:
+def _by_column(records: Records, fields: TrafficFields) -> Log:
     named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
-    parts, done = _Parts(table, fields), 0
-    for block in read_blocks(table, [name for name in named if name is not None]):
-        parts.add(block)
-        done += len(block.lines)
-        records.report_progress(done)
+    parts, done = _Parts(fields, records.unit), 0
+    try:
+        for block in records.blocks([*dict.fromkeys(name for name in named if name is not None)]):
+            parts.add(block)
+            done += len(block.lines)
+            records.report_progress(done)
+    except pa.ArrowException:
+        raise NotPlain from None
     records.report_progress(done, done)
     log = parts.log()
     pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
     return log
+
+
+def _texts(column: pa.Array) -> pa.StringArray:
+    """A column of Parquet as `values.text_of` gives its values."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (_is_text(column) or pa.types.is_integer(column.type)):
+        raise NotPlain
+    found = column.cast(pa.string()).fill_null("")
+    offsets, signs = text_buffers(found)
+    if (signs[offsets[0] : offsets[-1]] == 0).any():
+        raise NotPlain
+    return found
+
+
+def _is_text(column: pa.Array) -> bool:
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
+def _moments(column: pa.Array) -> pa.TimestampArray:
+    """Times of Parquet in microseconds of UTC, as `times.parse_time` gives them."""
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
+    found = column.cast(pa.timestamp("us", zone)).view(pa.timestamp("us"))
+    known = found.drop_null().view(pa.int64()).to_numpy()
+    if len(known) and not _FIRST <= known.min() <= known.max() <= _LAST:
+        raise NotPlain
+    return found
 
 
 def _blank(texts: pa.DictionaryArray) -> NDArray[np.bool_]:

@@ -34,10 +34,12 @@ from curation.progress import Progress, silent
 from curation.sources.traffic.cleaning import CleaningRules, Codes, SessionQueries, session_verdicts
 from curation.sources.traffic.session_keys import keep_session_key, session_key
 from curation.sources.traffic.traffic_import import (
+    BATCH,
     KNOWN,
     KNOWN_ROWS,
     FilesRead,
     TrafficImport,
+    append_traffic,
     clean_log,
     import_summary,
     read_timed,
@@ -46,10 +48,9 @@ from curation.sources.traffic.traffic_import import (
     resolved_fields,
     store_import,
 )
-from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows
 from curation.text import canonical_json, digest
 
-_BATCH = 1_000_000  # rows that are appended together
 _MANY = 5_000_000
 """Rows of a reading whose sessions are looked at in parts, by the first digit of their hash."""
 
@@ -132,8 +133,7 @@ def import_log_files(
             if staged.has_sessions:
                 keep_session_key(cursor, key)
             for path in staged.paths:
-                for batch in pq.ParquetFile(path).iter_batches(_BATCH):
-                    append(cursor, "traffic", dict(zip(batch.schema.names, batch.columns, strict=True)))
+                append_traffic(cursor, pq.ParquetFile(path).iter_batches(BATCH))
             store_import(cursor, import_id, source, 0, staged.left_out, staged.personal, author)
             _append_files(cursor, log_id, import_id, new, known, staged.fields)
             _apply_rules(cursor, [*known.imports, import_id], rules)
@@ -204,7 +204,7 @@ class _Reading(NamedTuple):
             # Sessions go on in other files: what depends on them is found when all rows are there.
             clean = clean_log(log, self.import_id, self.rules.without_sessions, self.key)
             paths = [*staged.paths, folder / f"{number}.parquet"]
-            pq.write_table(pa.table(clean.table), paths[-1])
+            pq.write_table(clean.table, paths[-1])
             lines += last
             staged = _Staged(
                 paths,

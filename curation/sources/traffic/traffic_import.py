@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -41,6 +41,7 @@ from curation.sources.traffic.session_keys import keep_session_key, keyed, sessi
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import canonical_json, digest, file_digest
 
+BATCH = 1_000_000  # rows that are written together
 LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
@@ -143,7 +144,7 @@ class TrafficImport:
 class CleanLog(NamedTuple):
     """The columns to store, in how many rows personal data was found, and what is left out."""
 
-    table: dict[str, Any]
+    table: pa.Table
     personal: dict[str, int]
     left_out: dict[str, int]
 
@@ -187,7 +188,7 @@ def import_traffic(
     clean = clean_log(log, import_id, rules, key)
     traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
     del log
-    if not len(clean.table["line"]):
+    if not clean.table.num_rows:
         records.refuse_nothing_taken("query", Counter(clean.left_out))
     with store.transaction(appends=True) as cursor:
         is_new = not _is_held(cursor, import_id)
@@ -277,7 +278,7 @@ def clean_log(log: Log, import_id: str, rules: CleaningRules, key: str) -> Clean
         ]
     )
     empty = Counter({"empty query": log.empty} if log.empty else {})
-    return CleanLog(table, personal, dict(empty + Counter(left_out)))
+    return CleanLog(pa.table(table), personal, dict(empty + Counter(left_out)))
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:
@@ -335,7 +336,7 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
 def _write(
     cursor: Cursor, import_id: str, source: str, clean: CleanLog, rules: CleaningRules, author: str
 ) -> None:
-    rows, left_out = append(cursor, "traffic", clean.table), dict(clean.left_out)
+    rows, left_out = append_traffic(cursor, clean.table.to_batches(BATCH)), dict(clean.left_out)
     earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
     if earlier and not rules.known_rows:
         refuse_grown_log(cursor, [import_id])
@@ -343,6 +344,14 @@ def _write(
         rows -= known
         left_out |= {KNOWN: known} if known else {}
     store_import(cursor, import_id, source, rows, left_out, clean.personal, author)
+
+
+def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch]) -> int:
+    """Append rows, so many at a time that their texts fit into memory; returns their number."""
+    return sum(
+        append(cursor, "traffic", dict(zip(batch.schema.names, batch.columns, strict=True)))
+        for batch in batches
+    )
 
 
 def store_import(

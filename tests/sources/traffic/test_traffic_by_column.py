@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -61,7 +63,7 @@ def is_by_column(path, layout=None, fields=TrafficFields("q")):
     """Whether the fast way takes the file to its end."""
     records = Records(path, layout)
     try:
-        log._by_column(records.plain, fields, records)
+        log._by_column(records, fields)
     except NotPlain:
         return False
     return True
@@ -159,6 +161,50 @@ def test_only_what_makes_the_reference_complain_or_replace_is_left_to_it(write, 
         return
     assert is_by_column(path) is fast
     assert by_either(path, None, TrafficFields("q")) == by_row(path, None, TrafficFields("q"))
+
+
+PARQUET = {
+    "q": (pa.string(), [*"ab", "\u00a0", None, " c ", ""]),
+    "t": (pa.string(), ["2026-01-01T00:00:00", "1733832001", "never", None, "03/04/2026", ""]),
+    "g": (pa.dictionary(pa.int8(), pa.string()), ["de", "de ", None, "en", "", "de"]),
+    "s": (pa.int64(), [1, 1, 2, None, 3, 3]),
+    "n": (pa.int32(), [1, 2, 3, 4, 5, 6]),
+    "a": (pa.large_string(), ["x", None, "x ", "", "y", "é"]),
+    "b": (pa.int8(), [None, 1, 2, 3, 4, 5]),
+}
+MOMENTS = [datetime(2026, 1, 2, 3, 4, 5, 6000), None, datetime(1969, 1, 1), *[datetime(2026, 1, 1)] * 3]
+
+
+@pytest.mark.parametrize("time", [None, pa.timestamp("ns"), pa.timestamp("s", "Europe/Berlin"), pa.date32()])
+@pytest.mark.parametrize("order", [None, "mdy"])
+def test_parquet_is_read_by_column_as_row_by_row(tmp_path, time, order):
+    columns = {name: pa.array(values, kind) for name, (kind, values) in PARQUET.items()}
+    if time is not None:
+        columns["t"] = pa.array(MOMENTS, pa.timestamp("us")).cast(time, safe=False)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    fields = replace(ALL, date_order=order)
+    assert is_by_column(path, None, fields)
+    assert by_either(path, None, fields) == by_row(path, None, fields)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"q": pa.array(["a\0b"])},
+        {"q": pa.array([1.5])},
+        {"q": pa.array(["a"]), "t": pa.array([1], pa.timestamp("ns"))},
+        {"q": pa.array(["a"]), "n": pa.array([0])},
+    ],
+)
+def test_parquet_with_other_values_is_left_to_the_reference(tmp_path, columns):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    fields = TrafficFields(
+        "q", *("t" if "t" in columns else None, None, None, "n" if "n" in columns else None)
+    )
+    assert not is_by_column(path, None, fields)
+    assert by_either(path, None, fields) == by_row(path, None, fields)
 
 
 def test_a_file_without_a_header_and_one_with_semicolons_are_read_by_column(write):
