@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 LONGEST_LINE, MOST_LINES = 1_000, 60
+Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
@@ -95,6 +97,29 @@ def refuse_problems(
 
 class NotFoundError(CurationError):
     """A name that the project does not hold."""
+
+
+class Named(Protocol):
+    """What a project holds by name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", command: str = "") -> Item:
+    """The item of that name.
+
+    Raises
+    ------
+    NotFoundError: there is none; it says which there are, and `more`.
+    """
+    for item in items:
+        if item.name == name:
+            return item
+    names = (
+        f"{kind.capitalize()}s: {', '.join(item.name for item in items)}." if items else "It has none yet."
+    )
+    raise NotFoundError(f"The project has no {kind} {name!r}. {names}{more}", command=command)
 
 
 class RefusedError(CurationError):

@@ -35,7 +35,7 @@ from curation.answers.rule import (
     outcome_of,
 )
 from curation.door import LEAVES_OUT, SEALED, shut_door
-from curation.errors import NotFoundError, RefusedError
+from curation.errors import RefusedError, find_named
 from curation.people.annotators import require_author
 from curation.reports.page import BarCell, Table
 from curation.sampling.tags.stored_tags import TagStatement, write_persons_tags
@@ -161,12 +161,7 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
     ------
     NotFoundError: there is none; names those there are.
     """
-    tasks = list_answer_tasks(cursor)
-    found = next((task for task in tasks if task.name == name), None)
-    if found is None:
-        names = ", ".join(task.name for task in tasks) or "none yet"
-        raise NotFoundError(f"There is no answer task {name!r}. Answer tasks of this project: {names}.")
-    return found
+    return find_named(list_answer_tasks(cursor), name, "answer task")
 
 
 def close_answer_task(store: Store, name: str, author: str = COMMAND_LINE) -> AnswerTask:

@@ -12,7 +12,7 @@ from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:
-    from curation.engines.trial import EngineTrial
+    from curation.engines.asking import EngineTrial
 
 engine = command_group("engine", "Add search engines that answer over HTTP, and try them.")
 
@@ -73,7 +73,7 @@ def engine_try(
       goldset engine try shop "red shoes"
       goldset engine try shop "red shoes" --depth 3 --json
     """
-    from curation.engines.trial import try_engine
+    from curation.engines.asking import try_engine
 
     found = try_engine(project_store(), name, query, depth)
     emit(as_json, found, lambda: _show(found))

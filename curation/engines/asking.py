@@ -5,6 +5,7 @@ query without a whole answer is left out and counted. Documents that the project
 place whose document is gone before it can be brought leaves a gap in the ranks.
 
 Engines do not repeat, so a pool rests on the stored run. How far they do is said by asking again (`repeat`).
+Whether a template is right, one query shows (`try_engine`), of which nothing is stored.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ from typing import NamedTuple
 
 from curation.engines import RATE
 from curation.engines.answers import AskedLists, StoredList, append_lists, ask_missing, read_asked
-from curation.engines.client import Engine, EngineClient
-from curation.engines.documents import bring_missing
+from curation.engines.client import Engine, EngineClient, EngineList
+from curation.engines.documents import bring, bring_missing
 from curation.engines.stored import find_engine
+from curation.engines.template import WebCall
 from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.sources.queries import active_queries
 from curation.sources.run_import import check_name, identified, keep_run
 from curation.sources.runs import Run, RunEntry, stored_runs
-from curation.store import COMMAND_LINE, Cursor, Store, utc_now
+from curation.store import COMMAND_LINE, Cursor, Document, Store, utc_now
 from curation.text import amount, digest
 
 TOP = 10
@@ -110,10 +112,35 @@ class EngineRunImport:
 class EngineRunPlan(NamedTuple):
     """What is asked for a run; `run` is the one that the project has of the same questions."""
 
+    request: EngineRunRequest
     engine: Engine
     name: str
     asked: AskedLists
     run: Run | None
+
+
+class EngineTrial(NamedTuple):
+    """What was asked, without address and key, and what came.
+
+    Attributes
+    ----------
+    documents: of the hits, by id, as the project would have them.
+    left_out: reason → documents.
+    """
+
+    host: str
+    request: WebCall
+    hits: EngineList
+    documents: dict[str, Document]
+    left_out: dict[str, int]
+
+
+def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
+    """Ask an engine for a query, and for the documents of its hits; see `EngineClient.search`."""
+    with store.reading() as cursor:
+        client = EngineClient(find_engine(cursor, name))
+    found = client.search(query, depth)
+    return EngineTrial(client.host, client.search_call(query, depth), found, *bring(client, found.ids))
 
 
 def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
@@ -138,7 +165,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
         request_id = digest("engine run", name, engine.name, engine.template.template_hash, request.depth)
         asked, run = read_asked(cursor, request_id, queries, request.repeat), runs.get(name)
         if run is None or all(one.attempt > 1 for one in asked.missing):
-            return EngineRunPlan(engine, name, asked, run)
+            return EngineRunPlan(request, engine, name, asked, run)
     raise RefusedError(
         f"The project has the run {name!r} (from {runs[name].source}) of other queries, another depth "
         "or another template, and pools may rest on it. Give this one a name of its own."
@@ -168,19 +195,27 @@ def import_engine_run(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         plan = plan_run(cursor, request)
-    client, missing = EngineClient(plan.engine, request.rate), len(plan.asked.missing)
+    client, missing, brought = EngineClient(plan.engine, request.rate), len(plan.asked.missing), 0
     if missing:
         say(client.notice_of_lists(missing))
     lists = ask_missing(
         store, client, plan.asked, lambda one: client.search(one.text, request.depth), progress
     )
-    brought = 0
     if plan.run is None:
-        brought = _store_run(store, client, plan, lists, request.depth, progress, author)
+        brought = _store_run(store, client, plan, lists, author, progress)
     elif missing:
         with store.transaction(appends=True) as cursor:
             append_lists(cursor, lists)
-    return _outcome(store, plan, lists, missing, brought)
+    with store.reading() as cursor:
+        [(run_id, left_out, queries, entries)] = cursor.execute(_STORED, [plan.name]).fetchall()
+    first, changes = _first(lists), list(_changes(lists))
+    return EngineRunImport(
+        *(plan.name, request.engine, run_id, plan.run is None, queries, entries, missing, brought),
+        seconds=sum(one.seconds for one in first) / len(first),
+        changed=sum(changes) / len(changes) if changes else None,
+        other_tops=sum(map(bool, changes)),
+        left_out=json.loads(left_out),
+    )
 
 
 def _store_run(
@@ -188,12 +223,11 @@ def _store_run(
     client: EngineClient,
     plan: EngineRunPlan,
     lists: Sequence[StoredList],
-    depth: int,
-    progress: Progress,
     author: str,
+    progress: Progress,
 ) -> int:
     """Bring the documents and store the run: how many were brought."""
-    first, name, engine = [one for one in lists if one.attempt == 1], plan.name, plan.engine
+    first, name, engine = _first(lists), plan.name, plan.engine
     brought = bring_missing(store, client, {one for ids in first for one in ids.document_ids}, progress)
     entries = list(_entries(first, brought.known))
     if not entries:
@@ -203,24 +237,13 @@ def _store_run(
     with store.transaction(appends=True) as cursor:
         append_lists(cursor, lists)
         if keep_run(cursor, Run(run_id, name, f"engine {engine.name}"), rows, left_out, author):
-            row = [run_id, engine.name, plan.asked.request_id, engine.template.written, depth]
+            row = [run_id, engine.name, plan.asked.request_id, engine.template.written, plan.request.depth]
             cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
     return brought.number
 
 
-def _outcome(
-    store: Store, plan: EngineRunPlan, lists: Sequence[StoredList], asked: int, brought: int
-) -> EngineRunImport:
-    with store.reading() as cursor:
-        [(run_id, left_out, queries, entries)] = cursor.execute(_STORED, [plan.name]).fetchall()
-    first, changes = [one for one in lists if one.attempt == 1], list(_changes(lists))
-    return EngineRunImport(
-        *(plan.name, plan.engine.name, run_id, plan.run is None, queries, entries, asked, brought),
-        seconds=sum(one.seconds for one in first) / len(first),
-        changed=sum(changes) / len(changes) if changes else None,
-        other_tops=sum(map(bool, changes)),
-        left_out=json.loads(left_out),
-    )
+def _first(lists: Sequence[StoredList]) -> list[StoredList]:
+    return [one for one in lists if one.attempt == 1]
 
 
 def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
@@ -234,7 +257,7 @@ def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[Ru
 
 def _changes(lists: Sequence[StoredList]) -> Iterator[int]:
     """Of each list of a later attempt: how many of the first ten are not the first attempt's."""
-    first = {one.query_id: one for one in lists if one.attempt == 1}
+    first = {one.query_id: one for one in _first(lists)}
     for one in lists:
         before = first[one.query_id]
         if one.attempt > 1 and not one.left_out and not before.left_out:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from curation.engines.client import Engine
 from curation.engines.template import EngineTemplate, read_template
-from curation.errors import InputError, NotFoundError
+from curation.errors import InputError, find_named
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
@@ -68,15 +68,8 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
     ------
     NotFoundError: there is none.
     """
-    engines = stored_engines(cursor)
-    for engine in engines:
-        if engine.name == name:
-            return engine
-    names = f"Engines: {', '.join(one.name for one in engines)}." if engines else "It has none yet."
-    raise NotFoundError(
-        f"The project has no engine {name!r}. {names}",
-        command=f"`goldset engine add {name} --kind KIND FILE.yaml` adds one.",
-    )
+    command = f"`goldset engine add {name} --kind KIND FILE.yaml` adds one."
+    return find_named(stored_engines(cursor), name, "engine", command=command)
 
 
 def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:

@@ -102,7 +102,8 @@ def draw_negatives_outside(
         asked = _draws(cursor, engines[0], number, seed)
     client = EngineClient(engines[0], rate)
     if ids is None:
-        drawn = _draw(store, client, asked, number + REACH, seed, progress)
+        lists = ask_missing(store, client, asked, lambda one: _drawn(client, one, number, seed), progress)
+        drawn = {one.query_id: one.document_ids for one in lists}
     else:
         order = RandomOrder(sorted(_lines(ids)), seed)
         drawn = {one.query_id: order.draw(number, one.query_id, near[one.query_id]) for one in queries}
@@ -135,15 +136,9 @@ def _draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> AskedLists
     return read_asked(cursor, request_id, active_queries(cursor))
 
 
-def _draw(
-    store: Store, client: EngineClient, asked: AskedLists, number: int, seed: int, progress: Progress
-) -> dict[str, list[str]]:
-    """Query id → ids of documents in an order that the engine draws for the seed and the query."""
-
-    def draw(question: EngineQuestion) -> EngineList:
-        return client.random_list(int(digest("random order", seed, question.query_id)[:7], 16), number)
-
-    return {one.query_id: one.document_ids for one in ask_missing(store, client, asked, draw, progress)}
+def _drawn(client: EngineClient, question: EngineQuestion, number: int, seed: int) -> EngineList:
+    order = int(digest("random order", seed, question.query_id)[:7], 16)
+    return client.random_list(order, number + REACH)
 
 
 def _lines(path: Path) -> set[str]:

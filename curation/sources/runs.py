@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.errors import NotFoundError
+from curation.errors import find_named
 from curation.store import Cursor, fetch
 
 
@@ -38,15 +38,8 @@ def find_run(cursor: Cursor, name: str) -> Run:
     ------
     NotFoundError: there is none.
     """
-    runs = stored_runs(cursor)
-    for run in runs:
-        if run.name == name:
-            return run
-    names = f"Runs: {', '.join(run.name for run in runs)}." if runs else "It has none yet."
-    raise NotFoundError(
-        f"The project has no run {name!r}. {names} Import it first.",
-        command=f"`goldset import run PATH --name {name}` does.",
-    )
+    command = f"`goldset import run PATH --name {name}` does."
+    return find_named(stored_runs(cursor), name, "run", " Import it first.", command)
 
 
 def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:

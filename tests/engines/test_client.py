@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from curation.engines.asking import try_engine
 from curation.engines.client import Engine, EngineClient, EngineList, RejectedQueryError
 from curation.engines.stored import add_engine, find_engine, stored_engines
 from curation.engines.template import EngineTemplate, read_template
-from curation.engines.trial import try_engine
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.store import Store
 from curation.web import Patience
