@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 
 class FileField(NamedTuple):
@@ -42,15 +42,16 @@ class FileField(NamedTuple):
         return f"--{self.name.replace('_', '-')}-field"
 
 
+def column(*about: Any, **more: Any) -> Any:
+    """An attribute of a record that is a column, None where there is none; takes what `FileField` does."""
+    found = FileField(*about, **more)
+    return field(default=() if found.several else None, metadata={"column": found})
+
+
 def file_fields(record: Any) -> tuple[FileField, ...]:
     """The fields of a kind of file, in order; attributes that are no columns are left out."""
-    hints = get_type_hints(record, include_extras=True)
-    return tuple(
-        about._replace(name=name)
-        for name, hint in hints.items()
-        for about in getattr(hint, "__metadata__", ())
-        if isinstance(about, FileField)
-    )
+    parts = [part for part in fields(record) if "column" in part.metadata]
+    return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
 def column_for(field: FileField, columns: Sequence[str]) -> str | None:
@@ -137,40 +138,31 @@ class CorpusFields(_FileColumns):
     titles_only: whether no column may be the text; documents are judged by their title alone then.
     """
 
-    id: Annotated[
-        str | None,
-        FileField(
-            "Id",
-            "the document's id",
-            ("_id", "id", "doc_id", "docno", "docid", "document_id"),
-            "the documents' ids",
-            seen=("sku", "product_id", "item_id", "key"),
-            lacking=". Without one, take a column that is unique and stays in later exports, such as the "
-            "address, or add a column with a number for each document",
+    id: str | None = column(
+        "Id",
+        "the document's id",
+        ("_id", "id", "doc_id", "docno", "docid", "document_id"),
+        "the documents' ids",
+        seen=("sku", "product_id", "item_id", "key"),
+        lacking=". Without one, take a column that is unique and stays in later exports, such as the "
+        "address, or add a column with a number for each document",
+    )
+    title: str | None = column(
+        "Title", "its title", ("title", "name", "headline"), seen=("heading", "product_title")
+    )
+    body: tuple[str, ...] = column(
+        "Text",
+        "its text. Repeatable",
+        (
+            *("text", "body", "content", "contents", "description", "body_html", "body_text", "html"),
+            *("markdown", "body_markdown", "abstract", "full_text", "article", "passage"),
         ),
-    ] = None
-    title: Annotated[
-        str | None,
-        FileField("Title", "its title", ("title", "name", "headline"), seen=("heading", "product_title")),
-    ] = None
-    body: Annotated[
-        tuple[str, ...],
-        FileField(
-            "Text",
-            "its text. Repeatable",
-            (
-                *("text", "body", "content", "contents", "description", "body_html", "body_text", "html"),
-                *("markdown", "body_markdown", "abstract", "full_text", "article", "passage"),
-            ),
-            several=True,
-            seen=("short_description", "long_description", "summary"),
-        ),
-    ] = ()
-    url: Annotated[str | None, FileField("Address", "its address", ("url",), seen=("link",))] = None
-    date: Annotated[str | None, FileField("Date", "its date", ("date", "published"))] = None
-    group: Annotated[
-        str | None, FileField("Group, such as a product line", "its group, such as a product line")
-    ] = None
+        several=True,
+        seen=("short_description", "long_description", "summary"),
+    )
+    url: str | None = column("Address", "its address", ("url",), seen=("link",))
+    date: str | None = column("Date", "its date", ("date", "published"))
+    group: str | None = column("Group, such as a product line", "its group, such as a product line")
     titles_only: bool = False
 
 
@@ -184,51 +176,31 @@ class TrafficFields(_FileColumns):
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None refuses to guess.
     """
 
-    query: Annotated[
-        str | None,
-        FileField(
-            "Query",
-            "the query",
-            ("user_query", "query", "search_term", "q", "text", "question"),
-            "the queries",
-            seen=("keyword", "keywords", "term"),
-        ),
-    ] = None
-    time: Annotated[
-        str | None,
-        FileField(
-            "Time",
-            "the time",
-            ("time", "timestamp", "last_searched", "last_searched_at"),
-            seen=("date", "datetime", "created_at"),
-        ),
-    ] = None
-    segment: Annotated[
-        str | None,
-        FileField(
-            "Segment, such as a shop", "the segment, such as a shop or language", ("segment", "application")
-        ),
-    ] = None
-    session: Annotated[
-        str | None,
-        FileField(
-            "Session or user",
-            "the session or user",
-            ("session", "session_id", "client_id", "user", "user_id"),
-        ),
-    ] = None
-    count: Annotated[
-        str | None,
-        FileField("Count", "how often the query was asked", ("count", "searches", "frequency"), seen=("n",)),
-    ] = None
-    metadata: Annotated[
-        tuple[str, ...],
-        FileField(
-            "Further fields to keep",
-            "more to keep, for strata of a sample. Repeatable",
-            several=True,
-        ),
-    ] = ()
+    query: str | None = column(
+        "Query",
+        "the query",
+        ("user_query", "query", "search_term", "q", "text", "question"),
+        "the queries",
+        seen=("keyword", "keywords", "term"),
+    )
+    time: str | None = column(
+        "Time",
+        "the time",
+        ("time", "timestamp", "last_searched", "last_searched_at"),
+        seen=("date", "datetime", "created_at"),
+    )
+    segment: str | None = column(
+        "Segment, such as a shop", "the segment, such as a shop or language", ("segment", "application")
+    )
+    session: str | None = column(
+        "Session or user", "the session or user", ("session", "session_id", "client_id", "user", "user_id")
+    )
+    count: str | None = column(
+        "Count", "how often the query was asked", ("count", "searches", "frequency"), seen=("n",)
+    )
+    metadata: tuple[str, ...] = column(
+        "Further fields to keep", "more to keep, for strata of a sample. Repeatable", several=True
+    )
     date_order: str | None = None
 
 
@@ -236,55 +208,38 @@ class TrafficFields(_FileColumns):
 class QueryFields(_FileColumns):
     """Columns of queries to be judged. Without an id the query gets the one of its text."""
 
-    id: Annotated[
-        str | None,
-        FileField(
-            "Id",
-            "the query's id; without one, ids are generated",
-            ("_id", "id", "query_id", "qid", "query-id"),
-        ),
-    ] = None
-    text: Annotated[
-        str | None,
-        FileField(
-            "Text",
-            "its text",
-            ("text", "query", "query_text", "user_query", *QUESTIONS),
-            "the query's text",
-            seen=_QUERY.seen,
-        ),
-    ] = None
-    information_need: Annotated[
-        str | None,
-        FileField(
-            "Information need", "the information need", ("information_need", "narrative"), seen=("need",)
-        ),
-    ] = None
-    reference: Annotated[
-        str | None,
-        FileField(
-            "Reference answers",
-            "reference answers, one or a list",
-            ("answers", "reference_answers", "reference_answer"),
-        ),
-    ] = None
+    id: str | None = column(
+        "Id", "the query's id; without one, ids are generated", ("_id", "id", "query_id", "qid", "query-id")
+    )
+    text: str | None = column(
+        "Text",
+        "its text",
+        ("text", "query", "query_text", "user_query", *QUESTIONS),
+        "the query's text",
+        seen=_QUERY.seen,
+    )
+    information_need: str | None = column(
+        "Information need", "the information need", ("information_need", "narrative"), seen=("need",)
+    )
+    reference: str | None = column(
+        "Reference answers",
+        "reference answers, one or a list",
+        ("answers", "reference_answers", "reference_answer"),
+    )
 
 
 @dataclass(frozen=True)
 class RunFields(_FileColumns):
     """Columns of ranked lists; a table has ranks, scores or both."""
 
-    query: Annotated[str | None, _QUERY] = None
-    document: Annotated[str | None, _DOCUMENT] = None
-    rank: Annotated[str | None, FileField("Rank", "the rank, from 1 or 0", ("rank", "position"))] = None
-    score: Annotated[
-        str | None,
-        FileField(
-            "Score",
-            "the score. It orders a list without ranks, or with gaps in them",
-            ("score", "engine_score", "similarity"),
-        ),
-    ] = None
+    query: str | None = column(*_QUERY)
+    document: str | None = column(*_DOCUMENT)
+    rank: str | None = column("Rank", "the rank, from 1 or 0", ("rank", "position"))
+    score: str | None = column(
+        "Score",
+        "the score. It orders a list without ranks, or with gaps in them",
+        ("score", "engine_score", "similarity"),
+    )
 
 
 @dataclass(frozen=True)
@@ -301,53 +256,36 @@ class JudgmentFields(_FileColumns):
     duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
     """
 
-    query: Annotated[str | None, _QUERY] = None
-    document: Annotated[str | None, _DOCUMENT] = None
-    query_text: Annotated[
-        str | None,
-        FileField(
-            "Text of a query that may be new",
-            "the text of a query whose id may be new",
-            ("query_text", "query", "user_query", "question"),
-            rare=True,
-        ),
-    ] = None
-    grade: Annotated[
-        str | None,
-        FileField(
-            "Grade",
-            "the grade, where a line has one grade",
-            (*_GRADES, "label", "is_correct_document"),
-            "the grades",
-            seen=("judgment", "rel"),
-        ),
-    ] = None
-    annotator: Annotated[
-        str | None,
-        FileField(
-            "Who judged",
-            "who judged, where a line has one grade",
-            ("annotator", "rater", "worker"),
-            seen=("worker_id", "rater_id", "assessor", "judge", "user"),
-        ),
-    ] = None
-    pair: Annotated[
-        str | None,
-        FileField("Query and document in one", "query and document in one, as query::document", rare=True),
-    ] = None
-    note: Annotated[str | None, FileField("Note", "a note", ("note",), rare=True)] = None
-    time: Annotated[
-        str | None, FileField("Time", "the time of the judgment", ("submitted_at",), rare=True)
-    ] = None
-    cannot_tell: Annotated[
-        str | None,
-        FileField(
-            "True where no grade could be given", "that is true where no grade could be given", rare=True
-        ),
-    ] = None
-    duration: Annotated[
-        str | None, FileField("How long it took", "how long the judgment took", rare=True)
-    ] = None
+    query: str | None = column(*_QUERY)
+    document: str | None = column(*_DOCUMENT)
+    query_text: str | None = column(
+        "Text of a query that may be new",
+        "the text of a query whose id may be new",
+        ("query_text", "query", "user_query", "question"),
+        rare=True,
+    )
+    grade: str | None = column(
+        "Grade",
+        "the grade, where a line has one grade",
+        (*_GRADES, "label", "is_correct_document"),
+        "the grades",
+        seen=("judgment", "rel"),
+    )
+    annotator: str | None = column(
+        "Who judged",
+        "who judged, where a line has one grade",
+        ("annotator", "rater", "worker"),
+        seen=("worker_id", "rater_id", "assessor", "judge", "user"),
+    )
+    pair: str | None = column(
+        "Query and document in one", "query and document in one, as query::document", rare=True
+    )
+    note: str | None = column("Note", "a note", ("note",), rare=True)
+    time: str | None = column("Time", "the time of the judgment", ("submitted_at",), rare=True)
+    cannot_tell: str | None = column(
+        "True where no grade could be given", "that is true where no grade could be given", rare=True
+    )
+    duration: str | None = column("How long it took", "how long the judgment took", rare=True)
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
     date_order: str | None = None
@@ -362,19 +300,16 @@ class JudgmentFields(_FileColumns):
 class DecisionFields(_FileColumns):
     """Columns of a reviewer's final grades."""
 
-    query: Annotated[str | None, _QUERY] = None
-    document: Annotated[str | None, _DOCUMENT] = None
-    grade: Annotated[
-        str | None,
-        FileField(
-            "Final grade",
-            "the final grade",
-            ("final_rating", "final_grade", *_GRADES),
-            "the final grades",
-            seen=("label", "decision"),
-        ),
-    ] = None
-    reason: Annotated[str | None, FileField("Reason", "the reason", ("reason",))] = None
+    query: str | None = column(*_QUERY)
+    document: str | None = column(*_DOCUMENT)
+    grade: str | None = column(
+        "Final grade",
+        "the final grade",
+        ("final_rating", "final_grade", *_GRADES),
+        "the final grades",
+        seen=("label", "decision"),
+    )
+    reason: str | None = column("Reason", "the reason", ("reason",))
 
 
 GOLD = (
@@ -391,21 +326,12 @@ SYSTEM_ANSWERS = ("answer", "response", "output_answer")
 class ReferenceFields(_FileColumns):
     """Columns of reference answers."""
 
-    query: Annotated[
-        str | None,
-        FileField(
-            "Query",
-            "the query, by id or text",
-            ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
-            "the queries",
-        ),
-    ] = None
-    reference: Annotated[
-        str | None,
-        FileField(
-            "Reference answers",
-            "reference answers: one, or a list",
-            (*GOLD, *SYSTEM_ANSWERS),
-            "the answers",
-        ),
-    ] = None
+    query: str | None = column(
+        "Query",
+        "the query, by id or text",
+        ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
+        "the queries",
+    )
+    reference: str | None = column(
+        "Reference answers", "reference answers: one, or a list", (*GOLD, *SYSTEM_ANSWERS), "the answers"
+    )
