@@ -124,6 +124,13 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
             yield LocatedWord(word, *found.span())
 
 
+def word_starts(text: str) -> list[int]:
+    """Where the words of a text begin, in order; of scripts without spaces each sign is one."""
+    if text.isascii():
+        return [found.start() for found in _ASCII.finditer(text)]
+    return list(dict.fromkeys(found.start for found in located_words(text)))
+
+
 def _runs_of(text: str) -> re.Pattern[str]:
     """The quickest pattern that cuts this unfolded text."""
     if text.isascii():

@@ -23,6 +23,7 @@ from curation.evaluation.comparison.similar_lists import (
     turning,
 )
 from curation.evaluation.evaluation import (
+    ContextPoint,
     EvaluatedSystem,
     Evaluation,
     EvaluationOptions,
@@ -36,18 +37,21 @@ from curation.evaluation.figures.inferred import (
     inferred_figures,
     recorded_strata,
 )
-from curation.evaluation.figures.means import facet_figures, mean_figures, other_means
+from curation.evaluation.figures.means import facet_figures, mean_figures, mean_intervals, other_means
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
 from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
 from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking
-from curation.scoring.metrics.measures import Measure, mean_of, summary_of
-from curation.scoring.metrics.qrels import RunRows, rank
+from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking, values_of
+from curation.scoring.metrics.measures import CONTEXT, Measure, mean_of, summary_of
+from curation.scoring.metrics.qrels import Rankings, RunRows, rank
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
+
+CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
+"""Numbers of chunks for which recall is shown against words."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,14 @@ class ScoredSystem:
 
     Attributes
     ----------
-    first_places: of its first run; a whole ranking is not kept.
+    first_places, context: of its first run; a whole ranking is not kept.
     """
 
     name: str
     runs: tuple[SystemRun, ...]
     scores: tuple[RunScores, ...]
     first_places: FirstPlaces
+    context: tuple[ContextPoint, ...] = ()
 
     @property
     def rows(self) -> list[RunRows]:
@@ -79,13 +84,36 @@ def score_system(
     name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> ScoredSystem:
     """Score the runs of one system."""
-    scores, first = [], None
+    scores, first, context = [], None, None
     for run in runs:
         ranking = rank(run.rows, release.qrels)
         scores.append(score_ranking(ranking, release.qrels, measures))
         first = first or first_places(run.rows, ranking)
+        context = _context(ranking, release) if context is None else context
     assert first is not None
-    return ScoredSystem(name, tuple(runs), tuple(scores), first)
+    return ScoredSystem(name, tuple(runs), tuple(scores), first, context or ())
+
+
+def _context(ranking: Rankings, release: EvaluatedRelease) -> tuple[ContextPoint, ...]:
+    """Recall of evidence against words of context; none where there is no evidence, or a part is sealed."""
+    if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
+        return ()
+    last = int(ranking.chunks.chunks.rank.max(initial=1))
+    asked = [
+        Measure(kind, depth)
+        for depth in CONTEXT_DEPTHS
+        if depth <= last
+        for kind in ("evidence_recall", CONTEXT)
+    ]
+    values = values_of(ranking, release.qrels, asked)
+    values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
+    recall, words = values[:, ::2], values[:, 1::2]
+    return tuple(
+        ContextPoint(one.depth or 1, mean_of(of_words), mean_of(of_recall), *(ends or (None, None)))
+        for one, of_words, of_recall, (ends, _) in zip(
+            asked[::2], words.T, recall.T, mean_intervals(recall), strict=True
+        )
+    )
 
 
 def assembled(
@@ -120,6 +148,7 @@ def assembled(
         turning=_turning(release, measures[0], systems) if options.turning else (),
         similar_lists=similar_lists(lists, len(release.qrels.query_ids), options.comparison.baseline),
         lists={} if release.sealed else lists,
+        context={system.name: system.context for system in systems if system.context},
     )
 
 
@@ -292,6 +321,7 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
         left_out=run.left_out,
         seconds=run.seconds,
         refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
+        chunks=run.chunks,
     )
 
 

@@ -45,9 +45,9 @@ from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.scoring.inputs.release import EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
-from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
+from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
 from curation.scoring.metrics.engine import RunScores
-from curation.scoring.metrics.measures import Measure, measures_for
+from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, Measure, measures_for
 from curation.statistics.arrays import Mask
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
@@ -81,12 +81,16 @@ def evaluate_runs(
     _check_runs(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
     release, subtopics = _with_subtopics(release, options, progress)
-    measures, facets = _measures_and_facets(release, options)
+    _measures_and_facets(release, options)
     _check_label_draws(options, release)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
+    of_chunks = any(run.chunks for found in read.values() for run in found)
+    measures, facets = _measures_and_facets(release, options, of_chunks)
+    for found in read.values():
+        found[:] = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in found]
     systems = _scored(release, measures, read, progress)
 
     def evaluated(secrets: Mapping[str, Sequence[Mask]] | None = None) -> Evaluation:
@@ -109,10 +113,16 @@ def evaluate_runs(
 
 
 def _measures_and_facets(
-    release: EvaluatedRelease, options: EvaluationOptions
+    release: EvaluatedRelease, options: EvaluationOptions, of_chunks: bool = False
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
-    """What is computed, and for which kinds of queries; stops where the release does not allow it."""
-    measures = measures_for(release.qrels.scale, options.measures)
+    """What is computed, and for which kinds of queries; stops where the release does not allow it.
+
+    Parameters
+    ----------
+    of_chunks: whether any run is one of chunks.
+    """
+    default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
+    measures = measures_for(release.qrels.scale, options.measures, default)
     facets = chosen_facets(release.facets, options.by)
     if options.pool_sample is not None:
         _refuse_declared_sample(release)

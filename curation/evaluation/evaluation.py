@@ -45,6 +45,7 @@ from curation.looks.limits import SeenLists, rounded_figures, seen_lists
 from curation.looks.looking import TakenLook
 from curation.releases.coverage import ReleasedCoverage
 from curation.scoring.inputs.release import LEAST, SOURCE, SYNTHETIC, EvaluatedRelease
+from curation.scoring.inputs.run_chunks import ChunkCounts
 from curation.scoring.inputs.subtopic_file import SubtopicFacts
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSeconds
 from curation.scoring.metrics.measures import Measure, measures_named
@@ -120,6 +121,7 @@ class RunFacts(NamedTuple):
     ----------
     missing: evaluated queries without a document; they have 0.
     refusal: what this run does with unanswerable queries.
+    chunks: of a run of chunks, how many there are and what was found of their texts.
     """
 
     source: str
@@ -131,6 +133,17 @@ class RunFacts(NamedTuple):
     left_out: dict[str, int]
     seconds: RunSeconds | None
     refusal: RefusalFigures
+    chunks: ChunkCounts | None = None
+
+
+class ContextPoint(NamedTuple):
+    """What a system reaches with its first k chunks: words of context and recall of evidence, both means."""
+
+    k: int
+    words: float | None
+    recall: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,8 @@ class Evaluation:
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     mark: that the release was frozen against the gate, where it was.
+    context: system → recall of evidence against words of context, from few chunks to many; of several runs
+        the first. Empty without evidence, and where a sealed part was evaluated.
     lists: the first documents of each system, by query; of several runs the first. They are no figure, so no
         JSON of an evaluation has them. Empty where a sealed part was evaluated.
     """
@@ -223,6 +238,7 @@ class Evaluation:
     similar_lists: tuple[SimilarLists, ...] = ()
     subtopics: SubtopicFacts | None = None
     mark: str | None = None
+    context: Mapping[str, tuple[ContextPoint, ...]] = field(default_factory=dict)
     lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=APART)
 
     @property

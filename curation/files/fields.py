@@ -243,6 +243,47 @@ class RunFields(_FileColumns):
 
 
 @dataclass(frozen=True)
+class ChunkFields(RunFields):
+    """The same of ranked lists whose places may be chunks of documents; `content_hash` is of its version."""
+
+    start: Annotated[
+        str | None,
+        FileField(
+            "Start of the chunk",
+            "where a chunk starts, in characters of the document's text from 0",
+            ("start", "start_index", "start_char", "chunk_start"),
+        ),
+    ] = None
+    end: Annotated[
+        str | None,
+        FileField(
+            "End of the chunk",
+            "the character after the chunk's last",
+            ("end", "end_index", "end_char", "chunk_end"),
+        ),
+    ] = None
+    text: Annotated[
+        str | None,
+        FileField(
+            "Text of the chunk",
+            "the text of a chunk, which is looked for in its document",
+            ("chunk_text", "chunk", "passage"),
+            seen=("text", "page_content", "content"),
+        ),
+    ] = None
+    content_hash: Annotated[
+        str | None, FileField("Version", "the content hash of the document's version", ("content_hash",))
+    ] = None
+
+    @property
+    def of_chunks(self) -> dict[str, str]:
+        """The fields of chunks that the file has → their columns; places by offsets spare the text."""
+        names = ["start", "end"] if self.start and self.end else ["text"] * bool(self.text)
+        columns = {name: getattr(self, name) for name in [*names, "content_hash"]}
+        return {name: column for name, column in columns.items() if column and names}
+
+
+@dataclass(frozen=True)
 class JudgmentFields(_FileColumns):
     """Columns of judgments, and how the file says who judged.
 

@@ -6,7 +6,7 @@ taken only where both must find the same rows in it. Anything else is NotPlain, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ class RunColumns(NamedTuple):
     ----------
     lines: line or row, from 1, shape (N,).
     ranks, scores: shape (N,), whole and finite numbers; None where the file has none.
+    chunk: field of a chunk → N texts.
     """
 
     lines: Ints
@@ -57,12 +58,18 @@ class RunColumns(NamedTuple):
     documents: Names
     ranks: Ints | None
     scores: Floats | None
+    chunk: Mapping[str, pa.Array] = {}
 
 
 def run_columns(
-    blocks: Iterable[Block], query: str, document: str, rank: str | None, score: str | None
+    blocks: Iterable[Block],
+    query: str,
+    document: str,
+    rank: str | None,
+    score: str | None,
+    chunk: Mapping[str, str] = {},
 ) -> RunColumns:
-    """The rows of all blocks.
+    """The rows of all blocks; `chunk` is field of a chunk → column.
 
     Raises
     ------
@@ -78,6 +85,7 @@ def run_columns(
             _names(_column(found, document)),
             None if rank is None else _ranks(_column(found, rank)),
             None if score is None else _scores(_column(found, score)),
+            {field: _texts(_column(found, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
         raise NotPlain from None
@@ -94,12 +102,16 @@ def _is_text(column: pa.Array) -> bool:
     return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
 
 
-def _names(column: pa.Array) -> Names:
+def _texts(column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.string())
     if not _is_text(column):
         raise NotPlain
-    encoded = column.dictionary_encode()
+    return column
+
+
+def _names(column: pa.Array) -> Names:
+    encoded = _texts(column).dictionary_encode()
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
         raise NotPlain

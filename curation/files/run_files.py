@@ -2,7 +2,7 @@
 
 'trec'          six columns: query, Q0, document, rank, score, tag; the tag may hold spaces
 'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
-                fields by name: query, document, and a rank or a score or both
+                fields by name: query, document, a rank or a score or both, places or texts of chunks
 'ranx-json'     one JSON object {query: {document: score}}
 
 What the lines mean, and which of them a project takes, is decided in `sources.run_import`.
@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.files.fields import RunFields
+from curation.files.fields import ChunkFields, RunFields
 from curation.files.formats import FileLayout
 from curation.files.lines import refuse_unreadable, text_lines
 from curation.files.nested.json_texts import UnreadJSONError, read_json
@@ -61,6 +61,7 @@ class RunRow(NamedTuple):
     ----------
     line: line, row or entry, from 1; `RunFile.problems.unit` says which.
     query: an id or a text.
+    chunk: the values of `RunFile.chunk_columns`, as texts.
     """
 
     line: int
@@ -68,6 +69,7 @@ class RunRow(NamedTuple):
     document: str
     rank: Any
     score: Any
+    chunk: tuple[str, ...] = ()
 
 
 class RunFile:
@@ -106,6 +108,11 @@ class RunFile:
         else:
             self.fields, self._rows = self._table(fields or RunFields())
 
+    @property
+    def chunk_columns(self) -> dict[str, str]:
+        """The fields that say which part of its document a place is → their columns."""
+        return self.fields.of_chunks if isinstance(self.fields, ChunkFields) else {}
+
     def __iter__(self) -> Iterator[RunRow]:
         done = 0
         for done, row in enumerate(self._rows, 1):
@@ -136,8 +143,9 @@ class RunFile:
         if not query or not document:
             return None
         try:
-            wanted = [name for name in (query, document, rank, score) if name]
-            found = run_columns(self._blocks(wanted), query, document, rank, score)
+            chunks = self.chunk_columns
+            wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
+            found = run_columns(self._blocks(wanted), query, document, rank, score, chunks)
         except NotPlain:
             return None
         self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
@@ -194,10 +202,13 @@ class RunFile:
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:
         names, numbers = (used.query, used.document), (used.rank, used.score)
+        chunk = self.chunk_columns.values()
         for line, values in records:
             query, document = (text_of(values.get(name or "")).strip() for name in names)
             rank, score = (values.get(name) if name else None for name in numbers)
-            yield RunRow(line, query, document, rank, score)
+            yield RunRow(
+                line, query, document, rank, score, tuple(text_of(values.get(name)) for name in chunk)
+            )
 
     def _trec(self) -> Iterator[RunRow]:
         for number, line in enumerate(self._lines(), 1):
@@ -208,7 +219,7 @@ class RunFile:
                 found = f"{amount(len(cells), 'column')}, expected 6 ({', '.join(TREC_COLUMNS)})"
                 self.problems.add(number, found)
             else:
-                yield RunRow(number, cells[0], *cells[2:5])
+                yield RunRow(number, cells[0], cells[2], cells[3], cells[4])
 
     def _json(self) -> Iterator[RunRow]:
         self.problems.unit = "entry"

@@ -135,7 +135,11 @@ def judged_estimates(
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in said.items() if grade is not None]
     qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
-    chosen = [one for one in measures_for(release.qrels.scale, measures) if one.compares and not one.alpha]
+    chosen = [
+        one
+        for one in measures_for(release.qrels.scale, measures)
+        if one.compares and not (one.alpha or one.of_chunks)
+    ]
     by_judge = _values(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
     by_people = _values(runs, release, chosen, reading, progress)
     strata = {

@@ -39,7 +39,7 @@ import numpy as np
 
 from curation.errors import InputError
 from curation.releases.looks import SealedLook, look_queries, looks
-from curation.scoring.metrics.measures import Measure, measures_named
+from curation.scoring.metrics.measures import CONTEXT, Measure, measures_named
 from curation.statistics.arrays import Floats
 from curation.store import Cursor
 from curation.text import amount
@@ -154,7 +154,7 @@ def _check(state: LadderState, values: Floats, step: float | None) -> None:
 
 F1 = "f1"
 """The measure of the Ladder of answers: exact match is 0 for most answers in sentences."""
-NO_LADDER = ("judged",)
+NO_LADDER = ("judged", CONTEXT)
 """Kinds of measures that say nothing about how good a system is."""
 BEGINNING = LadderState()
 

@@ -37,7 +37,7 @@ from curation.releases.looks import look_id_of
 from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
 from curation.scoring.inputs.release import ALL, EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
+from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run, with_whole_documents
 from curation.scoring.metrics.engine import score_rows
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.qrels import RunRows
@@ -146,6 +146,7 @@ def ladder_looks(
     refuse_fine_measures(release.sealed, [measure])
     why = reason_for(store, release, reason, actor, ladder=True)
     read = [read_run(source, release, reading, progress) for source in runs]
+    read = [replace(run, rows=with_whole_documents(run.rows, release, [measure])) for run in read]
     names = [f"{run.name} ({run.source})" for run in read]
     pairs = seen_pairs(store, release)
     plausible = [plausibility(run.rows, release, [measure], pairs) for run in read]
@@ -258,7 +259,8 @@ def with_ladder_values(
         scored = [
             run._replace(values={**run.values, ladder.scored_by: found.values[:, 0]})
             for run, rows in zip(scored, runs, strict=True)
-            for found in [score_rows(rows, qrels, [ladder.measure])]
+            for of_chunks in [with_whole_documents(rows, release, [ladder.measure])]
+            for found in [score_rows(of_chunks, qrels, [ladder.measure])]
         ]
     return list(scored)
 

@@ -46,6 +46,7 @@ import pyarrow as pa
 from curation.errors import RefusedError
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease
 from curation.scoring.inputs.system_runs import RunSeconds
+from curation.scoring.metrics.evidence import RunChunks
 from curation.scoring.metrics.measures import KINDS, Measure
 from curation.scoring.metrics.qrels import Rankings, RunRows, rank
 from curation.statistics.arrays import Mask
@@ -83,7 +84,7 @@ def seen_lists(
     ranking = rank(rows, release.qrels)
     documents = rows.documents.take(pa.array(ranking.order)).to_pylist()
     known = [document if document in release.documents else "" for document in documents]
-    depths = sorted({one.depth or 0 for one in measures})
+    depths = sorted({one.depth or 0 for one in measures if not one.of_chunks})
     found: dict[str, dict[str, int]] = {depth_name(depth): {} for depth in depths}
     places = np.flatnonzero(release.sealed_queries & (ranking.returned > 0)).tolist()
     for place in places:
@@ -92,6 +93,9 @@ def seen_lists(
         for depth in depths:
             if sum_ := _documents_sum(inside[: depth or returned]):
                 found[depth_name(depth)][release.qrels.query_ids[place]] = sum_
+    if ranking.chunks is not None:
+        for depth in sorted({one.depth or 0 for one in measures if one.of_chunks}):
+            found[f"first {depth} chunks"] = _chunk_sums(ranking.chunks.chunks, release, depth)
     if everything:
         found[SCORES] = {
             release.qrels.query_ids[place]: _scores_sum(rows, ranking, place, known) for place in places
@@ -102,6 +106,18 @@ def seen_lists(
 def depth_name(depth: int | None) -> str:
     """What a measure of this depth sees of a list; None or 0 is the whole of it."""
     return f"first {depth}" if depth else WHOLE
+
+
+def _chunk_sums(chunks: RunChunks, release: EvaluatedRelease, depth: int) -> dict[str, int]:
+    """Of the first chunks of each sealed query, as `_documents_sum`."""
+    lists: dict[int, list[str]] = {}
+    inside = np.flatnonzero((chunks.rank <= depth) & release.sealed_queries[chunks.query])
+    documents = chunks.documents.take(pa.array(inside)).to_pylist()
+    for row, document in zip(inside.tolist(), documents, strict=True):
+        known = f"{document} {chunks.start[row]} {chunks.end[row]}" if document in release.documents else ""
+        lists.setdefault(int(chunks.query[row]), []).append(known)
+    sums = {release.qrels.query_ids[place]: _documents_sum(one) for place, one in lists.items()}
+    return {name: sum_ for name, sum_ in sums.items() if sum_}
 
 
 def _documents_sum(documents: Sequence[str]) -> int | None:

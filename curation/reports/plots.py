@@ -55,7 +55,7 @@ class PlotPoint(NamedTuple):
 
 
 class PlotCurve(NamedTuple):
-    """A line through points (x, y) in order, each from 0 to 1, and a point on it that is marked."""
+    """A line through points (x, y) in order, y from 0 to 1, and a point on it that is marked."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -160,15 +160,22 @@ def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Ma
     return in_two_sizes("scatter.svg", wide, narrow, title=title, across=across, up=up, points=ordered)
 
 
-def curves(title: str, across: str, up: str, found: Sequence[PlotCurve]) -> Markup:
-    """Lines in a square from 0 to 1, with the diagonal; at most `MOST_SERIES` of them."""
+def curves(
+    title: str, across: str, up: str, found: Sequence[PlotCurve], widest: float | None = None
+) -> Markup:
+    """Lines in a square from 0 to 1, with the diagonal; at most `MOST_SERIES` of them.
+
+    Parameters
+    ----------
+    widest: what x reaches where it is no share; there is no diagonal then.
+    """
     wide = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30, "named": 20}
     below = _NARROW_SQUARE + 68
     narrow = {"width": NARROW, "height": below + 24 * len(found), "beside": 0, "named": below}
     return in_two_sizes(
         "curves.svg",
-        {**_square(_SQUARE), **wide},
-        {**_square(_NARROW_SQUARE), **narrow},
+        {**_square(_SQUARE, widest), **wide},
+        {**_square(_NARROW_SQUARE, widest), **narrow},
         title=title,
         across=across,
         up=up,
@@ -178,10 +185,13 @@ def curves(title: str, across: str, up: str, found: Sequence[PlotCurve]) -> Mark
     )
 
 
-def _square(side: int) -> dict[str, object]:
-    """Both axes of a square, and how many letters are next to each."""
-    x = _Axis(0, 1, _MARGIN, side, 0.25)
-    return {"x": x, "y": _Axis(0, 1, 8 + side, -side, 0.25), "letters": side // 7}
+def _square(side: int, widest: float | None = None) -> dict[str, object]:
+    """Both axes of a square with as many ticks, and how many letters are next to each."""
+    power = 10 ** floor(log10(widest / 4)) if widest else 1
+    step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one * 4 >= widest) if widest else 0.25
+    x, y = _Axis(0, 4 * step, _MARGIN, side, step), _Axis(0, 1, 8 + side, -side, 0.25)
+    ticks = list(zip(x.ticks, y.ticks, strict=True))
+    return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
 
 
 def shares(title: str, legend: tuple[str, str], rows: Sequence[SharesRow]) -> Markup:

@@ -9,13 +9,15 @@ which of rank and score orders a list.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.arrow import numbers
 from curation.errors import InputError
 from curation.files.problems import Problems
 from curation.files.run_columns import MOST_RANK, Names
@@ -29,13 +31,14 @@ Number = TypeVar("Number", int, float)
 
 
 class RunLine(NamedTuple):
-    """A line whose names and numbers were read; `rank` is the file's."""
+    """A line whose names and numbers were read; `rank` is the file's, and `chunk` as in `RunRow`."""
 
     line: int
     query_id: str
     document_id: str
     rank: int | None
     score: float | None
+    chunk: tuple[str, ...] = ()
 
 
 class LineColumns(NamedTuple):
@@ -46,6 +49,7 @@ class LineColumns(NamedTuple):
     line: shape (N,).
     query, document: which of `query_ids` and `document_ids` each line has, shape (N,).
     rank, score: shape (N,); None where the file has none.
+    chunk: as in `RunColumns`.
     """
 
     line: Ints
@@ -55,6 +59,7 @@ class LineColumns(NamedTuple):
     document_ids: list[str]
     rank: Ints | None
     score: Floats | None
+    chunk: Mapping[str, pa.Array]
 
 
 class RunLines:
@@ -130,6 +135,7 @@ class RunLines:
             documents,
             None if found.ranks is None else found.ranks[known],
             None if found.scores is None else found.scores[known],
+            {name: column.take(numbers(np.flatnonzero(known))) for name, column in found.chunk.items()},
         )
 
     def lacks_a_number(self, line: RunLine) -> bool:
@@ -155,7 +161,7 @@ class RunLines:
         document = self._names.document(row.document, row.line)
         if document not in self._documents:
             self._note(UNKNOWN_DOCUMENT, document, row.line)
-        return RunLine(row.line, query_id, document, rank, score)
+        return RunLine(row.line, query_id, document, rank, score, row.chunk)
 
     def _number(self, row: RunRow, what: str, number: Number | None) -> Number | None:
         """The row's rank or score; None is noted as a problem."""

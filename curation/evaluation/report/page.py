@@ -32,7 +32,13 @@ from curation.evaluation.report.judged import (
 )
 from curation.evaluation.report.section import gains_sentence, headline_measures, with_interval
 from curation.evaluation.report.strata import write_other_means, write_strata
-from curation.evaluation.report.systems import write_looks, write_method, write_seconds, write_systems
+from curation.evaluation.report.systems import (
+    write_context,
+    write_looks,
+    write_method,
+    write_seconds,
+    write_systems,
+)
 from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
 from curation.releases.stored import mark_sentence, marked
@@ -65,6 +71,7 @@ class EvaluationReport:
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_systems,
+    write_context,
     write_inferred,
     write_comparison,
     write_similar_lists,

@@ -9,8 +9,9 @@ from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_interval
 from curation.releases.stored import marked
 from curation.reports.page import Section, Table, intervals
+from curation.reports.plots import MOST_SERIES, PlotCurve, curves
 from curation.scoring.inputs.system_runs import RunSeconds
-from curation.scoring.metrics.measures import measures_named
+from curation.scoring.metrics.measures import WITHIN, measures_named
 from curation.text import amount
 
 
@@ -86,9 +87,59 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
         if facts.against_scores:
             queries = amount(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
+        if facts.chunks and facts.chunks.not_found:
+            chunks = amount(facts.chunks.not_found, "chunk has", "chunks have")
+            yield (
+                f"{facts.source}: {chunks} a text that is not in the document, first in line "
+                f"{facts.chunks.first_not_found}; such a chunk has no evidence."
+            )
+        if facts.chunks and facts.chunks.twice:
+            chunks = amount(facts.chunks.twice, "chunk has", "chunks have")
+            yield (
+                f"{facts.source}: {chunks} a text that the document has twice, first in line "
+                f"{facts.chunks.first_twice}; the first place counts. Columns start and end would say which."
+            )
         if mattering := getattr(facts.ties, "mattering", 0):
             queries = amount(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
+
+
+def write_context(found: Evaluation) -> list[Section]:
+    """Recall of evidence against words of context: which chunks to use."""
+    if not found.context:
+        return []
+    curved = [
+        PlotCurve(
+            name,
+            [(point.words, point.recall) for point in points if point.words and point.recall is not None],
+        )
+        for name, points in found.context.items()
+    ]
+    shown = [curve for curve in curved if curve.points][:MOST_SERIES]
+    widest = max((x for curve in shown for x, _ in curve.points), default=0.0)
+    rows = tuple(
+        (name, point.k, point.words, point.recall, interval(point))
+        for name, points in found.context.items()
+        for point in points
+    )
+    drawn = curves("Recall of evidence", "words of context", "recall", shown, widest) if shown else None
+    return [
+        Section(
+            "Recall against context",
+            "What the first chunks hold of the evidence, and how many words a language model has to read for "
+            "it: of two systems the upper line finds more for the same words. Which differences are certain, "
+            f"the comparison by {WITHIN}@w says.",
+            () if drawn is None else (drawn,),
+            (
+                Table(
+                    "Recall of evidence by number of chunks",
+                    ("system", "chunks", "words", "recall", "95 %"),
+                    rows,
+                ),
+            ),
+            "Words are counted in the stored text; of scripts without spaces each sign is one.",
+        )
+    ]
 
 
 def _seeds(found: Evaluation, headline: str) -> Table | None:

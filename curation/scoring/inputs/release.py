@@ -25,7 +25,7 @@ their own, which is no stratum of the corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,9 @@ from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import refuse_not_in_file
 from curation.releases.verify import Opened, opened
 from curation.sampling.designs import BETWEEN
+from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
+from curation.scoring.metrics.evidence import EvidenceRanges, EvidenceRow, evidence_ranges
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries
 from curation.statistics.arrays import Floats, Mask
@@ -262,7 +264,7 @@ class EvaluatedRelease:
     sealed_apart: the queries of sealed parts that are not evaluated, by id.
     coverage: of its coverage map; None where the release has none.
     pool_sample: which of their pool was drawn for judging, where the release records that.
-    frozen: the release that it was made of; None in tests of figures alone.
+    frozen: the release that it was made of; None in tests of figures alone. bodies: of its documents.
     """
 
     name: str
@@ -280,6 +282,7 @@ class EvaluatedRelease:
     coverage: ReleasedCoverage | None = None
     pool_sample: RecordedSample | None = None
     frozen: Opened | None = None
+    bodies: PinnedBodies | None = None
 
     @property
     def mark(self) -> str | None:
@@ -332,12 +335,13 @@ def read_release(
     candidates, pools = release.rows("candidates"), release.rows("pools")
     documents = frozenset(row["document_id"] for row in release.rows("documents"))
     drawn = release.rows("pool_sample")
+    qrels = qrels_of(graded, ids, scale_of(release.rows("guides")), relevant)
     return EvaluatedRelease(
         name=release.row.name,
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
-        qrels=qrels_of(graded, ids, scale_of(release.rows("guides")), relevant),
+        qrels=replace(qrels, evidence=_evidence(release, ids, graded)),
         texts={row["query_id"]: row["text"] for row in chosen},
         facets=all_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
@@ -350,7 +354,22 @@ def read_release(
         coverage=released_coverage(release),
         pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
         frozen=release,
+        bodies=PinnedBodies(store, release),
     )
+
+
+def _evidence(
+    release: Opened, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]]
+) -> EvidenceRanges | None:
+    """Where documents hold evidence for these queries; None where nobody marked any."""
+    inside = set(query_ids)
+    rows = [
+        EvidenceRow(row["query_id"], row["document_id"], row["start"], row["end"])
+        for row in release.walk("evidence")
+        if row["query_id"] in inside
+    ]
+    grades = {(query, document): grade for query, document, grade in graded}
+    return evidence_ranges(rows, query_ids, lambda *pair: grades.get(pair, 0)) if rows else None
 
 
 def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:

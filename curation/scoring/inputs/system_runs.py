@@ -5,6 +5,10 @@ are there and contradict each other, the scores count, and the queries are count
 release's corpus does not have keep their places, for the system did return them; they are counted. Lines of
 queries that are not evaluated are passed over and counted.
 
+A list may be one of chunks, parts of documents (`run_chunks`). A document then has the score of its best
+chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural language
+modeling, SIGIR), and the run keeps its chunks for the measures of chunks.
+
 `NAME=FILE` names a system. Several files of one name are runs of one system, such as seeds. Without a name it
 is the file's own, without its endings.
 
@@ -32,12 +36,16 @@ import pyarrow as pa
 from curation.arrow import ints_of, numbers, texts
 from curation.door import sealed_parts
 from curation.errors import InputError, refuse_problems
-from curation.files.fields import RunFields
+from curation.files.fields import ChunkFields
 from curation.files.formats import FileLayout
 from curation.files.run_files import RunFile
 from curation.progress import Progress, silent
+from curation.scoring.inputs.chunk_map import read_chunk_map
 from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.qrels import RunRows
+from curation.scoring.inputs.run_chunks import ChunkCounts, ChunkPlace, LocatedChunks, located_chunks
+from curation.scoring.metrics.evidence import OPEN, RunChunks
+from curation.scoring.metrics.measures import Measure
+from curation.scoring.metrics.qrels import RunRows, ordered
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_QUERY
@@ -159,13 +167,15 @@ class ReadingOptions(NamedTuple):
     skip_repeated: of a document that a query names several times, keep the best place and count the others.
     parsed: the files that were read, where several steps read them: each is then parsed once.
     topics: a table of id and text, where the runs' ids of queries are not the release's.
+    chunks: a map of chunks, where the runs' ids of documents are an index's own of chunks.
     """
 
-    fields: RunFields = RunFields()
+    fields: ChunkFields = ChunkFields()
     layout: FileLayout = FileLayout()
     skip_repeated: bool = False
     parsed: dict[Path, RunFile] | None = None
     topics: Path | None = None
+    chunks: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -180,6 +190,7 @@ class SystemRun:
     against_scores: queries whose ranks contradict their scores; the scores count.
     left_out: reason → number of lines.
     seconds: what the file next to it says of them; None where there is none.
+    chunks: of a run of chunks.
     """
 
     name: str
@@ -190,6 +201,7 @@ class SystemRun:
     against_scores: int
     left_out: dict[str, int]
     seconds: RunSeconds | None = None
+    chunks: ChunkCounts | None = None
 
 
 def named_runs(texts: Sequence[str]) -> list[RunSource]:
@@ -231,8 +243,30 @@ def read_run(
     """
     file = run_file(source.path, options, progress)
     known = with_topics(release.known, options.topics, progress)
-    found = _RunColumns(file, replace(release, known=known), options.skip_repeated).read(source.name)
+    mapped = read_chunk_map(options.chunks, progress)
+    found = _RunColumns(file, replace(release, known=known), options.skip_repeated, mapped).read(source.name)
     return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
+
+
+def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
+    """The rows with their documents as chunks, where there are none and a measure is of chunks."""
+    if rows.chunks or release.bodies is None or not any(one.of_chunks for one in measures):
+        return rows
+    documents = rows.documents
+    ids, codes = documents.dictionary.to_pylist(), ints_of(documents.indices)
+    start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
+    words = release.bodies.words(ids, codes, start, end)
+    return rows._replace(chunks=_in_order(rows.query, rows.scores, documents, start, end, words))
+
+
+def _in_order(
+    query: Ints, scores: Floats, documents: pa.DictionaryArray, start: Ints, end: Ints, words: Ints
+) -> RunChunks:
+    """Chunks by query and score; of equal scores as documents are, and those of one as in the file."""
+    order, _ = ordered(query, scores, ints_of(documents.indices), documents.dictionary)
+    query = query[order]
+    rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
+    return RunChunks(query, rank, documents.take(numbers(order)), start[order], end[order], words[order])
 
 
 def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -258,6 +292,7 @@ class _Places(NamedTuple):
     line, query, scores: shape (N,); without scores in the file these are the ranks with a minus.
     documents: ids, N of them, each once in the dictionary.
     ranks: shape (N,), where the file has both.
+    chunk: field of a chunk → N texts.
     """
 
     line: Ints
@@ -265,22 +300,35 @@ class _Places(NamedTuple):
     documents: pa.DictionaryArray
     scores: Floats
     ranks: Ints | None
+    chunk: Mapping[str, pa.Array]
 
 
 def _places(
-    line: Ints, query: Ints, codes: Ints, ids: pa.Array, ranks: Ints | None, scores: Floats | None
+    line: Ints,
+    query: Ints,
+    codes: Ints,
+    ids: pa.Array,
+    ranks: Ints | None,
+    scores: Floats | None,
+    chunk: Mapping[str, pa.Array],
 ) -> _Places:
     documents = pa.DictionaryArray.from_arrays(numbers(codes), ids)
     if scores is None:
         scores, ranks = -np.asarray(ranks, np.float64), None
-    return _Places(line, query, documents, scores, ranks)
+    return _Places(line, query, documents, scores, ranks, chunk)
 
 
 class _RunColumns:
     """One reading of one run into columns."""
 
-    def __init__(self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool) -> None:
-        self._file = file
+    def __init__(
+        self,
+        file: RunFile,
+        release: EvaluatedRelease,
+        skip_repeated: bool,
+        mapped: Mapping[str, ChunkPlace],
+    ) -> None:
+        self._file, self._mapped = file, mapped
         self._release = release
         self._skip_repeated = skip_repeated
         self._left_out: Counter[str] = Counter()
@@ -297,7 +345,11 @@ class _RunColumns:
             problems.stop(*self._nothing())
         scores = places.scores
         against = 0 if places.ranks is None else _against(places.query, places.ranks, scores)
-        kept = self._kept(places)
+        located, chunks = self._located(places), None
+        if located is not None:
+            places = places._replace(documents=located.documents)
+            chunks = self._chunks(places, located)
+        kept = self._kept(places, of_chunks=chunks is not None)
         problems.check()
         documents = places.documents.take(numbers(kept))
         names = documents.dictionary.to_pylist()
@@ -313,12 +365,39 @@ class _RunColumns:
         return SystemRun(
             name=name,
             source=self._file.source,
-            rows=RunRows(places.query[kept], documents, scores[kept]),
+            rows=RunRows(places.query[kept], documents, scores[kept], chunks),
             places=len(kept),
             unknown_documents=unknown,
             against_scores=against,
             left_out=dict(self._left_out),
+            chunks=located and located.counts,
         )
+
+    def _located(self, places: _Places) -> LocatedChunks | None:
+        bodies = self._release.bodies
+        if bodies is None:
+            return None
+        return located_chunks(
+            places.line, places.documents, places.chunk, bodies, self._mapped, self._file.problems
+        )
+
+    def _chunks(self, places: _Places, located: LocatedChunks) -> RunChunks:
+        """The chunks, each once in a query's list: at its best place, or as its document."""
+        again = _chunks_again(places, located)
+        for row in [] if self._skip_repeated else again.tolist():
+            self._file.problems.add(
+                int(places.line[row]),
+                f"the chunk {located.start[row]}-{located.end[row]} of document "
+                f"{places.documents[row].as_py()!r} again for query "
+                f"{self._release.qrels.query_ids[places.query[row]]!r}",
+                "A chunk has one place in a list: correct the file, or keep the best one (--skip-repeated).",
+            )
+        if len(again):
+            self._left_out[REPEATED] += len(again)
+        kept = np.setdiff1d(np.arange(len(places.line)), again)
+        documents = places.documents.take(numbers(kept))
+        columns = (located.start[kept], located.end[kept], located.words[kept])
+        return _in_order(places.query[kept], places.scores[kept], documents, *columns)
 
     def _chosen(self, columns: LineColumns) -> _Places:
         """The lines of evaluated queries, from columns."""
@@ -332,7 +411,9 @@ class _RunColumns:
         codes = ints_of(ids.indices)[document]
         rank = None if columns.rank is None else columns.rank[chosen]
         score = None if columns.score is None else columns.score[chosen]
-        return _places(columns.line[chosen], query[chosen], codes, ids.dictionary, rank, score)
+        rows = numbers(np.flatnonzero(chosen))
+        chunk = {name: column.take(rows) for name, column in columns.chunk.items()}
+        return _places(columns.line[chosen], query[chosen], codes, ids.dictionary, rank, score, chunk)
 
     def _iterated(self) -> _Places:
         """The lines of evaluated queries, one by one; what is wrong with others is noted."""
@@ -352,10 +433,14 @@ class _RunColumns:
             ids.dictionary,
             np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
             np.array([line.score or 0.0 for line in found]) if fields.score else None,
+            {
+                name: texts([line.chunk[place] for line in found])
+                for place, name in enumerate(self._file.chunk_columns)
+            },
         )
 
-    def _kept(self, places: _Places) -> Ints:
-        """The lines that are the best place of their document; others are problems, or counted."""
+    def _kept(self, places: _Places, of_chunks: bool) -> Ints:
+        """The lines that are the best place of their document; others are chunks, problems, or counted."""
         codes = ints_of(places.documents.indices)
         pairs = places.query * (int(codes.max(initial=0)) + 1) + codes
         if np.diff(np.sort(pairs)).all():
@@ -363,6 +448,8 @@ class _RunColumns:
         by_score = np.argsort(-places.scores, kind="stable")
         _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
         best = by_score[first]
+        if of_chunks:
+            return np.sort(best)
         if self._skip_repeated:
             self._left_out[REPEATED] += len(pairs) - len(best)
             return np.sort(best)
@@ -408,6 +495,19 @@ class _RunColumns:
         sealed = sealed_parts(self._release.frozen.header) if self._release.frozen else ()
         without = "".join(f" --without-grades {part}" for part in sealed)
         return f"goldset export {self._release.name} --format trec{without} --out topics"
+
+
+def _chunks_again(places: _Places, located: LocatedChunks) -> Ints:
+    """The lines with a chunk that is at a better place of the query's list, too."""
+    codes = ints_of(places.documents.indices)
+    key = (places.query * (int(codes.max(initial=0)) + 1) + codes) * OPEN + located.start
+    if np.diff(np.sort(key)).all():  # may wrap around: then some look alike that are not
+        return np.zeros(0, np.int64)
+    by_score = np.argsort(-places.scores, kind="stable")
+    keys = [column[by_score] for column in (located.end, located.start, codes, places.query)]
+    order = np.lexsort(keys)
+    same = np.logical_and.reduce([np.diff(one[order]) == 0 for one in keys])
+    return np.sort(by_score[order[1:][same]])
 
 
 def _against(query: Ints, ranks: Ints, scores: Floats) -> int:

@@ -480,7 +480,7 @@ def _judged(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Flo
     shares = []
     for measure in measures:
         if measure.of_chunks and ranking.chunks is not None:
-            shares.append(ranking.chunks.share_judged(measure.depth or 1, len(qrels.query_ids)))
+            shares.append(ranking.chunks.share_judged(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
             shares.append(judged_weight(ranking, measure.persistence))
         elif measure.kind == "rprec":

@@ -22,6 +22,9 @@ with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-
 techniques, ACM TOIS 20) over the pairs with evidence; that overlapping parts gain once is the rule of XML
 retrieval (G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
 
+evidence_within@w is the recall of the first chunks that have w words together, so that chunks of all sizes
+are compared at the same cost; the first one that does not fit whole ends the list.
+
 context_tokens@k is how many words the first k chunks have together, as `words.word_starts` counts them: what
 a language model is given to read. It is no quality, so systems are not compared by it.
 """
@@ -38,7 +41,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curation.arrow import ints_of, texts
-from curation.scoring.metrics.measures import Measure
+from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure
 from curation.spans import Span, union
 from curation.statistics.arrays import Floats, Ints, Mask
 
@@ -166,9 +169,18 @@ class RankedChunks:
         """Of the longest chunk."""
         return int(self.chunks.words.max(initial=0))
 
-    def share_judged(self, depth: int, queries: int) -> Floats:
-        """Of the first chunks of each query, shape (Q,); NaN where there is none."""
-        inside = self.chunks.rank <= depth
+    def looked_at(self, measure: Measure) -> Mask:
+        """Which chunks a measure looks at, shape (C,)."""
+        depth, chunks = measure.depth or 1, self.chunks
+        if measure.kind != WITHIN:
+            return chunks.rank <= depth
+        words = np.concatenate([[0], np.cumsum(chunks.words)])
+        before: Ints = words[:-1][np.searchsorted(chunks.query, chunks.query)]
+        return words[1:] - before <= depth
+
+    def share_judged(self, measure: Measure, queries: int) -> Floats:
+        """Of the chunks of each query that a measure looks at, shape (Q,); NaN where there is none."""
+        inside = self.looked_at(measure)
         query = self.chunks.query[inside]
         return _share(_sums(query, self.judged[inside], queries), _sums(query, None, queries), np.nan)
 
@@ -229,14 +241,14 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     ----------
     relevant: least grade of a relevant document.
     """
-    depth, chunks = measure.depth or 1, ranked.chunks
-    inside = chunks.rank <= depth
-    if measure.kind == "context_tokens":
+    chunks, inside = ranked.chunks, ranked.looked_at(measure)
+    if measure.kind == CONTEXT:
         return _known(chunks.query[inside], chunks.words[inside], queries)
     found = ranked.found
     query, rank = chunks.query[found.place], chunks.rank[found.place]
-    counted = rank <= depth
+    counted = inside[found.place]
     if measure.kind == "evidence_ndcg":
+        depth = measure.depth or 1
         return _ndcg(ranked.evidence, query[counted], rank[counted], found, counted, depth, queries)
     grade = np.zeros(0, np.int64) if ranked.evidence is None else ranked.evidence.grade[found.pair]
     counted &= grade >= relevant
@@ -248,6 +260,8 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     every = np.zeros(queries) if ranked.evidence is None else ranked.evidence.characters(queries, relevant)
     if measure.kind == "evidence_recall":
         return _share(new, every)
+    if measure.kind == WITHIN:
+        return _share(new, every) + 0 * _known(chunks.query, chunks.words, queries)  # unknown if they are
     length = chunks.end[inside] - chunks.start[inside]
     returned = _known(chunks.query[inside], np.where(length > OPEN // 2, UNKNOWN, length), queries)
     return _share(new, returned if measure.kind == "evidence_precision" else every + returned - new)

@@ -20,6 +20,8 @@
     judged@k      share of the documents among the first k that are judged
     evidence_recall@k, evidence_precision@k, evidence_iou@k, evidence_hit@k, evidence_mrr@k, evidence_ndcg@k
                   of the characters that people marked as evidence, in the first k chunks
+    evidence_within@w
+                  recall of evidence in the first chunks that have w words together
     context_tokens@k
                   words of the first k chunks; for all of these see `scoring.metrics.evidence`
     num_ret, num_rel, num_rel_ret
@@ -54,7 +56,7 @@ MOST_GAIN = 16
 """The highest grade of an exponential gain: above it, one document hides what all others gain."""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
-CONTEXT = "context_tokens"
+CONTEXT, WITHIN = "context_tokens", "evidence_within"
 PERSISTENCE = 0.8
 ALPHA = 0.5
 DEEPEST = 100_000
@@ -135,6 +137,7 @@ KINDS = {
             MeasureKind(name, name != "evidence_ndcg", "needed", about, engine=False, of_chunks=True)
             for name, about in {
                 "evidence_recall": "share of the evidence's characters that chunks hold",
+                WITHIN: "share of the evidence in the first chunks that fit into so many words",
                 "evidence_precision": "share of the chunks' characters that are evidence",
                 "evidence_iou": "intersection over union of evidence and chunks",
                 "evidence_hit": "whether a chunk holds evidence",
@@ -150,8 +153,8 @@ DEFAULT_MEASURES = (
     *("rprec", "bpref", "rbp(0.8)", "judged@10"),
 )
 CHUNK_MEASURES = (
-    *("evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5", "evidence_mrr@5"),
-    *("evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "success@10", "judged@10"),
+    *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
+    *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
 )
 """The default ones where a run has chunks and the release has evidence; no more than sealed parts have."""
 FURTHER_MEASURES = (

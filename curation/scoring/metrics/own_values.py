@@ -67,7 +67,10 @@ def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints
 
 def _of_chunks(measure: Measure, ranking: Rankings, qrels: Qrels) -> Floats:
     if ranking.chunks is None:
-        raise InputError(f"{measure.name} is of chunks, and this list is one of documents alone.")
+        raise InputError(
+            f"{measure.name} is of chunks, and this list is one of documents alone.",
+            command="Choose measures of documents, such as --measures ndcg_exp@10.",
+        )
     return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
 
 

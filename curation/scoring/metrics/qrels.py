@@ -122,7 +122,7 @@ def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     """Put a run in order and look its documents' grades up."""
     encoded = rows.documents.dictionary_encode()
     codes = ints_of(encoded.indices)
-    order, tied = _order(rows, codes, encoded.dictionary)
+    order, tied = ordered(rows.query, rows.scores, codes, encoded.dictionary)
     query, number = rows.query[order], len(qrels.query_ids)
     returned = np.bincount(query, minlength=number)
     starts = np.concatenate([[0], np.cumsum(returned)[:-1]])
@@ -182,13 +182,13 @@ def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
     )
 
 
-def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
+def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
     """The rows by query, descending score and descending id, and the groups of equal scores."""
     with np.errstate(over="ignore"):  # too large for trec_eval's floats: infinite there, too
-        scores = rows.scores.astype(np.float32) + np.float32(0)  # -0 is 0
+        scores = scores_of.astype(np.float32) + np.float32(0)  # -0 is 0
     bits = scores.view(np.uint32)
     ascending = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
-    key = (rows.query.astype(np.uint64) << np.uint64(32)) | (~ascending).astype(np.uint64)
+    key = (of_query.astype(np.uint64) << np.uint64(32)) | (~ascending).astype(np.uint64)
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     same = ordered[1:] == ordered[:-1]

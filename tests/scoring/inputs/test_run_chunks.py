@@ -1,0 +1,206 @@
+"""Runs of chunks as files have them, read for a release of documents `all of ` and 32 letters each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from curation.errors import InputError
+from curation.scoring.inputs.chunk_map import map_chunks
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.run_chunks import ChunkCounts, text_places
+from curation.scoring.inputs.system_runs import (
+    ReadingOptions,
+    RunSource,
+    SystemRun,
+    read_run,
+    with_whole_documents,
+)
+from curation.scoring.metrics.measures import measures_named
+from curation.store import Store
+from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries
+
+Row = dict[str, object]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return evaluated_project(tmp_path)
+
+
+@pytest.fixture
+def release(store: Store) -> EvaluatedRelease:
+    return read_release(store, "v1")
+
+
+@pytest.fixture
+def query(release: EvaluatedRelease) -> str:
+    return release.qrels.query_ids[0]
+
+
+def names(query: str) -> list[str]:
+    return document_ids(int(query[1:]))
+
+
+def read(release: EvaluatedRelease, path: Path, *rows: Row, **options: object) -> SystemRun:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return read_run(RunSource("run", path), release, ReadingOptions(**options))  # type: ignore[arg-type]
+
+
+def found(run: SystemRun) -> list[tuple[str, int, int, int]]:
+    """Document, start, end and words of each chunk, by rank."""
+    chunks = run.rows.chunks
+    assert chunks is not None
+    columns = (
+        chunks.documents.to_pylist(),
+        chunks.start.tolist(),
+        chunks.end.tolist(),
+        chunks.words.tolist(),
+    )
+    return list(zip(*columns, strict=True))
+
+
+def body(release: EvaluatedRelease, name: str) -> str:
+    assert release.bodies is not None
+    return next(text or "" for _, text in release.bodies.walk([name]))
+
+
+def test_a_document_has_the_score_of_its_best_chunk_and_the_run_keeps_its_chunks(
+    release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    one, other, *_ = names(query)
+    places = [(one, 0, 6, 1.0), (other, 4, 39, 2.0), (one, 7, 39, 3.0)]
+    rows = [
+        {"query": query, "doc_id": name, "start": start, "end": end, "score": score}
+        for name, start, end, score in places
+    ]
+    run = read(release, tmp_path / "run.jsonl", *rows)
+    assert dict(zip(run.rows.documents.to_pylist(), run.rows.scores.tolist(), strict=True)) == {
+        one: 3,
+        other: 2,
+    }
+    assert found(run) == [(one, 7, 39, 1), (other, 4, 39, 2), (one, 0, 6, 2)]
+    assert run.chunks == ChunkCounts(3)
+    lines = "".join(f"{query},{name},{start},{end},{score}\n" for name, start, end, score in places)
+    (tmp_path / "run.csv").write_text(f"query,doc_id,start,end,score\n{lines}")
+    assert found(read_run(RunSource("run", tmp_path / "run.csv"), release)) == found(run)  # by columns
+    trec = "".join(f"{query} Q0 {name}#{start}-{end} 0 {score} x\n" for name, start, end, score in places)
+    (tmp_path / "run.trec").write_text(trec)
+    assert found(read_run(RunSource("run", tmp_path / "run.trec"), release)) == found(run)  # by ids
+
+
+def test_a_text_is_found_as_it_is_or_with_other_white_space_and_case(
+    release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    one, other, *_ = names(query)
+    texts = [
+        (one, "all of"),
+        (one, "ALL\n OF " + body(release, one)[7:12]),
+        (other, "not there"),
+        (other, "l"),
+    ]
+    rows = [
+        {"query": query, "document": name, "rank": rank, "chunk_text": text}
+        for rank, (name, text) in enumerate(texts, 1)
+    ]
+    run = read(release, tmp_path / "run.jsonl", *rows)
+    assert [place[:3] for place in found(run)][:2] == [(one, 0, 6), (one, 0, 12)]
+    lacking, twice = found(run)[2:]
+    assert (lacking[2] - lacking[1], lacking[3]) == (9, 2)
+    assert lacking[1] >= 39  # behind the end of its document: it holds no evidence
+    assert twice[1:3] == (1, 2)
+    assert run.chunks == ChunkCounts(4, 1, 3, 1, 4)
+
+
+def test_text_places_are_the_first_two() -> None:
+    assert text_places("ab ab ab", "ab") == [(0, 2), (3, 5)]
+    assert text_places("One  two\n THREE", "two three") == [(5, 15)]
+    assert text_places("one", "two") == text_places("one", " ") == []
+
+
+Said = Callable[[str, str], tuple[list[Row], str]]
+CHUNK: Row = {"start": 0, "end": 9, "rank": 1}
+WRONG: dict[str, Said] = {
+    "outside": lambda query, name: (
+        [CHUNK | {"query": query, "document": name, "end": 40}],
+        f"line 1: the chunk 0-40 of document '{name}' is outside its text, which has 39 characters",
+    ),
+    "empty": lambda query, name: (
+        [CHUNK | {"query": query, "document": name, "start": 9}],
+        f"line 1: the chunk 9-9 of document '{name}' is outside its text",
+    ),
+    "version": lambda query, name: (
+        [CHUNK | {"query": query, "document": name, "content_hash": "0123456789abcdef"}],
+        "is of its version 0123456789ab; the release has another",
+    ),
+    "number": lambda query, name: (
+        [CHUNK | {"query": query, "document": name, "start": "x"}],
+        "line 1: the start of the chunk is 'x'",
+    ),
+    "again": lambda query, name: (
+        [CHUNK | {"query": query, "document": name, "rank": rank} for rank in (1, 2)],
+        f"line 2: the chunk 0-9 of document '{name}' again for query '{query}'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_chunks_that_cannot_be_are_named(
+    what: str, release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    rows, sentence = WRONG[what](query, names(query)[0])
+    with pytest.raises(InputError, match=r"run\.jsonl") as error:
+        read(release, tmp_path / "run.jsonl", *rows)
+    assert sentence in str(error.value)
+
+
+def test_a_run_of_documents_is_one_of_whole_documents(
+    release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    one, other, *_ = names(query)
+    rows = [
+        {"query": query, "document": name, "rank": rank} for rank, name in enumerate((other, one, "x"), 1)
+    ]
+    run = read(release, tmp_path / "run.jsonl", *rows)
+    assert run.chunks is None
+    assert run.rows.chunks is None
+    chunks = with_whole_documents(run.rows, release, measures_named(["context_tokens@5"])).chunks
+    assert chunks is not None
+    assert chunks.documents.to_pylist() == [other, one, "x"]
+    assert chunks.end.tolist()[:2] == [39, 39]
+    assert chunks.words.tolist() == [3, 3, -1]
+
+
+def test_the_chunks_of_an_index_are_mapped_once(
+    store: Store, release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    one, other, *_ = names(query)
+    split = tmp_path / "split.jsonl"
+    texts = {"c1": (one, "all of"), "c2": (one, body(release, one)[3:]), "c3": (other, "nowhere")}
+    rows = [{"chunk_id": chunk, "document_id": name, "text": text} for chunk, (name, text) in texts.items()]
+    split.write_text("".join(f"{json.dumps(row)}\n" for row in rows).replace('"text"', '"chunk_text"'))
+    made = map_chunks(store, "v1", split, tmp_path / "map.csv")
+    assert (made.documents, made.counts, made.overlapping) == (1, ChunkCounts(3, 1, 3, 0, None), 1)
+    ranked = [{"query": query, "document": chunk, "rank": rank} for rank, chunk in enumerate(("c2", "c1"), 1)]
+    run = read(release, tmp_path / "run.jsonl", *ranked, chunks=tmp_path / "map.csv")
+    assert [place[:3] for place in found(run)] == [(one, 3, 39), (one, 0, 6)]
+    with pytest.raises(
+        InputError, match=r"line 2: the chunk 'c2' of .* begins before the one before it ends"
+    ):
+        map_chunks(store, "v1", split, tmp_path / "map.csv", apart=True)
+    split.write_text('{"chunk_id": "c", "document_id": "x", "chunk_text": "a"}\n')
+    with pytest.raises(
+        InputError, match="line 1: the chunk 'c' is of document 'x', which the release does not"
+    ):
+        map_chunks(store, "v1", split, tmp_path / "map.csv")
+
+
+def test_sealed_queries_are_passed_over(
+    release: EvaluatedRelease, store: Store, query: str, tmp_path: Path
+) -> None:
+    sealed = sealed_queries(store)[0]
+    rows = [CHUNK | {"query": one, "document": names(one)[0]} for one in (query, sealed)]
+    assert len(found(read(release, tmp_path / "run.jsonl", *rows))) == 1
