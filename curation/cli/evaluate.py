@@ -108,6 +108,9 @@ def evaluate(
     ] = None,
     context_field: Annotated[str | None, field("what a system was given", "contexts, context")] = None,
     score_field: Annotated[str | None, field("the score, which orders the list", "score, similarity")] = None,
+    start_field: Annotated[str | None, field("where a chunk starts", "start, start_index")] = None,
+    end_field: Annotated[str | None, field("where it ends", "end, end_index")] = None,
+    text_field: Annotated[str | None, field("its text", "chunk_text, chunk, passage")] = None,
     format: RunFormat = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
@@ -143,6 +146,10 @@ def evaluate(
     Lists are ordered by score as in trec_eval: equal scores by document id, descending. A query that a run
     misses counts 0. A query without relevant documents is left out. Both are counted.
 
+    A run may be one of chunks: with columns start and end, with ids such as doc#0-120, or with the chunks'
+    texts. A document has the score of its best chunk. Where the release has evidence, the measures of chunks
+    are shown, and recall against words of context.
+
     Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
     pairs, unless --significance-test and --correction name others. On the leaderboard, systems that share a
     letter cannot be distinguished.
@@ -157,6 +164,8 @@ def evaluate(
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
       goldset evaluate v1 --run trec.run --topics topics.tsv
+      goldset evaluate v1 --run small=bm25-200-50.csv --run large=bm25-400-100.csv --html chunks.html
+      goldset evaluate v1 --run index.trec --chunk-map chunks.csv
       goldset evaluate v1 --run old.trec --run new.trec --part dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test tukey
@@ -173,7 +182,7 @@ def evaluate(
     from curation.evaluation.answers.grading import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
     from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
-    from curation.files.fields import RunFields
+    from curation.files.fields import ChunkFields
     from curation.releases.stored import is_file
     from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
@@ -189,7 +198,9 @@ def evaluate(
         answers=tuple((one.name, str(one.path)) for one in named_answers(answers or [])),
     )
     read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
-    read += [path for path in (request.of_runs.subtopics, request.topics) if path is not None]
+    read += [
+        path for path in (request.of_runs.subtopics, request.topics, request.chunk_map) if path is not None
+    ]
     refuse_no_files(
         report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
     )
@@ -202,7 +213,10 @@ def evaluate(
         work = prepared(
             *(store, request, actor),
             ReadingOptions(
-                RunFields(query_field, document_field, rank_field, score_field),
+                ChunkFields(
+                    *(query_field, document_field, rank_field, score_field),
+                    *(start_field, end_field, text_field),
+                ),
                 layout_of(format, encoding, columns, no_header),
             ),
             named=lambda found: flag_of(EvaluateRequest, found.name),

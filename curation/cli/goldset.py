@@ -62,7 +62,7 @@ STEPS = {
     "Adjudicate": ["consensus", "adjudicate"],
     "Split": ["duplicates", "leakage", "split", "certificate"],
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],
-    "Evaluate": ["run", "evaluate", "judge", "answers"],
+    "Evaluate": ["run", "chunks", "evaluate", "judge", "answers"],
     "Keep it current": ["relabel"],
     "Operate": ["backup", "restore", "doctor", "notices"],
 }

@@ -30,6 +30,14 @@ def run(
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
+    chunks: Annotated[
+        str | None,
+        typer.Option(
+            help="Splitters whose chunks are searched, with commas. 200/50 is 200 words, of which 50 "
+            "overlap; also sentence, and heading for Markdown. Each system has a run of each.",
+            show_default="whole documents",
+        ),
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="Engine to ask, in the place of systems.")] = None,
     rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
     overwrite: Annotated[
@@ -47,6 +55,7 @@ def run(
     Examples:
       goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
       goldset run v1 --part dev --out runs/v1-dev --json
+      goldset run v1 --systems bm25,dense --chunks 200/50,400/100,sentence,heading --depth 100 --out runs/v1
       goldset run v1 --engine shop --depth 100 --out runs/v1
     """
     from curation.engines.client import EngineClient
@@ -55,7 +64,7 @@ def run(
 
     store, client = release_store(), None
     if engine is not None:
-        refuse_unused(context, "--engine asks an engine", "systems", "model")
+        refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
         with store.reading() as cursor:
             client = EngineClient(find_engine(cursor, engine), rate)
     else:
@@ -73,6 +82,7 @@ def run(
             model=model,
             replace=overwrite,
             engine=client,
+            chunks=listed(chunks or ""),
             say=to_people,
             progress=progress,
         )

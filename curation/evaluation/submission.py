@@ -152,7 +152,10 @@ def prepared(
     check_request(request)
     again = questions.judge is not None or questions.to_pool is not None
     reading = reading._replace(
-        skip_repeated=request.skip_repeated, parsed={} if again else None, topics=request.topics
+        skip_repeated=request.skip_repeated,
+        parsed={} if again else None,
+        topics=request.topics,
+        chunks=request.chunk_map,
     )
     return EvaluationWork(store, request, author, release, ladder, reading, **more)
 

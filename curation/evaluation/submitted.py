@@ -29,7 +29,7 @@ from curation.releases.looks import look_queries, looks
 from curation.releases.stored import list_releases, mark_of
 from curation.reports.page import Mark
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
-from curation.scoring.metrics.measures import measures_for, measures_named
+from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts
 from curation.text import canonical_json, digest, plain
@@ -138,7 +138,7 @@ class EvaluableRelease(NamedTuple):
     parts: part → whether it is sealed; those that are not come first.
     scale: its grades, ascending.
     pool_sample: whether it records which pairs of its pool were drawn for judging.
-    measures: the default ones that its scale allows. facets: names of all.
+    measures: the default ones that its scale allows, with evidence those of chunks. facets: names of all.
     mark: that it was frozen against the gate, where it was.
     """
 
@@ -158,14 +158,17 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
     RefusedError: the release is not as it was frozen.
     """
     try:
-        stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage", "pool_sample"])
+        stored = read_parts(
+            cursor, release_id, ["release", "guides", "sampling", "coverage", "pool_sample", "evidence"]
+        )
         (header,) = stored["release"]
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
         scale = scale_of(list(stored["guides"]))
+        usual = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES
         return EvaluableRelease(
             parts={part: part in sealed for part in names},
-            measures=tuple(one.name for one in measures_for(scale)),
+            measures=tuple(one.name for one in measures_for(scale, None, usual)),
             facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
             scale=tuple(scale),
             pool_sample="pool_sample" in stored,

@@ -3,6 +3,10 @@
 Or an engine, asked for the release's queries: it searches what it has, so documents that the release lacks
 may be in its run. Its seconds are of one request each.
 
+Or the same systems over chunks: each splitter cuts the documents, and each system searches the chunks, with
+their document's title before them. Such a run is a CSV file with the offsets of chunks, and with the version
+of their document.
+
 What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
 so a run gives nothing away and passes no seal.
 
@@ -17,13 +21,15 @@ each query took. The run file has the same bytes each time; seconds have not.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -43,6 +49,9 @@ from curation.releases.seal import refuse_unknown_parts
 from curation.releases.stored import Pin
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
+from curation.retrieval.terms import choose_stemmer, project_stemmer
+from curation.scoring.inputs.run_chunks import ChunkPlace
+from curation.scoring.splitters import Splitter, splitters_named
 from curation.sources.corpus import content_hash_of
 from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
 from curation.store.documents import corpus_of
@@ -53,6 +62,8 @@ DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
 ALL = "all"
 RUN_SUFFIX = ".trec"
+CHUNK_SUFFIX = ".csv"
+CHUNK_COLUMNS = ("query_id", *ChunkPlace._fields, "rank", "score")
 SIDECAR_SUFFIX = ".json"
 TIMED = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
@@ -78,6 +89,34 @@ class EngineLists:
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
         return self.lists[query.query_id].left_out or "the engine has nothing for the query"
+
+
+def chunked_name(system: str, splitter: Splitter) -> str:
+    """What the run of a system over a splitter's chunks is called."""
+    return f"{system}-{splitter.name.replace('/', '-')}"
+
+
+class ChunkedSystem:
+    """A `Retriever` over the chunks that a splitter makes of documents.
+
+    Attributes
+    ----------
+    places: id of a chunk as the system has it → where it is.
+    """
+
+    def __init__(self, system: Retriever, splitter: Splitter, places: Mapping[str, ChunkPlace]) -> None:
+        self.name = chunked_name(system.name, splitter)
+        self.settings = {**system.settings, "chunks": len(places), "splitter": splitter.name}
+        self.places, self._system = places, system
+        self.search, self.why_none = system.search, system.why_none
+
+    def lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
+        """The lines of one query, with scores as `run_lines` has them."""
+        written = StringIO()
+        writer = csv.writer(written, lineterminator="\n")
+        for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1):
+            writer.writerow([query_id, *self.places[hit.document_id], rank, score])
+        return written.getvalue().splitlines()
 
 
 @dataclass(frozen=True)
@@ -136,6 +175,7 @@ def write_baselines(
     model: str = DEFAULT_MODEL,
     replace: bool = False,
     engine: EngineClient | None = None,
+    chunks: Sequence[str] = (),
     say: Callable[[str], object] = lambda _: None,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
@@ -151,6 +191,7 @@ def write_baselines(
     model: what dense and hybrid embed with.
     replace: write over files of the same names.
     engine: is asked in the place of `systems`; `say` is called with what is sent where, before it is.
+    chunks: splitters, each of which makes chunks that the systems search in the place of whole documents.
 
     Raises
     ------
@@ -162,6 +203,7 @@ def write_baselines(
     """
     names = _checked(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
+    splitters = splitters_named(chunks)
     release = opened(store, name)
     if engine is None and release.header.get("held"):
         raise RefusedError(
@@ -170,7 +212,8 @@ def write_baselines(
         )
     queries = _queries(release, part)
     out = out.resolve()
-    _refuse_existing(out, names, replace)
+    labels = [chunked_name(name, splitter) for splitter in splitters for name in names] or names
+    _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
     documents = [] if engine is not None else _documents(store, release, progress)
     about = {
         "release": name,
@@ -184,14 +227,14 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     with (
-        _searchers(store, release, names, documents, model)
+        _searchers(store, release, names, documents, splitters, model)
         if engine is None
         else _answered(store, release, engine, queries, depth, say, progress)
     ) as searchers:
         runs = _write_all(out, searchers, queries, ids, about, progress)
     if release.file is None:
         detail = {"release": release.row.release_id, "name": name, "split": part}
-        note_event(store, "run baselines", {**detail, "systems": names, "depth": depth}, actor)
+        note_event(store, "run baselines", {**detail, "systems": labels, "depth": depth}, actor)
     return BaselineRuns(
         name=name,
         release_id=release.row.release_id,
@@ -206,13 +249,42 @@ def write_baselines(
     )
 
 
+def _chunks(documents: Sequence[Document], splitter: Splitter) -> list[tuple[Document, ChunkPlace]]:
+    """The chunks as documents to search, with their places; none has a place that another one has."""
+    found = []
+    for document in documents:
+        for start, end in splitter.split(document.body):
+            place = ChunkPlace(document.document_id, start, end, document.content_hash)
+            name = f"{document.document_id}#{start}-{end}"
+            chunk = Document(name, "", document.title, document.body[start:end])
+            found.append((chunk._replace(content_hash=content_hash_of(chunk)), place))
+    return found
+
+
 @contextmanager
 def _searchers(
-    store: Store, release: Opened, names: Sequence[str], documents: Sequence[Document], model: str
+    store: Store,
+    release: Opened,
+    names: Sequence[str],
+    documents: Sequence[Document],
+    splitters: Sequence[Splitter],
+    model: str,
 ) -> Iterator[list[Retriever]]:
-    with nullcontext(store) if release.file is None else _scratch(documents) as work:
-        found = Systems(work, names, corpus_of(documents), model)
-        yield [found.retriever(name) for name in names]
+    with ExitStack() as stack:
+        searchers: list[Retriever] = []
+        if not splitters:
+            work = store if release.file is None else stack.enter_context(_scratch(documents))
+            found = Systems(work, names, corpus_of(documents), model)
+            searchers = [found.retriever(name) for name in names]
+        with nullcontext() if release.file else store.reading() as cursor:
+            stemmer = project_stemmer(cursor) if cursor else None
+        for splitter in splitters:
+            cut = _chunks(documents, splitter)
+            places = {chunk.document_id: place for chunk, place in cut}
+            work = stack.enter_context(_scratch([chunk for chunk, _ in cut], stemmer))
+            found = Systems(work, names, corpus_of(chunk for chunk, _ in cut), model)
+            searchers += [ChunkedSystem(found.retriever(name), splitter, places) for name in names]
+        yield searchers
 
 
 @contextmanager
@@ -239,13 +311,15 @@ def _answered(
 
 
 @contextmanager
-def _scratch(documents: Sequence[Document]) -> Iterator[Store]:
+def _scratch(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
     """A project of these documents for what searching them keeps: counts of words, and embeddings."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:
             with store.transaction(appends=True) as cursor:
                 append_rows(cursor, "documents", documents)
+                if stemmer is not None:
+                    choose_stemmer(cursor, stemmer)
             yield store
         finally:
             store.close()
@@ -258,11 +332,14 @@ def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, st
     ----------
     ids: document id → id as it is written.
     """
-    scores = decreasing([hit.score or 0.0 for hit in hits])
     return [
         f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
-        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
+        for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1)
     ]
+
+
+def _scores(hits: Sequence[Hit]) -> list[str]:
+    return decreasing([hit.score or 0.0 for hit in hits])
 
 
 def decreasing(scores: Iterable[float]) -> list[str]:
@@ -335,10 +412,10 @@ def _documents(store: Store, release: Opened, progress: Progress) -> list[Docume
     return found
 
 
-def _refuse_existing(out: Path, names: Sequence[str], replace: bool) -> None:
+def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
-    files = [f"{name}{suffix}" for name in names for suffix in (RUN_SUFFIX, SIDECAR_SUFFIX)]
+    files = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
     there = [] if replace else [name for name in files if (out / name).exists()]
     if there:
         raise InputError(
@@ -381,6 +458,7 @@ def _write_run(
     if not isinstance(system, EngineLists):
         system.search(queries, 1, progress)  # makes the index and the embeddings
     lines: list[str] = []
+    chunked = isinstance(system, ChunkedSystem)
     seconds: dict[str, float] = {}
     empty: Counter[str] = Counter()
     for done, query in enumerate(queries, 1):
@@ -391,14 +469,19 @@ def _write_run(
         if isinstance(system, EngineLists):
             took = system.lists[query.query_id].seconds
         seconds[query_id] = round(took, 6)
-        lines += run_lines(query_id, hits, system.name, ids.of(hits))
+        if isinstance(system, ChunkedSystem):
+            lines += system.lines(query.query_id, hits)
+        else:
+            lines += run_lines(query_id, hits, system.name, ids.of(hits))
         if not hits:
             empty[system.why_none(query)] += 1
         progress(f"{system.name}: write", done, len(queries))
-    content = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    head = [",".join(CHUNK_COLUMNS)] if chunked else []
+    content = "".join(f"{line}\n" for line in [*head, *lines]).encode("utf-8")
     sha256 = hashlib.sha256(content).hexdigest()
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
-    run, sidecar = (f"{system.name}{suffix}" for suffix in (RUN_SUFFIX, SIDECAR_SUFFIX))
+    ending = CHUNK_SUFFIX if chunked else RUN_SUFFIX
+    run, sidecar = (f"{system.name}{suffix}" for suffix in (ending, SIDECAR_SUFFIX))
     (folder / run).write_bytes(content)
     described = {
         "system": system.name,

@@ -87,6 +87,7 @@ SHARED = {
     "--skip-unknown": ("leave out", "bool"),
     "--systems": ("systems", "str"),
     "--tag": ("tag", "str"),
+    "--text-field": ("field with", "str"),
     "--threshold": ("similarity", "float"),
     "--time-block": ("first asked within the same block", "str"),
     "--time-field": ("field with the time", "str"),
@@ -98,9 +99,10 @@ ALONE = set(
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
+    --chunk-map --chunks
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --exclude-judged
+    --dev --difference --documents --duration-field --duration-unit --email --end --end-field --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --grade --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
@@ -108,7 +110,7 @@ ALONE = set(
     --lists
     --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
     --min-documents --min-f1 --min-probability
-    --name --new-release --new-round --no-candidates --no-tag
+    --name --new-release --new-round --no-candidates --no-overlap --no-tag
     --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
     --pair-field --pairs
     --parallel --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
@@ -117,9 +119,10 @@ ALONE = set(
     --rehearse --repair --repeat --repeat-minutes --replace --resolution --rule --same-annotators
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
     --share-grades --show
-    --significance-test --since --single-annotator --smoothing --source --stemmer --strata --subtopics
+    --significance-test --since --single-annotator --smoothing --source
+    --splitter --start-field --stemmer --strata --subtopics
     --summary --table
-    --tag-field --test --text --text-field --title-field --titles-only --to --to-pool --top-up --topics
+    --tag-field --test --text --title-field --titles-only --to --to-pool --top-up --topics
     --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field --verify-bm25 --with-sealed
     --within --without-grades

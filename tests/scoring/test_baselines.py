@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.retrieval import Hit
 from curation.scoring.baselines import decreasing, run_lines, write_baselines
+from curation.scoring.inputs.release import read_release
+from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.system_runs import read_run as evaluated_run
 from curation.sources.corpus import import_corpus
 from curation.store import Store
 from tests.support import examples
@@ -168,3 +172,25 @@ def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(
     assert [run.system for run in one.runs] == ["bm25", "dense", "hybrid"]
     assert [run.file.read_bytes() for run in one.runs] == [run.file.read_bytes() for run in two.runs]
     assert {row[0] for row in read_run(one.runs[2].file)["q-glacier"][:2]} == {"glacier-1", "glacier-2"}
+
+
+def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
+    gold: Store, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    written = write_baselines(gold, "v1", ["bm25"], folder, depth=9, chunks=["3/1", "sentence"])
+    assert [run.file.name for run in written.runs] == ["bm25-3-1.csv", "bm25-sentence.csv"]
+    again = write_baselines(gold, "v1", ["bm25"], tmp_path / "again", depth=9, chunks=["3/1", "sentence"])
+    assert [run.sha256 for run in again.runs] == [run.sha256 for run in written.runs]
+    settings = json.loads(written.runs[0].sidecar.read_text())["settings"]
+    assert (settings["splitter"], settings["chunks"] > len(documents())) == ("3/1", True)
+    release = read_release(gold, "v1")
+    run = evaluated_run(RunSource("run", written.runs[0].file), release)
+    assert run.rows.chunks is not None
+    assert run.seconds is not None
+    bodies = {row["id"]: row["text"] for row in documents()}
+    for line in csv.DictReader(written.runs[0].file.read_text(encoding="utf-8").splitlines()):
+        chunk = bodies[line["document_id"]][int(line["start"]) : int(line["end"])]
+        assert 1 <= len(chunk.split()) <= 3
+    with pytest.raises(InputError, match=r"holds bm25-3-1\.csv"):
+        write_baselines(gold, "v1", ["bm25"], folder, chunks=["3/1"])

@@ -118,6 +118,10 @@ def _import(store: Store, folder: Path) -> None:
         "queries.jsonl": [{"id": query, "text": f"{word} thing"} for query, word in words.items()],
         "traffic.jsonl": [{"query": f"{word} thing", "count": 9} for word in [*words.values(), "newer"]],
         "answers.jsonl": [{"query_id": query, "answer": f"an answer {query}"} for query in words],
+        "split.jsonl": [
+            {"chunk_id": f"c{place}", "document_id": row["id"], "chunk_text": row["text"]}
+            for place, row in enumerate(rows)
+        ],
         "judge.jsonl": [
             {"query": query, "document": f"z{query}-{letter}", "grade": grade}
             for query in words

@@ -143,7 +143,7 @@ def read_chunk_map(path: Path | None, progress: Progress = silent) -> dict[str, 
         return {}
     records = Records(path, None, progress)
     if missing := [name for name in COLUMNS if name not in records.columns]:
-        records.refuse_columns(f"it is no map of chunks, as `goldset chunks` writes it: no {missing[0]}")
+        records.refuse_columns(f"it is no map of chunks: no column {missing[0]}")
     found = {}
     for line, values in records:
         chunk, document, start, end, version = (text_of(values.get(name)) for name in COLUMNS)

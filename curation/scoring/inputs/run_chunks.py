@@ -27,7 +27,7 @@ from curation.statistics.arrays import Ints, Mask
 from curation.words import word_starts
 
 _CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
-_AGAIN = "`goldset chunks` maps the chunks of an index again, to the versions that the release has."
+_AGAIN = "Chunks of other versions of documents are to be made, or mapped, again for this release."
 
 
 class ChunkPlace(NamedTuple):

@@ -1,0 +1,70 @@
+"""`goldset chunks`: the chunks of an index, mapped once to the documents of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import AnyRelease, Json, app, release_store
+from curation.cli.output import emit, progress_bar, refuse_no_page, say
+from curation.text import amount
+
+if TYPE_CHECKING:
+    from curation.scoring.inputs.chunk_map import ChunkMap
+
+
+@app.command()
+def chunks(
+    name: AnyRelease,
+    splitter: Annotated[
+        Path,
+        typer.Option(
+            help="The table of chunks that a splitter wrote. It has chunk_id, document_id, and start and end "
+            "in characters or the chunk's text as chunk_text."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="File to write the map of chunks to. It is CSV.")],
+    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Refuse chunks that overlap.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Map an index's chunks to a release's documents.
+
+    Runs that have the index's own chunk ids can be evaluated with the map: evaluate --chunk-map. A text is looked for in its document as it is, then with other white space and case. What is not found is
+    counted, and is not in the map. Each chunk keeps the version of its document: after another freeze, map
+    again.
+
+    \\b
+    Examples:
+      goldset chunks v1 --splitter index.jsonl --out chunks.csv
+      goldset chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json
+    """
+    from curation.scoring.inputs.chunk_map import map_chunks
+
+    store = release_store()
+    refuse_no_page(out, store.path, "--out", "file")
+    with progress_bar() as progress:
+        found = map_chunks(store, name, splitter, out, no_overlap, progress)
+    emit(as_json, found, lambda: _show(found))
+
+
+def _show(found: ChunkMap) -> None:
+    counts = found.counts
+    say(
+        f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(found.documents, 'document')} of "
+        f"{found.release} in {found.file}."
+    )
+    if counts.not_found:
+        say(
+            f"Left out: {amount(counts.not_found, 'chunk')} whose text is not in their document, first in "
+            f"line {counts.first_not_found}."
+        )
+    if counts.twice:
+        say(
+            f"{amount(counts.twice, 'chunk')} whose text their document has twice, first in line "
+            f"{counts.first_twice}: the first place was taken. Columns start and end would say which."
+        )
+    if found.overlapping:
+        say(f"{amount(found.overlapping, 'chunk')} begin before the one before them ends.")
+    say(f"release id: {found.release_id}")
