@@ -31,11 +31,11 @@ def chunks(
 ) -> None:
     """Map an index's chunks to a release's documents.
 
-    Runs that have the index's own chunk ids can be evaluated with the map: evaluate --chunk-map. A text is looked for in its document as it is, then with other white space and case. What is not found is
-    counted, and is not in the map. Each chunk keeps the version of its document: after another freeze, map
-    again.
+    Runs that have the index's own chunk ids can be evaluated with the map: evaluate --chunk-map. A text is
+    looked for in its document as it is, then with other white space and case. What is not found is counted,
+    and is not in the map. Each chunk keeps the version of its document: after another freeze, map again.
 
-    \\b
+    \b
     Examples:
       goldset chunks v1 --splitter index.jsonl --out chunks.csv
       goldset chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json

@@ -296,9 +296,9 @@ class EvaluateRequest:
             "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
             "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
             "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
-            "num_rel_ret. Of chunks: evidence_within@w, evidence_recall@k, evidence_precision@k, evidence_iou@k, "
-            "evidence_hit@k, evidence_mrr@k, evidence_ndcg@k, context_tokens@k. Names of trec_eval and "
-            "ir-measures are understood. The first one is the headline.",
+            "num_rel_ret. Of chunks: evidence_within@w, context_tokens@k, evidence_NAME@k with recall, "
+            "precision, iou, hit, mrr or ndcg. Names of trec_eval and ir-measures are understood. The first "
+            "one is the headline.",
             commas=True,
             others=True,
             unset="those before the semicolon, at depth 10",
