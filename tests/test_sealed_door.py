@@ -92,7 +92,7 @@ COMMANDS = {
         exit=1,
     ),
     "run": Call("v2 --out $/out/run#", pairs=True),
-    "chunks": Call("v2 --splitter $/split.jsonl --out $/out/chunks#.csv"),
+    "chunks": Call("v2 --splitter $/split.jsonl --out $/out/chunks#.csv", pairs=True),
     "judge": Call("robot"),
     "card": Call("v2"),
     "diff": Call("v1 v2 --html $/out/diff#.html", reason=True),
