@@ -246,34 +246,25 @@ class RunFields(_FileColumns):
 class ChunkFields(RunFields):
     """The same of ranked lists whose places may be chunks of documents; `content_hash` is of its version."""
 
-    start: Annotated[
-        str | None,
-        FileField(
-            "Start of the chunk",
-            "where a chunk starts, in characters of the document's text from 0",
-            ("start", "start_index", "start_char", "chunk_start"),
-        ),
-    ] = None
-    end: Annotated[
-        str | None,
-        FileField(
-            "End of the chunk",
-            "the character after the chunk's last",
-            ("end", "end_index", "end_char", "chunk_end"),
-        ),
-    ] = None
-    text: Annotated[
-        str | None,
-        FileField(
-            "Text of the chunk",
-            "the text of a chunk, which is looked for in its document",
-            ("chunk_text", "chunk", "passage"),
-            seen=("text", "page_content", "content"),
-        ),
-    ] = None
-    content_hash: Annotated[
-        str | None, FileField("Version", "the content hash of the document's version", ("content_hash",))
-    ] = None
+    start: str | None = column(
+        "Start of the chunk",
+        "where a chunk starts, in characters of the document's text from 0",
+        ("start", "start_index", "start_char", "chunk_start"),
+    )
+    end: str | None = column(
+        "End of the chunk",
+        "the character after the chunk's last",
+        ("end", "end_index", "end_char", "chunk_end"),
+    )
+    text: str | None = column(
+        "Text of the chunk",
+        "the text of a chunk, which is looked for in its document",
+        ("chunk_text", "chunk", "passage"),
+        seen=("text", "page_content", "content"),
+    )
+    content_hash: str | None = column(
+        "Version", "the content hash of the document's version", ("content_hash",)
+    )
 
     @property
     def of_chunks(self) -> dict[str, str]:

@@ -12,13 +12,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
-from curation.files.fields import ChunkFields, FileField
+from curation.files.fields import ChunkFields, column
 from curation.files.records import Records
 from curation.files.values import text_of, whole_number
 from curation.progress import Progress, silent
@@ -35,10 +34,9 @@ COLUMNS = ("chunk_id", *ChunkPlace._fields)
 class SplitterFields(ChunkFields):
     """Columns of what a splitter wrote."""
 
-    chunk: Annotated[
-        str | None,
-        FileField("Chunk", "the chunk's id", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids"),
-    ] = None
+    chunk: str | None = column(
+        "Chunk", "the chunk's id", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids"
+    )
 
 
 @dataclass(frozen=True)
