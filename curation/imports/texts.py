@@ -10,19 +10,21 @@ from curation.errors import InputError
 from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.versions import with_presentation
-from curation.imports.look import look_at
+from curation.imports.look import LOOKED_AT, look_at
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.labeling.rounds.lifecycle import KEEP, put_in_force
-from curation.presentation.written_in import MARKUPS
+from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
 from curation.sources.corpus import CorpusImport, import_corpus
+from curation.sources.left.leaving import leave_corpus
 from curation.sources.query_import import QueryImport, import_queries
 from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.log_files import import_log_files, is_of_files
 from curation.sources.traffic.traffic_import import DATE_ORDER, TrafficImport, import_traffic
 from curation.store import Store
+from curation.store.documents import first_documents
 from curation.text import amount, counted, listed
 
 SHOWN = 10
@@ -31,21 +33,25 @@ SHOWN = 10
 def corpus(store: Store, request: ImportRequest, progress: Progress, author: str) -> CorpusImport:
     """Documents; the option `add` keeps those of the corpus in force, `titles_only` takes them without text.
 
-    `markup` is what their text is written in; without it, it is found.
+    With `leave` the texts stay where they are: in a file, a folder or at an address. `markup` is what the
+    text is written in; without it, it is found.
     """
     markup = request.options.get("markup")
     if markup not in (None, *MARKUPS):
         raise InputError(f"--markup is {markup!r}; expected one of {', '.join(MARKUPS)}.")
-    found = import_corpus(
-        store,
-        request.file,
-        request.columns_of(CorpusFields, titles_only=bool(request.options.get("titles_only"))),
-        request.layout,
-        add=bool(request.options.get("add")),
-        progress=progress,
-        author=author,
-    )
-    seen = look_at(request).markup_of(found.fields.body)
+    fields = request.columns_of(CorpusFields, titles_only=bool(request.options.get("titles_only")))
+    add = bool(request.options.get("add"))
+    if request.options.get("leave"):
+        if add:
+            raise InputError("--leave takes a whole corpus, and no --add. Put the files into one folder.")
+        found = leave_corpus(store, request.path, fields, request.layout, progress, author)
+        with store.reading() as cursor:
+            seen = markup_of(document.body for document in first_documents(cursor, LOOKED_AT))
+    else:
+        found = import_corpus(
+            store, request.file, fields, request.layout, add=add, progress=progress, author=author
+        )
+        seen = look_at(request).markup_of(found.fields.body)
     shown = tuple(one for one in AS_BEFORE.fields if getattr(found.fields, one.field))
     before = PresentationTemplate(fields=shown)
     return replace(found, shown=_show_as(store, markup, seen, before, author))

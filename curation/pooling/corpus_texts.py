@@ -10,7 +10,7 @@ import pyarrow as pa
 from curation.retrieval.index.counting import CHUNK
 from curation.similarity.identical import Identical
 from curation.store import Store
-from curation.store.documents import Corpus, batches_of_texts, documents_by_hash
+from curation.store.documents import Corpus, batches_of_texts, documents_of
 from curation.words import is_cut_otherwise
 
 
@@ -42,7 +42,6 @@ def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     _, group, sizes = np.unique(sums[:done], return_inverse=True, return_counts=True)
     compared = pa.array(blank[:done] | (sizes[group] > 1))
     looked_at = pa.chunked_array(hashes, pa.string()).filter(compared).to_pylist()
-    with store.reading() as cursor:
-        documents = documents_by_hash(cursor, looked_at).values()
+    documents = documents_of(store, looked_at).values()
     without = frozenset(document.document_id for document in documents if not document.text)
     return CorpusTexts(Identical(documents), without, cut)

@@ -64,6 +64,7 @@ from curation.retrieval.embeddings import Minutes, minutes_to_embed
 from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.similarity.identical import Identical, StandIns
+from curation.sources.left.reading import bring_texts
 from curation.sources.queries import active_queries
 from curation.step import out_of_bounds
 from curation.store import (
@@ -292,6 +293,7 @@ def build_pool(
     compared = engines.compare_bm25(given.queries, seed, progress)
     if compared is not None:
         report["rank_bm25"] = compared._asdict()
+    bring_texts(store, (proposal.document_id for proposal in proposals))
     pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
     return _keep(store, pool, author)
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, NotFoundError
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
-from curation.store.documents import documents_by_hash
+from curation.store.documents import documents_of
 from curation.store.release_parts import PartText, batched, read_part
 from curation.text import canonical_json
 
@@ -214,6 +214,5 @@ def release_marks(cursor: Cursor) -> dict[str, str]:
 def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
     """Each pinned version, or None where the project no longer has it; a lease for each batch."""
     for batch in batched(pins):
-        with store.reading() as cursor:
-            held = documents_by_hash(cursor, [pin.content_hash for pin in batch])
+        held = documents_of(store, [pin.content_hash for pin in batch])
         yield from ((pin, held.get(pin.content_hash)) for pin in batch)

@@ -28,7 +28,7 @@ from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries
 from curation.store import Document, Query, Store
-from curation.store.documents import Corpus, corpus_of, current_corpus, documents_by_hash
+from curation.store.documents import Corpus, corpus_of, current_corpus, documents_of
 from curation.text import amount
 
 QUERIES = 3
@@ -140,8 +140,7 @@ def check_sample(
         chosen = sorted(draw.sample(range(documents), DOCUMENTS))
         searched = Corpus([corpus.ids[place] for place in chosen], corpus.hashes.take(pa.array(chosen)))
         index = Bm25.stored(store, searched, stemmer)
-    with store.reading() as cursor:
-        texts = list(documents_by_hash(cursor, searched.hashes.to_pylist()).values())
+    texts = list(documents_of(store, searched.hashes.to_pylist()).values())
     ranked = index.search(drawn, _DEPTH)
     check = compare_with_rank_bm25(texts, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
     if check.differing:

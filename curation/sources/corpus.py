@@ -36,6 +36,7 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 from curation.text import digest
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
+_VERSIONS = pa.schema({"document_id": pa.string(), "content_hash": pa.string()})
 _BATCH = 5_000
 
 
@@ -90,7 +91,7 @@ class _Said(NamedTuple):
 
 
 @dataclass
-class _Taken:
+class Taken:
     """What the files say: the version of each document, and those that are not known, as rows to write."""
 
     paths: Sequence[Path]
@@ -111,8 +112,8 @@ class _Taken:
         more = len(self.sources) - 1
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
-    def keep(self, document: Document) -> None:
-        """Put a document to those that are written, if its version is not known."""
+    def keep(self, document: Document, _: int) -> None:
+        """Put the document of a record to those that are written, if its version is not known."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
@@ -162,15 +163,15 @@ def import_corpus_files(
     """
     with store.reading() as cursor:
         held = known_versions(cursor)
-    taken = _Taken([path for path, _ in files], held.hashes)
+    taken = Taken([path for path, _ in files], held.hashes)
     for path, layout in files:
-        _read(Records(path, layout, progress), fields or CorpusFields(), taken)
+        read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
     versions = dict(held.versions) if add else {}
     versions.update({document_id: said.version for document_id, said in taken.versions.items()})
     result = _compare(held, versions, taken)
     is_part = add and held.held
-    if result.is_new or held.held != is_part:
+    if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
             write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
             detail = {"source": taken.source, "snapshot": result.snapshot, "added": result.added}
@@ -189,6 +190,8 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
     return digest(sorted(versions.items()))
 
 
+AGAIN = "the same document again"
+TWO_TEXTS = "A document has one text: remove one of the two, or give it another id."
 NO_TEXT = "no column is the text: documents would be judged by their title alone"
 
 
@@ -210,13 +213,13 @@ def known_versions(cursor: Cursor) -> KnownVersions:
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
-def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
+def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
     """Take in the documents of the next file."""
     fields = _fields(records, asked)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
     taken.units.append(records.unit)
-    for record in records:
+    for number, record in enumerate(records):
         document = document_of(record.fields, fields)
         if not document.document_id:
             taken.left_out["no id"] += 1
@@ -226,7 +229,7 @@ def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
             named += 1
             if _is_first(document, record.line, taken, records):
                 taken.without_text += not document.body.strip()
-                taken.keep(document)
+                taken.keep(document, number)
     if not named:
         records.refuse_nothing_taken("document", taken.left_out - before)
     taken.replaced += Counter(records.replaced)
@@ -253,21 +256,21 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
     return "" if name is None else text_of(values.get(name))
 
 
-def _is_first(document: Document, line: int, taken: _Taken, records: Records) -> bool:
+def _is_first(document: Document, line: int, taken: Taken, records: Records) -> bool:
     """Whether the document's id was not met before; met with another content, it is a problem."""
     said = _Said(len(taken.units) - 1, line, document.content_hash)
     first = taken.versions.setdefault(document.document_id, said)
     if first is said:  # a file can hold several documents on one line
         return True
     if first.version == document.content_hash:
-        taken.left_out["the same document again"] += 1
+        taken.left_out[AGAIN] += 1
     else:
         where = f"{taken.units[first.file]} {first.line}"
         where += f" of {taken.paths[first.file]}" if first.file != said.file else ""
         records.problems.add(
             line,
             f"document {document.document_id!r} has another content than on {where}",
-            "A document has one text: remove one of the two, or give it another id.",
+            TWO_TEXTS,
         )
     return False
 
@@ -278,7 +281,7 @@ def document_rows(documents: Sequence[Document]) -> pa.Table:
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def _compare(held: KnownVersions, versions: Mapping[str, str], taken: _Taken) -> CorpusImport:
+def _compare(held: KnownVersions, versions: Mapping[str, str], taken: Taken) -> CorpusImport:
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -336,12 +339,23 @@ def _write(
     cursor: Cursor, snapshot: str, versions: Mapping[str, str], batches: Iterable[pa.Table], source: str
 ) -> None:
     for batch in batches:
-        append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
+        append(cursor, "documents", columns_of(batch))
+    ids = sorted(versions)
+    columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
+    put_in_force(cursor, snapshot, pa.table(columns, _VERSIONS), source)
+
+
+def columns_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """The columns of a table by name, for `append`."""
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def put_in_force(cursor: Cursor, snapshot: str, versions: pa.Table, source: str) -> None:
+    """Put a snapshot in force; `versions` are its columns document_id and content_hash, by id."""
     if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
         cursor.execute(
             "INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", [snapshot, len(versions), source, utc_now()]
         )
-        ids = sorted(versions)
-        columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
-        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
+        names = pa.repeat(snapshot, len(versions))
+        append(cursor, "snapshot_documents", {"snapshot_id": names, **columns_of(versions)})
     put_setting(cursor, "corpus", snapshot)

@@ -13,7 +13,7 @@ from curation.progress import Progress, silent
 from curation.similarity.near_duplicates import DuplicateGroup, near_duplicate_groups
 from curation.splits.rules import DOCUMENT, LEAST_THRESHOLD
 from curation.store import Store
-from curation.store.documents import current_snapshot, snapshot_texts
+from curation.store.documents import current_snapshot, whole_texts
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def corpus_duplicates(
         )
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
-        corpus = snapshot_texts(cursor, snapshot)
+    corpus = whole_texts(store, snapshot)
     found = near_duplicate_groups(corpus, threshold, progress)
     skipped = found.without_words
     return DuplicateReport(

@@ -7,7 +7,7 @@ that its rows name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import RefusedError
@@ -33,6 +33,8 @@ HELD = "held"
 """The setting that names the snapshot in force where engines brought all of it."""
 FEW = 500
 """So many documents the engine finds by the table's key; of more it reads the whole table."""
+AT_ONCE = 20_000
+"""Documents that are held as text at once."""
 BEGINNING = 90
 """Characters that are shown as the title of a document without one."""
 
@@ -242,26 +244,66 @@ def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterato
 
     A text is title and body, each with a line break. Versions that there are not are left out.
     """
+    text = "title || chr(10) || body || chr(10) AS text"
+    return batches_of(store, hashes, f"d.content_hash, {text}", size)
+
+
+def documents_of(store: Store, hashes: Iterable[str]) -> dict[str, Document]:
+    """As `documents_by_hash`, also of texts that are not in the project."""
+    import pyarrow as pa
+
+    found = batches_of(store, pa.array(hashes, pa.string()), _COLUMNS, AT_ONCE)
+    rows = (Document(**row) for batch in found for row in batch.to_pylist())
+    return {document.content_hash: document for document in rows}
+
+
+def whole_texts(store: Store, snapshot: str) -> pa.Table:
+    """As `snapshot_texts` of the whole snapshot, also of texts that are not in the project."""
+    import pyarrow as pa
+
+    with store.reading() as cursor:
+        hashes = snapshot_corpus(cursor, snapshot).hashes
+    batches = [*batches_of(store, hashes, "d.document_id, d.title, d.body", AT_ONCE)]
+    return pa.concat_tables(batches).sort_by("document_id")
+
+
+ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
+"""What has versions that the table lacks: it gives rows of the table's columns, for some of their hashes."""
+
+
+def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
+    """Columns (SQL over `d`) of versions, so many at a time, in the order of their storage.
+
+    The versions that the project lacks come last, from `ELSEWHERE`. Those that there are not are left out.
+    """
     import pyarrow as pa
 
     with store.reading() as cursor:
         cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
         sql = f"SELECT DISTINCT d.rowid AS place FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
         places = cursor.sql(sql).to_arrow_table()
+        lacking = cursor.sql("FROM wanted_versions ANTI JOIN documents USING (content_hash)").to_arrow_table()
         cursor.unregister("wanted_versions")
     for start in range(0, len(places), size):
         with store.reading() as cursor:
-            batch = _texts_at(cursor, places.slice(start, size))
+            batch = _rows_at(cursor, places.slice(start, size), columns)
         yield batch
+    for read in ELSEWHERE if len(lacking) else ():
+        for rows in read(store, lacking["content_hash"].combine_chunks()):
+            with store.reading() as cursor:
+                cursor.register("rows_elsewhere", rows)
+                batch = cursor.sql(f"SELECT {columns} FROM rows_elsewhere d").to_arrow_table()  # noqa: S608
+                cursor.unregister("rows_elsewhere")
+            yield batch
 
 
-def _texts_at(cursor: Cursor, places: pa.Table) -> pa.Table:
+def _rows_at(cursor: Cursor, places: pa.Table, columns: str) -> pa.Table:
     cursor.register("wanted_places", places)
     ends = [places["place"][place].as_py() for place in (0, -1)]
-    texts = cursor.sql(
-        "SELECT d.content_hash, title || chr(10) || body || chr(10) AS text FROM documents d JOIN "
-        "wanted_places p ON p.place = d.rowid WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid",
-        params=ends,
-    ).to_arrow_table()
+    sql = f"""
+        SELECT {columns} FROM documents d JOIN wanted_places p ON p.place = d.rowid
+        WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid
+    """  # noqa: S608  columns from code
+    found = cursor.sql(sql, params=ends).to_arrow_table()
     cursor.unregister("wanted_places")
-    return texts
+    return found

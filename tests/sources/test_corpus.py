@@ -231,14 +231,14 @@ def test_all_problems_of_a_file_are_told_together(store, write):
 def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, write, monkeypatch):
     other = write("other.jsonl", [{"id": "o", "text": "O"}])
     path = write("c.jsonl", TWO)
-    read = corpus_module._read
+    read = corpus_module.read_documents
 
     def read_slowly(*arguments):
-        monkeypatch.setattr(corpus_module, "_read", read)
+        monkeypatch.setattr(corpus_module, "read_documents", read)
         import_corpus(store, other)
         return read(*arguments)
 
-    monkeypatch.setattr(corpus_module, "_read", read_slowly)
+    monkeypatch.setattr(corpus_module, "read_documents", read_slowly)
     with pytest.raises(RefusedError, match="Another import changed the corpus meanwhile"):
         import_corpus(store, path)
     assert [document.document_id for document in _documents(store)] == ["o"]

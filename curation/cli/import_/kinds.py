@@ -54,6 +54,13 @@ def import_corpus_command(
             show_default="found from the first rows, unless the guide says it",
         ),
     ] = None,
+    leave: Annotated[
+        bool,
+        typer.Option(
+            "--leave",
+            help="Leave the texts where they are, as Parquet or JSON. Folders and s3:// are taken, too.",
+        ),
+    ] = False,
     refresh: Annotated[
         str | None,
         typer.Option(help="Engine whose documents are fetched again."),
@@ -64,7 +71,8 @@ def import_corpus_command(
 
     Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
     old one is kept. With --refresh what an engine brought is fetched again: a changed document is a new
-    version, and one that is gone leaves the corpus.
+    version, and one that is gone leaves the corpus. With --leave the project has ids and sums alone. A text
+    comes into it when it is pooled or judged.
 
     \b
     Examples:
@@ -74,9 +82,10 @@ def import_corpus_command(
       goldset import corpus more-pages.csv --add
       goldset import corpus abstracts.csv --markup html
       goldset import corpus products.jsonl.gz --dry-run
+      goldset import corpus s3://pages/2026 --leave
       goldset import corpus --refresh shop --rate 2
     """
-    return {"add": add, "titles_only": titles_only, "markup": markup}
+    return {"leave": leave, "add": add, "titles_only": titles_only, "markup": markup}
 
 
 @import_command(

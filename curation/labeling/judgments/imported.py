@@ -32,6 +32,7 @@ from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments
+from curation.sources.left.reading import bring_texts
 from curation.sources.query_import import add_other_ids
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot
@@ -155,6 +156,7 @@ def add_judgments(
     by_key = one_judgment_a_pair(judgments, left_out)
     name = f"imported: {source}" if round_name is None else round_name.strip()
     round_id = digest("round", name)
+    bring_texts(store, (key.document_id for key in by_key))
 
     def write(cursor: Cursor, plan: ImportPlan) -> None:
         _write(cursor, plan, round_id, name, source)

@@ -36,6 +36,7 @@ from curation.labeling.rounds.layout import (
 )
 from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM
 from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
+from curation.sources.left.reading import bring_texts
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -304,11 +305,16 @@ def open_over(
             read(cursor),
         )
 
+    def plan(inputs: _RoundInputs[Found]) -> _RoundPlan:
+        chosen = choose(inputs.found)
+        bring_texts(store, (one.document_id for one in chosen.candidates))
+        return _plan(layout, inputs, chosen)
+
     planned = write_if_unchanged(
         store,
         fingerprint=project_fingerprint,
         read=read_all,
-        plan=lambda inputs: _plan(layout, inputs, choose(inputs.found)),
+        plan=plan,
         write=lambda cursor, planned: _write(cursor, planned, layout.kind, author, also),
         busy=BUSY,
     )

@@ -1,0 +1,176 @@
+"""Texts that stay in their files: read by file and row group, where the file is still the one that it was."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.errors import InputError
+from curation.store import Cursor, Store, fetch
+from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
+from curation.store.release_parts import batched
+from curation.text import file_digest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CHANGED = "is no longer the file that was imported, and nothing is read from it"
+_NONE = {"body": [""]}  # else '' says that no column is the field
+_AGAIN = "Put it back as it was, or import the corpus again with --leave."
+
+
+class LeftFile(NamedTuple):
+    """A file of the manifest; see the table `left_files`."""
+
+    file_id: str
+    location: str
+    name: str
+    bytes: int
+    version: str
+    sum: str
+    reading: str
+    row_groups: list[int]
+
+
+def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
+    """Rows of the table `documents`: those of the versions that files have.
+
+    Raises
+    ------
+    InputError: a file is not there, or is not the one that was imported.
+    """
+    import pyarrow.compute as pc
+
+    with store.reading() as cursor:
+        if not _any(cursor):
+            return
+        files, places = _places(cursor, hashes)
+    for file in files:
+        own = pc.equal(places["file_id"], file.file_id)
+        yield from _rows_of(file, places.filter(own)["row"].to_pylist())
+
+
+def _any(cursor: Cursor) -> bool:
+    return bool(cursor.execute("SELECT 1 FROM left_files LIMIT 1").fetchall())
+
+
+def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
+    """Take the texts of documents of the corpus in force into the project, as far as it lacks them.
+
+    Raises
+    ------
+    InputError: see `read_left`.
+    """
+    import pyarrow as pa
+
+    with store.reading() as cursor:
+        if not _any(cursor):
+            return
+        versions = snapshot_versions(cursor, current_snapshot(cursor), sorted({*document_ids})).values()
+        lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
+    for rows in read_left(store, pa.array(lacking, pa.string())):
+        with store.transaction(appends=True) as cursor:
+            add_versions(cursor, rows)
+
+
+def add_versions(cursor: Cursor, rows: pa.Table) -> None:
+    """Append rows to the table `documents`, but for versions that it has."""
+    cursor.register("incoming_rows", rows)
+    names = ", ".join(rows.column_names)
+    sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
+    cursor.execute(sql)
+    cursor.unregister("incoming_rows")
+
+
+def _places(cursor: Cursor, hashes: pa.Array) -> tuple[list[LeftFile], pa.Table]:
+    """The files, and the columns file_id and row of the versions, each as it was imported last."""
+    import pyarrow as pa
+
+    cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
+    places = cursor.sql(_PLACES).to_arrow_table()
+    cursor.unregister("wanted_versions")
+    named = places["file_id"].unique().to_pylist()
+    return fetch(cursor, LeftFile, _FILES, [named]), places
+
+
+_FILES = f"""
+SELECT {", ".join(LeftFile._fields)} FROM left_files WHERE file_id IN (SELECT unnest(?::TEXT[]))
+ORDER BY location, name
+"""  # noqa: S608  columns from code
+_PLACES = """
+SELECT place.file_id AS file_id, place.row AS row FROM (
+    SELECT arg_max({'file_id': file_id, 'row': row}, (imported_at, file_id, -row)) AS place
+    FROM (SELECT DISTINCT content_hash FROM wanted_versions) JOIN left_documents USING (content_hash)
+    JOIN (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL) USING (file_id)
+    GROUP BY content_hash)
+ORDER BY ALL
+"""
+
+
+def _rows_of(file: LeftFile, rows: Sequence[int]) -> Iterator[pa.Table]:
+    """Records of a file as rows of the table `documents`."""
+    from curation.files.fields import CorpusFields
+    from curation.files.formats import FileLayout
+    from curation.files.records import Records
+    from curation.sources.corpus import document_of, document_rows
+
+    reading = json.loads(file.reading)
+    used = reading["fields"]
+    fields = CorpusFields(**used)
+    with _unchanged(file) as whole, _cut_down(whole, rows, file.row_groups) as (path, wanted):
+        records = Records(path, FileLayout(**reading["layout"]))
+        again: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
+        records.resolve(CorpusFields(**again))
+        numbers = set(wanted)
+        taken = (one.fields for number, one in enumerate(records) if number in numbers)
+        for batch in batched(document_of(values, fields) for values in taken):
+            yield document_rows(batch)
+
+
+@contextmanager
+def _unchanged(file: LeftFile) -> Iterator[Path]:
+    """The file on this machine, if it is the one that was imported."""
+    from curation.files.storage import StoredFile, storage_at
+
+    storage = storage_at(file.location)
+    stored = StoredFile(file.name, file.bytes)
+    changed = InputError([_CHANGED], path=storage.address(stored), way_out=_AGAIN)
+    try:
+        version = storage.version(stored)
+    except OSError as error:
+        found = f"cannot be read: {error.strerror}"
+        raise InputError([found], path=storage.address(stored), way_out=_AGAIN) from error
+    if version != file.version:
+        raise changed
+    with storage.on_disk(stored) as path:
+        if not storage.is_local and file_digest(path) != file.sum:
+            raise changed
+        yield path
+
+
+@contextmanager
+def _cut_down(
+    path: Path, rows: Sequence[int], row_groups: Sequence[int]
+) -> Iterator[tuple[Path, Sequence[int]]]:
+    """A file with these rows, and their numbers in it: of Parquet, only their row groups, if they are few."""
+    if not row_groups or 2 * len(rows) > sum(row_groups):
+        yield path, rows
+        return
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ends = np.cumsum(row_groups)
+    group_of = np.searchsorted(ends, rows, side="right")
+    with tempfile.TemporaryDirectory(prefix="goldset-") as folder, pq.ParquetFile(path) as file:
+        parts = []
+        for group in np.unique(group_of).tolist():
+            first = int(ends[group]) - row_groups[group]
+            parts.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
+        smaller = Path(folder) / "rows.parquet"
+        pq.write_table(pa.concat_tables(parts), smaller)
+        yield smaller, range(len(rows))
