@@ -77,14 +77,9 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
             "" if level == "fine" else ". A backup next to it, an export or a migration needs as much again"
         )
         yield DoctorFinding(level, "disk", f"{sentence}{needed}.")
-
-
-def look_at_index(project: Path) -> Iterator[DoctorFinding]:
-    folder = index_folder(project)
-    with suppress(OSError):
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        sentence = f"The index of BM25 ({megabytes(size)}) is in {folder.name}. It can be deleted at any time"
-        yield DoctorFinding("fine", "index", f"{sentence}: it is made again when it is needed.")
+        if index := sum(path.stat().st_size for path in index_folder(project).glob("*")):
+            sentence = f"{index_folder(project).name} ({megabytes(index)}) holds the index of BM25. It can "
+            yield DoctorFinding("fine", "disk", f"{sentence}be deleted, and is made again when needed.")
 
 
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
@@ -127,7 +122,6 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     """
     project = project.resolve()
     findings = [*look_at_log(project), *look_at_permissions(project), *look_at_disk(project)]
-    findings += look_at_index(project)
     findings += look_for_leftovers([project.parent, *folders], clean)
     not_checked: dict[str, str] = {}
     store = open_store(project)

@@ -31,7 +31,7 @@ class DoctorFinding(NamedTuple):
     """What was looked at, and what was found.
 
     level: 'problem' asks for somebody to act, 'note' is to be known.
-    what: the file, log, versions, permissions, disk, index, releases, jobs, leftovers, backup,
+    what: the file, log, versions, permissions, disk, releases, jobs, leftovers, backup,
         restore drill or clock.
     command: what to run, where a command helps.
     """

@@ -27,9 +27,8 @@ import numpy as np
 import pyarrow as pa
 
 from curation.progress import Progress, silent
-from curation.retrieval.index.array_files import Arrays, unpacked
 from curation.retrieval.index.counting import CHUNK, count_words
-from curation.retrieval.index.merging import count_grams, in_memory, merge
+from curation.retrieval.index.merging import CorpusIndex, count_grams, merge
 from curation.retrieval.index.stored import stored_index
 from curation.retrieval.postings import K1, Postings, search_for
 from curation.retrieval.retriever import Hits
@@ -58,7 +57,9 @@ class Bm25:
     def __init__(self, documents: Iterable[Document], stemmer: str | None = None) -> None:
         ordered = sorted(documents, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in ordered]
-        self._arrays: Callable[[Progress], Arrays] = lambda _: _count([one.text for one in ordered], stemmer)
+        self._read: Callable[[Progress], CorpusIndex] = lambda _: _count(
+            [one.text for one in ordered], stemmer
+        )
         self._stemmer = stemmer
         self._made: _Index | None = None
 
@@ -67,7 +68,7 @@ class Bm25:
         """Over documents of a store: the index is files next to the project (`index.stored`)."""
         found = cls((), stemmer)
         found._ids = corpus.ids
-        found._arrays = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
+        found._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
         return found
 
     @property
@@ -110,29 +111,27 @@ class Bm25:
 
     def _index(self, progress: Progress = silent) -> _Index:
         if self._made is None:
-            self._made = _weigh(self._arrays(progress))
+            self._made = _weigh(self._read(progress))
         return self._made
 
 
-def _count(texts: Sequence[str], stemmer: str | None) -> Arrays:
+def _count(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
     """The index of texts that are in no store."""
     chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
     ended = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
-    parts = [count_words(chunk, stemmer) for chunk in ended]
-    return merge(parts, np.arange(len(texts)), in_memory)
+    return merge([count_words(chunk, stemmer) for chunk in ended], np.arange(len(texts)))
 
 
-def _weigh(arrays: Arrays) -> _Index:
-    """The arrays of `merging.merge`, and what is worked out of them."""
-    held_by, documents = np.diff(arrays["starts"]), len(arrays["words_in"])
-    ordered = unpacked(arrays["word_ends"], arrays["word_letters"])
+def _weigh(made: CorpusIndex) -> _Index:
+    """What is searched, with all that is worked out of counts."""
+    held_by, documents = np.diff(made.starts), len(made.words_in)
     idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
-    field = (np.arange(len(ordered)) < count_grams(ordered)).view(np.uint8)
-    lengths = np.stack([arrays["words_in"], arrays["grams_in"]]).astype(np.float64)
-    means = lengths.sum(axis=1) / np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
-    penalties = K1 * (1 - B + B * lengths / np.maximum(means, 1e-9)[:, None])
-    postings = Postings(idf, field, arrays["starts"], arrays["rows"], arrays["counts"], penalties)
-    return _Index(cache(partial(_find, ordered)), postings)
+    field = (np.arange(len(made.words)) < count_grams(made.words)).view(np.uint8)
+    lengths = np.stack([made.words_in, made.grams_in]).astype(np.float64)
+    fields = np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
+    penalties = K1 * (1 - B + B * lengths / np.maximum(lengths.sum(axis=1) / fields, 1e-9)[:, None])
+    postings = Postings(idf, field, made.starts, made.rows, made.counts, penalties)
+    return _Index(cache(partial(_find, made.words)), postings)
 
 
 def _find(ordered: pa.StringArray, word: str) -> int | None:

@@ -50,9 +50,8 @@ def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> No
 def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> None:
     index_folder(store.path).mkdir()
     (index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
-    assert "(3.0 MB) is in project.duckdb.bm25. It can be deleted" in said(
-        examine(store.path), "index", "fine"
-    )
+    disk = said(examine(store.path), "disk", "fine")
+    assert "project.duckdb.bm25 (3.0 MB) holds the index of BM25. It can be deleted" in disk
 
 
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:

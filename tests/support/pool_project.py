@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from curation.labeling.judgments.imported import import_judgments
-from curation.retrieval.index.array_files import new_arrays, read_arrays
+from curation.retrieval.index.array_files import read_arrays, write_arrays
 from curation.retrieval.index.counting import counter
 from curation.retrieval.index.stored import index_folder
 from curation.sources.corpus import import_corpus
@@ -54,7 +54,4 @@ def break_index(store: Store) -> None:
     for path in index_folder(store.path).glob("*.counts"):
         held = read_arrays(path, counter())
         assert held is not None
-        layout = {name: (array.dtype.str, len(array)) for name, array in held.items()}
-        with new_arrays(path, counter(), layout) as made:
-            for name, array in held.items():
-                made[name][:] = array + (name == "counts")
+        write_arrays(path, counter(), held | {"counts": held["counts"] + 1})

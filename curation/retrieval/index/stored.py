@@ -4,16 +4,27 @@
 once, and after a kill the next call counts what is in no file yet. `….index` is merged from them for one
 corpus. Their names begin with a hash of what decides what a word is, and end with one of the content hashes.
 Who makes files holds a lock on the folder meanwhile.
+
+Many documents are counted by several processes. Each gets batches of texts as streams of Arrow on its
+standard input, and answers each with a line: empty, or why it could not be written.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from hashlib import sha256
+from io import BufferedReader, FileIO
+from itertools import accumulate, islice
 from pathlib import Path
+from subprocess import PIPE
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,28 +33,18 @@ from numpy.typing import NDArray
 
 from curation.errors import StoreError
 from curation.progress import Progress, silent
-from curation.retrieval.index.array_files import (
-    UNFINISHED,
-    Arrays,
-    cannot_write,
-    new_arrays,
-    read_arrays,
-    unpacked,
-)
-from curation.retrieval.index.counting import CHUNK, counter
-from curation.retrieval.index.merging import in_memory, merge
-from curation.retrieval.index.parts import Parts, PartsWriter, file_name, read_parts
+from curation.retrieval.index.array_files import UNFINISHED, cannot_write, read_arrays, write_arrays
+from curation.retrieval.index.counting import CHUNK, Counts, count_words, counter
+from curation.retrieval.index.merging import CorpusIndex, merge
 from curation.retrieval.terms import is_gram
 from curation.store import Store
 from curation.store.documents import batches_of_texts, current_snapshot, snapshot_corpus
 
 FEW = 20_000
 """The index of so many documents is merged anew each time, which takes some hundredths of a second."""
-MANY = 80_000
-"""Documents to count from which on more processes than one are worth their start."""
-KEPT = 3
-"""Indexes that stay: the pool and a release may be about two corpora."""
 _STEP = "bm25: count words"
+_NAME = 8  # letters of the name of a way of counting
+_ENDED = "A process that counts words has ended before its time: perhaps the machine has no memory left."
 
 
 def index_folder(project: Path) -> Path:
@@ -53,8 +54,8 @@ def index_folder(project: Path) -> Path:
 
 def stored_index(
     store: Store, hashes: pa.StringArray, progress: Progress = silent, stemmer: str | None = None
-) -> Arrays:
-    """The index of versions of documents in this order (see `merging.merge`), made where it is missing.
+) -> CorpusIndex:
+    """The index of versions of documents in this order, made where it is missing.
 
     Raises
     ------
@@ -62,18 +63,15 @@ def stored_index(
     ValueError: the project does not hold one of the versions.
     """
     folder, name = index_folder(store.path), counter(stemmer)
-    key = file_name(name, hashes)
+    key = _file_name(name, hashes)
     path = folder / f"{key}.index"
-    if (found := read_arrays(path, key)) is not None:
-        return found
     with _alone(folder):
         if (found := read_arrays(path, key)) is not None:
-            return found  # another process has made it meanwhile
-        parts, places = _counted(store, PartsWriter(folder, name, stemmer), hashes, progress)
-        if len(hashes) <= FEW:
-            return merge(parts.counts, places, in_memory)
-        made = merge(parts.counts, places, partial(new_arrays, path, key))
-        _remove_others(path)
+            return CorpusIndex(**found)
+        made = merge(*_counted(store, CountedParts(folder, name, stemmer), hashes, progress))
+        if len(hashes) > FEW:
+            _remove(folder.glob(f"{name[:_NAME]}-*.index"))
+            write_arrays(path, key, made._asdict())
     return made
 
 
@@ -89,9 +87,80 @@ def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
     with store.reading() as cursor:
         corpus = snapshot_corpus(cursor, current_snapshot(cursor))
     index = stored_index(store, corpus.hashes, progress)
-    words = unpacked(index["word_ends"], index["word_letters"]).to_pylist()
-    counted = zip(words, np.diff(index["starts"]).tolist(), strict=True)
+    counted = zip(index.words.to_pylist(), np.diff(index.starts).tolist(), strict=True)
     return {word: documents for word, documents in counted if not is_gram(word)}
+
+
+class CountedParts(NamedTuple):
+    """The files of counts of one way of counting (`counting.counter`)."""
+
+    folder: Path
+    name: str
+    stemmer: str | None
+
+    def read(self) -> tuple[list[Counts], pa.StringArray]:
+        """All that are whole, and the content hashes of their documents."""
+        counts, hashes = [], [pa.array([], pa.string())]
+        for path in sorted(self.folder.glob(f"{self.name[:_NAME]}-*.counts")):
+            if (found := read_arrays(path, self.name)) is not None:
+                hashes.append(found.pop("hashes"))
+                counts.append(Counts(**found))
+        return counts, pa.concat_arrays(hashes)
+
+    def write(self, texts: pa.Table) -> int:
+        """Count and keep a batch of `documents.batches_of_texts`; returns how many documents that are.
+
+        Raises
+        ------
+        StoreError: the file cannot be written.
+        """
+        hashes = pa.concat_arrays(texts["content_hash"].chunks)
+        found = count_words(texts["text"], self.stemmer)
+        path = self.folder / f"{_file_name(self.name, hashes)}.counts"
+        write_arrays(path, self.name, {"hashes": hashes, **found._asdict()})
+        return len(texts)
+
+    def write_all(self, batches: Iterator[pa.Table], processes: int) -> Iterator[int]:
+        """The same for many batches, by so many further processes at a time."""
+        program = f"from {__name__} import count_sent_texts; count_sent_texts()"
+        command = [sys.executable, "-P", "-c", program, str(self.folder), self.name, self.stemmer or ""]
+        with ExitStack() as ending, ThreadPoolExecutor(processes) as threads:
+            start = partial(subprocess.Popen, command, stdin=PIPE, stdout=PIPE, start_new_session=True)
+            started = [ending.enter_context(start()) for _ in range(processes)]
+            while waiting := list(islice(batches, processes)):
+                yield from threads.map(_send, started, waiting)
+
+
+def _send(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):
+        with pa.ipc.new_stream(process.stdin, batch.schema) as stream:
+            stream.write_table(batch)
+        process.stdin.flush()
+    answer = process.stdout.readline().decode()
+    if answer != "\n":
+        raise StoreError(answer.strip() or _ENDED)
+    return len(batch)
+
+
+def count_sent_texts() -> None:
+    """What a further process does until its parent ends, however that comes about."""
+    folder, name, stemmer = sys.argv[1:]
+    parts, texts = CountedParts(Path(folder), name, stemmer or None), BufferedReader(FileIO(0))
+    while texts.peek(1):
+        try:
+            parts.write(pa.ipc.open_stream(texts).read_all())
+            print(flush=True)
+        except StoreError as error:
+            print(error.found, flush=True)
+
+
+def _file_name(name: str, hashes: pa.StringArray) -> str:
+    """The name of a file about these versions of documents, without its ending."""
+    _, ends, letters = pa.concat_arrays([hashes]).buffers()
+    content = sha256(b"".join([name.encode(), ends, letters or b""]))
+    return f"{name[:_NAME]}-{content.hexdigest()[:32]}"
 
 
 @contextmanager
@@ -112,30 +181,23 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _counted(
-    store: Store, writer: PartsWriter, hashes: pa.StringArray, progress: Progress
-) -> tuple[Parts, NDArray[np.int64]]:
+    store: Store, parts: CountedParts, hashes: pa.StringArray, progress: Progress
+) -> tuple[list[Counts], NDArray[np.int64]]:
     """All parts, and where these documents are among theirs; what is in none is counted."""
-    parts = read_parts(writer.folder, writer.name)
-    places = pc.index_in(hashes, value_set=parts.hashes)
+    counts, there = parts.read()
+    places = pc.index_in(hashes, value_set=there)
     if places.null_count:
-        missing, done = hashes.filter(pc.is_null(places)), 0
-        progress(_STEP, done, len(missing))
-        processes = os.cpu_count() or 1 if len(missing) >= MANY else 1
-        for counted in writer.write_all(batches_of_texts(store, missing, CHUNK), processes):
-            done += counted
+        missing = hashes.filter(pc.is_null(places))
+        processes = max(1, min(os.cpu_count() or 1, len(missing) // (2 * CHUNK)))
+        batches = batches_of_texts(store, missing, CHUNK)
+        counting = parts.write_all(batches, processes) if processes > 1 else map(parts.write, batches)
+        for done in accumulate(counting, initial=0):
             progress(_STEP, done, len(missing))
-        parts = read_parts(writer.folder, writer.name)
-        places = pc.index_in(hashes, value_set=parts.hashes)
+        counts, there = parts.read()
+        places = pc.index_in(hashes, value_set=there)
     if places.null_count:
-        known = len(hashes) - places.null_count
-        raise ValueError(f"{len(hashes)} documents were asked for, {known} are stored")
-    return parts, places.to_numpy().astype(np.int64)
-
-
-def _remove_others(path: Path) -> None:
-    """Of the indexes of this way of counting only the ones that were made last stay."""
-    made = sorted(path.parent.glob(f"{path.name[:8]}-*.index"), key=lambda other: other.stat().st_mtime_ns)
-    _remove(made[:-KEPT])
+        raise ValueError(f"of {len(hashes)} documents {places.null_count} are not stored")
+    return counts, places.to_numpy().astype(np.int64)
 
 
 def _remove(paths: Iterable[Path]) -> None:
