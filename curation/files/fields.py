@@ -283,7 +283,7 @@ class JudgmentFields(_FileColumns):
     query_text: a second column with the query's text, where `query` holds ids.
     pair: one column instead of `query` and `document`.
     annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
-    annotator_name: who gave all grades, where the file does not say.
+    annotator_name: who gave all grades, where the file does not say. grade_given: the grade of all of them.
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
     duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
     """
@@ -318,8 +318,14 @@ class JudgmentFields(_FileColumns):
         "True where no grade could be given", "that is true where no grade could be given", rare=True
     )
     duration: str | None = column("How long it took", "how long the judgment took", rare=True)
+    evidence: str | None = column(
+        "Evidence",
+        "the evidence of a grade. It is a JSON list of start, end and quote, or of quotes",
+        rare=True,
+    )
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
+    grade_given: int | None = None
     date_order: str | None = None
     duration_unit: str | None = None
 

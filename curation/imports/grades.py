@@ -77,6 +77,7 @@ def judgments(
         duration_unit=options.get("duration_unit"),
         annotator_columns=dict(options.get("annotator_columns") or {}),
         annotator_name=options.get("annotator") or None,
+        grade_given=options.get("grade"),
     )
     written = str(options.get("grade_map") or "").strip()
     common: dict[str, Any] = {

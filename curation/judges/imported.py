@@ -122,7 +122,7 @@ def import_judge(
     """
     asked = fields or JudgmentFields()
     _check(store, judge, asked)
-    named = JudgmentFields(**{**vars(asked), "annotator_name": judge})
+    named = JudgmentFields(**{**vars(asked), "annotator_name": judge, "evidence": ""})
     file = read_judgments(store, path, named, layout, grade_map, skip_unknown, progress)
     left_out = dict(file.left_out)
     try:

@@ -28,7 +28,6 @@ from curation.files.fields import DecisionFields
 from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.guides.questions import ask_guide
-from curation.labeling.judgments.judging import outside_of
 from curation.people.annotators import require_author
 from curation.settling.comments import add_comment
 from curation.settling.consensus import PairConsensus, settled
@@ -46,6 +45,7 @@ from curation.settling.decisions import (
 from curation.settling.disputes import unjudged
 from curation.settling.evidence import ProjectMarks, read_marks
 from curation.settling.votes import Votes, read_votes
+from curation.similarity.quotes import outside_of
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.spans import Spans, union

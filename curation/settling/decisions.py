@@ -17,12 +17,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
-from curation.labeling.judgments.judging import quoted
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import members
 from curation.people.annotators import able_to_judge, require_author
+from curation.similarity.quotes import quoted
 from curation.spans import Span, Spans, union
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
 from curation.store.documents import documents_by_hash, title_last_shown

@@ -17,13 +17,15 @@ from curation.guides.guide import Guide, current_guide
 from curation.settling.consensus import PairConsensus
 from curation.settling.decisions import Pair
 from curation.settling.votes import counted_decisions_view
-from curation.spans import Span, Spans, held_by
-from curation.store import Cursor, Store
+from curation.similarity.quotes import find_again
+from curation.spans import Span, Spans, held_by, union
+from curation.store import Cursor, Document, Store, get_setting
+from curation.store.documents import documents_by_hash, snapshot_versions
 from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
 from curation.store.release_parts import table_rows
 
 
-class Marked(NamedTuple):
+class MarkedEvidence(NamedTuple):
     """What one person marked.
 
     Attributes
@@ -43,8 +45,8 @@ class PairMarks(NamedTuple):
     """The marks on one version of a pair's document; `decided` are those of the decision that counts."""
 
     content_hash: str
-    people: tuple[Marked, ...]
-    decided: Marked | None = None
+    people: tuple[MarkedEvidence, ...]
+    decided: MarkedEvidence | None = None
 
     @property
     def consensus(self) -> Spans:
@@ -58,6 +60,22 @@ class PairMarks(NamedTuple):
         """Whether people gave the same grade and nothing of their marks counts."""
         given = Counter(one.grade for one in self.people)
         return not self.consensus and max(given.values()) > 1
+
+    def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
+        """The ranges that are evidence, with their characters; None where one is not found again.
+
+        Parameters
+        ----------
+        newer: the version that the corpus has, where some evidence of its document is of another one.
+        """
+        quoted = [(span, self.quote(span)) for span in self.consensus]
+        if newer is None or newer.content_hash == self.content_hash:
+            return quoted
+        found = [find_again(quote, newer.body, span[0]) for span, quote in quoted]
+        spans = [one.span for one in found if one is not None]
+        if len(spans) < len(quoted):
+            return None
+        return [(span, newer.body[slice(*span)]) for span in union(spans)]
 
     def quote(self, span: Span) -> str:
         """The characters of a range that is evidence, from what was marked."""
@@ -99,6 +117,15 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
     return ProjectMarks(current_guide(cursor), marks)
 
 
+def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
+    """Document → the version that the corpus has, of those with marks on another one."""
+    ids = sorted({document_id for _, document_id in marks.of})
+    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
+    judged = ((now.get(document_id), one.content_hash) for (_, document_id), one in marks.of.items())
+    changed = {version for version, read in judged if version is not None and version != read}
+    return {one.document_id: one for one in documents_by_hash(cursor, changed).values()}
+
+
 def pair_marks(store: Store, query_id: str, document_id: str, door: Door | None = None) -> PairMarks | None:
     """The marks of all who judged a pair; None where nobody marked anything.
 
@@ -114,13 +141,13 @@ def pair_marks(store: Store, query_id: str, document_id: str, door: Door | None 
 
 
 def _by_pair(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
-    people: defaultdict[Pair, list[Marked]] = defaultdict(list)
+    people: defaultdict[Pair, list[MarkedEvidence]] = defaultdict(list)
     versions: dict[Pair, str] = {}
-    decided: dict[Pair, Marked] = {}
+    decided: dict[Pair, MarkedEvidence] = {}
     for row in rows:
         pair = (row["query_id"], row["document_id"])
         spans = tuple(zip(row["starts"], row["ends"], strict=True))
-        marked = Marked(row["annotator"], row["grade"], spans, tuple(row["quotes"]))
+        marked = MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"]))
         if marked.annotator is None:
             decided[pair] = marked
         else:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
+from curation.files.nested.evidence import StatedEvidence, stated_evidence
 from curation.files.records import Record, Records
 from curation.files.times import NO_TIME, ImportedTimes
 from curation.files.values import text_of, whole_number
@@ -75,7 +76,7 @@ class JudgmentKey(NamedTuple):
 
 
 class ImportedJudgment(NamedTuple):
-    """One grade from a file; `grade` None is cannot-tell, `line` says where."""
+    """One grade from a file; `grade` None is cannot-tell, `line` says where; `evidence` None: it has none."""
 
     query_id: str
     document_id: str
@@ -86,6 +87,7 @@ class ImportedJudgment(NamedTuple):
     submitted_at: datetime | None = None
     line: int = 0
     active_ms: int | None = None
+    evidence: tuple[StatedEvidence, ...] | None = None
 
     @property
     def key(self) -> JudgmentKey:
@@ -135,6 +137,7 @@ class _Cell(NamedTuple):
     note: str | None
     time: Any
     duration: Any
+    evidence: Any
 
 
 def read_judgments(
@@ -181,7 +184,7 @@ def read_judgments(
 def one_judgment_a_pair(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """The judgments by annotator and pair; the same one again is counted in `left_out`.
+    """The judgments by annotator and pair; the same one again is counted in `left_out`, evidence is joined.
 
     Raises
     ------
@@ -193,7 +196,10 @@ def one_judgment_a_pair(
         first = by_key.setdefault(judgment.key, judgment)
         if first is judgment:
             continue
-        if first.grade == judgment.grade:
+        if first.grade == judgment.grade and first.evidence != judgment.evidence:
+            both = dict.fromkeys((*(first.evidence or ()), *(judgment.evidence or ())))
+            by_key[judgment.key] = first._replace(evidence=tuple(both))
+        elif first.grade == judgment.grade:
             left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
         else:
             problems.append(
@@ -244,6 +250,7 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
         records.field("--annotator-columns", column)
     absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
     absent |= {"query", "document"} if asked.pair else set()
+    absent |= {"grade"} if asked.grade_given is not None else set()
     used = records.resolve(asked, absent)
     if asked.query_text is None and (named_by(used.query or "") != "id" or records.format == "qrels"):
         used = replace(used, query_text=None)
@@ -274,6 +281,7 @@ class _JudgmentReader:
         self._known = known
         self._grade_map = grade_map
         of_ids = records.format == "qrels" or fields.query_text is not None or fields.pair is not None
+        self._given = "" if fields.grade_given is None else str(fields.grade_given)
         self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
         self._named: dict[str, NamedQuery] = {}
         self.unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
@@ -340,10 +348,11 @@ class _JudgmentReader:
                 _value(values, fields.query_text),
                 document.strip(),
                 annotator,
-                CANNOT_TELL[0] if cannot_tell else " + ".join(_value(values, column).splitlines()),
+                CANNOT_TELL[0] if cannot_tell else self._given or _on_one_line(_value(values, column)),
                 _value(values, fields.note) or None,
-                values.get(fields.time) if fields.time else None,
-                values.get(fields.duration) if fields.duration else None,
+                time=values.get(fields.time) if fields.time else None,
+                duration=values.get(fields.duration) if fields.duration else None,
+                evidence=values.get(fields.evidence) if fields.evidence else None,
             )
 
     def _annotator(self, values: Mapping[str, Any]) -> str:
@@ -365,7 +374,12 @@ class _JudgmentReader:
         time = self.times.time(cell.time, partial(self._problems.add, cell.line))
         taken = self.times.duration(cell.duration)
         said = (cell.annotator, grade, cell.note, None, time, cell.line, taken)
-        return ImportedJudgment(query.query_id, cell.document, *said)
+        try:
+            evidence = stated_evidence(cell.evidence) if self._fields.evidence else None
+        except InputError as error:
+            self._problems.add(cell.line, str(error))
+            return None
+        return ImportedJudgment(query.query_id, cell.document, *said, evidence)
 
     def _is_graded(self, cell: _Cell) -> bool:
         pooled_only = self._records.format in _OF_TREC and cell.grade == _POOLED_UNJUDGED
@@ -441,6 +455,10 @@ class _JudgmentReader:
         if outside:
             raise ValueError(outside)
         return grade
+
+
+def _on_one_line(text: str) -> str:
+    return " + ".join(text.splitlines())
 
 
 def _value(values: Mapping[str, Any], name: str | None) -> str:

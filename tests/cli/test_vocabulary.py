@@ -40,6 +40,7 @@ SHARED = {
     "--fill": ("few queries", "bool"),
     "--folder": ("folder", "Path"),
     "--format": ("format", "str"),
+    "--grade": ("one of the guide's scale", "int"),
     "--grade-field": ("field with the", "str"),
     "--grade-map": ("grades of another scale", "str"),
     "--half-width": ("half-width of", "float"),
@@ -102,9 +103,10 @@ ALONE = set(
     --chunk-map --chunks
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --end-field --exclude-judged
+    --dev --difference --documents --duration-field --duration-unit --email --end --end-field --evidence-field
+    --exclude-judged
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
-    --first-stage --for --fresh --from --grade --group-field --group-spellings --guide
+    --first-stage --for --fresh --from --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
     --information-need-field --keep --known-rows --label-draws --ladder --largest-group --log-json
     --lists

@@ -194,8 +194,8 @@ def test_recent_decisions_are_ones_own_newest_first_and_can_be_decided_again(jud
     decide(judged, "far q", "far", None, "Cut off", "grace")
     found = recent_cases(judged, "grace")
     assert [(one.document_id, one.revision, one.decision) for one in found] == [
-        ("far", 1, (None, "Cut off", "grace", False, in_force(judged))),
-        ("near", 1, (2, "Near", "grace", False, in_force(judged))),
+        ("far", 1, (None, "Cut off", "grace", False, in_force(judged), ())),
+        ("near", 1, (2, "Near", "grace", False, in_force(judged), ())),
     ]
 
 

@@ -245,6 +245,10 @@ def import_judgments_command(
     annotator: Annotated[
         str | None, typer.Option(help="Annotator of all grades. For files that name nobody, such as qrels.")
     ] = None,
+    grade: Annotated[
+        int | None,
+        typer.Option(help="Grade of all judgments, one of the guide's scale. For files without grades."),
+    ] = None,
     judge: Annotated[
         str | None,
         typer.Option(
@@ -293,6 +297,8 @@ def import_judgments_command(
       goldset import judgments test.qrels --format qrels --annotator nist
       goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
       goldset import judgments llm.jsonl --judge gpt-5
+      goldset import judgments questions.csv --query-field question --document-field corpus_id \
+        --evidence-field references --annotator chroma --grade 3
       goldset import judgments again.csv --annotator-field rater --round second-pass
     """
     from curation.sources.judgments import parse_annotator_columns
@@ -302,6 +308,7 @@ def import_judgments_command(
     return {
         "annotator_columns": parse_annotator_columns(annotator_columns or ""),
         "annotator": annotator,
+        "grade": grade,
         "judge": judge,
         "date_order": date_order,
         "duration_unit": duration_unit,

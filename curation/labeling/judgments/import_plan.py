@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.files.nested.evidence import located_evidence
 from curation.guides.guide import Guide
 from curation.labeling.judgments.judging import (
+    EvidenceMark,
     JudgingContext,
     JudgmentEvent,
     PresentationState,
@@ -18,16 +21,24 @@ from curation.labeling.judgments.judging import (
     judge,
 )
 from curation.sources.judgments import ImportedJudgment, JudgmentKey
+from curation.spans import Spans
 from curation.store import Presentation, Query
 from curation.text import digest
 
 CURRENT, EARLIER = "current", "earlier"
 TEXTS = (CURRENT, EARLIER)
 """Which text of a changed document a file is about: that of the corpus, or the one that was shown before."""
+OF_GUIDE = (
+    "The entry `evidence:` of the labeling guide says which grades take evidence, and whether they need "
+    "some: `goldset guide use FILE` puts another guide in force."
+)
 
 
 class ImportInputs(NamedTuple):
-    """What an import is planned from: rows about its annotators, pairs and documents."""
+    """What an import is planned from: rows about its annotators, pairs and documents.
+
+    bodies: version → body, of the documents with evidence. marks: presentation → what was marked last.
+    """
 
     guides: dict[str, Guide]
     guide: Guide
@@ -41,6 +52,8 @@ class ImportInputs(NamedTuple):
     positions: list[tuple[str, int]]
     round_exists: bool
     sealed: Collection[str]
+    bodies: Mapping[str, str] = MappingProxyType({})
+    marks: Mapping[str, Spans] = MappingProxyType({})
 
 
 class _Target(NamedTuple):
@@ -68,6 +81,7 @@ class ImportPlan:
     pairs: list[tuple[str, str]] = field(default_factory=list)
     presentations: list[Presentation] = field(default_factory=list)
     events: list[JudgmentEvent] = field(default_factory=list)
+    marks: list[EvidenceMark] = field(default_factory=list)
     new: int = 0
     filled: int = 0
     changed: int = 0
@@ -144,10 +158,12 @@ def _judge(
 ) -> None:
     """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
     context = JudgingContext(
-        {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
+        {one.presentation_id: _state(key.annotator, one, inputs.guide) for key, one in targets.items()},
         {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
         inputs.guides,
+        {one.presentation_id: inputs.bodies.get(one.content_hash, "") for one in targets.values()},
     )
+    evidence = _evidence(judgments, targets, inputs)
     last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
     refused: list[JudgmentKey] = []
@@ -157,7 +173,8 @@ def _judge(
         again = _client_key(target, judgment.grade, target.next_revision)
         secret = target.answered and key.query_id in inputs.sealed
         plan.sealed += secret
-        if target.answered and target.grade == judgment.grade:
+        marks = inputs.marks.get(target.presentation_id, ())
+        if target.answered and (target.grade, marks) == (judgment.grade, evidence.get(key, marks)):
             plan.unchanged += not secret
         elif client_key in context.used_keys and not _imported(target, last):
             plan.superseded += not secret
@@ -168,14 +185,46 @@ def _judge(
             plan.new += not target.answered
             plan.changed += target.answered and not secret
             plan.filled += target.labeling and not target.answered
-            submissions[key.annotator].append(_submission(judgment, target, client_key))
+            made = _submission(judgment, target, client_key)
+            guide_hash = _read_under(target, judgment, inputs.guide)
+            marked = replace(made, evidence=evidence.get(key, ()), guide_hash=guide_hash)
+            submissions[key.annotator].append(marked)
     _refuse_unclear(judgments, refused)
     for annotator, items in submissions.items():
-        outcomes, events, _ = judge(annotator, items, context)
+        outcomes, events, written = judge(annotator, items, context)
         problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
         refuse_problems(problems)
+        plan.marks += written
         known = [item.submitted_at is not None for item in items]
         plan.events += [event._replace(time_known=at) for event, at in zip(events, known, strict=True)]
+
+
+def _evidence(
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Mapping[JudgmentKey, _Target],
+    inputs: ImportInputs,
+) -> dict[JudgmentKey, Spans]:
+    """What the file marks, of the judgments of which it says that; what cannot be is refused together."""
+    found: dict[JudgmentKey, Spans] = {}
+    problems: list[str] = []
+    way_out: list[str] = []
+    for key, judgment in judgments.items():
+        target = targets[key]
+        guide = inputs.guides[_read_under(target, judgment, inputs.guide) or target.guide_hash]
+        same = judgment.evidence is None and target.answered and target.grade == judgment.grade
+        against = "" if same else guide.against_marks(judgment.grade, bool(judgment.evidence))
+        if against:
+            problems.append(f"line {judgment.line}: {against}")
+            way_out.append(OF_GUIDE)
+        elif judgment.evidence is not None:
+            try:
+                body = inputs.bodies.get(target.content_hash, "")
+                found[key] = located_evidence(judgment.evidence, key.document_id, body)
+            except InputError as error:
+                problems += [f"line {judgment.line}: {problem}" for problem in error.problems]
+                way_out.append(error.way_out or "")
+    refuse_problems(problems, way_out=" ".join(dict.fromkeys(way_out)))
+    return found
 
 
 def _refuse_unknown(
@@ -244,10 +293,9 @@ def _presentation(
     return Presentation(presentation_id, round_id, *key, content_hash, position, None)
 
 
-def _state(annotator: str, target: _Target) -> PresentationState:
-    return PresentationState(
-        annotator, target.guide_hash, target.next_revision, target.answered, target.closed
-    )
+def _state(annotator: str, target: _Target, current: Guide) -> PresentationState:
+    done = target.next_revision, target.answered, target.closed
+    return PresentationState(annotator, target.guide_hash, *done, guides=(current.guide_hash,))
 
 
 def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
@@ -260,6 +308,11 @@ def _imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
     revision = target.next_revision
     keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
     return target.answered and last.get((target.presentation_id, revision)) in keys
+
+
+def _read_under(target: _Target, judgment: ImportedJudgment, current: Guide) -> str | None:
+    """Evidence for what was imported before is of the guide in force, as the round's may not know any."""
+    return current.guide_hash if judgment.evidence and not target.labeling else None
 
 
 def _submission(judgment: ImportedJudgment, target: _Target, client_key: str) -> Submission:

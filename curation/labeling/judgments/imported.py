@@ -16,7 +16,7 @@ is refused. What is stored already with the same grade stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
-from curation.labeling.judgments.judging import append_events
+from curation.labeling.judgments.judging import append_events, marks_of
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
@@ -35,7 +35,7 @@ from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgme
 from curation.sources.left.reading import bring_texts
 from curation.sources.query_import import add_other_ids
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
-from curation.store.documents import current_snapshot
+from curation.store.documents import current_snapshot, documents_by_hash
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
 from curation.text import digest
@@ -197,7 +197,7 @@ def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tup
 
 
 def _read(
-    cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str, pass_name: str | None
+    cursor: Cursor, judgments: Mapping[JudgmentKey, ImportedJudgment], round_id: str, pass_name: str | None
 ) -> ImportInputs:
     names = sorted({key.annotator for key in judgments})
     documents = sorted({key.document_id for key in judgments})
@@ -207,22 +207,35 @@ def _read(
     round_exists = any(row[0] == round_id for row in rounds)
     if pass_name and not round_exists:
         refuse_taken(cursor, pass_name)
+    current = cursor.execute(_DOCUMENTS, [current_snapshot(cursor), documents]).fetchall()
+    presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
+    versions = [*current, *((row[2], row[10]) for row in presentations)]
     return ImportInputs(
         guides={
             used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
         },
         guide=guide,
-        documents=cursor.execute(_DOCUMENTS, [current_snapshot(cursor), documents]).fetchall(),
+        documents=current,
         annotators=[annotator.name for annotator in list_annotators(cursor)],
         queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
         pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
-        presentations=cursor.execute(_PRESENTATIONS, asked).fetchall(),
+        presentations=presentations,
         moved=[] if pass_name else cursor.execute(_MOVED, [names]).fetchall(),
         keys=cursor.execute(_KEYS, [names]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         sealed=shut_door(cursor).closed,
         round_exists=round_exists,
+        bodies=_bodies(cursor, versions, {key.document_id for key, one in judgments.items() if one.evidence}),
+        marks=marks_of(cursor, [row[3] for row in presentations]),
     )
+
+
+def _bodies(
+    cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
+) -> dict[str, str]:
+    """Version → body of these documents."""
+    read = documents_by_hash(cursor, {version for name, version in versions if name in documents})
+    return {version: document.body for version, document in read.items()}
 
 
 def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
@@ -235,7 +248,7 @@ def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: s
     append_rows(cursor, "candidates", plan.pairs, names)
     append_rows(cursor, "candidate_sources", plan.pairs, names, pool_id=round_id, system="imported")
     append_rows(cursor, "presentations", plan.presentations)
-    append_events(cursor, plan.events)
+    append_events(cursor, plan.events, plan.marks)
 
 
 def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:

@@ -33,9 +33,10 @@ from typing import NamedTuple
 from curation.guides.guide import Guide
 from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import JUDGING, require_author
+from curation.similarity.quotes import outside_of, quoted
 from curation.spans import Span, Spans, union
 from curation.store import Cursor, Store, append_rows, utc_now
-from curation.text import LONGEST_NOTE, amount, digest
+from curation.text import LONGEST_NOTE
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
 ANSWERED = ("grade", "cannot_tell")
@@ -266,20 +267,6 @@ def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
     if read.values != guide.values:
         return "the guide has another scale since this item was shown: look at it again"
     return guide.outside(item.grade)
-
-
-def outside_of(body: str, evidence: Spans) -> str:
-    """The sentence for the first mark that is no range of a document's body; '' where all are."""
-    for start, end in evidence:
-        if not 0 <= start < end <= len(body):
-            length = amount(len(body), "character")
-            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
-    return ""
-
-
-def quoted(body: str, evidence: Spans) -> list[tuple[int, int, str, str]]:
-    """Marks as they are stored: start, end, the characters and their hash; what overlaps is joined."""
-    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(evidence)]
 
 
 def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:

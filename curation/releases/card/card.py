@@ -99,6 +99,7 @@ def _contents(release: Opened) -> dict[str, Any]:
         "samples": [(sample, _strata(sample)) for sample in release.rows("sampling")],
         "tags": dict(tags.most_common(FEW_TAGS)),
         "answers": len(release.rows("answers")),
+        "evidence": len({(row["query_id"], row["document_id"]) for row in release.walk("evidence")}),
     }
 
 

@@ -130,6 +130,7 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
         "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
         "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
         "reference answers": _answers(release),
+        "evidence": _evidence(side),
         "coverage": _coverage(release),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
         "release": _without(side.header, *ELSEWHERE),
@@ -143,6 +144,14 @@ def _answers(release: Opened) -> dict[str, object]:
     """How many queries have reference answers, and a hash of these; nothing where none has."""
     rows = release.rows("answers")
     return {"queries": len(rows), "content": digest(rows)} if rows else {}
+
+
+def _evidence(side: ComparedRelease) -> dict[str, object]:
+    """How many pairs have evidence, and a hash of it; nothing where none has."""
+    named = (((row["query_id"], row["document_id"]), row) for row in side.release.walk("evidence"))
+    rows = [(pair, row) for pair, row in named if pair in side.qrels]
+    pairs = {pair for pair, _ in rows}
+    return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else {}
 
 
 def _coverage(release: Opened) -> dict[str, object]:

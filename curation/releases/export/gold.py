@@ -135,6 +135,25 @@ class Gold:
                 yield Judged(*pair, row["how"], canonical_json(row["votes"]), row.get("confidence"))
 
     @cached_property
+    def evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
+        """(query id, document id) → its evidence: start, end and quote of each range of the body."""
+        inside = {name for name, part in self.part_of.items() if part in self.parts}
+        found: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        for row in PartRowsOf(self.release, "evidence", inside):
+            pair = row["query_id"], row["document_id"]
+            found[pair].append({name: row[name] for name in ("start", "end", "quote")})
+        return dict(found)
+
+    @property
+    def evidence_column(self) -> tuple[str, ...]:
+        """The name of the column with a pair's evidence; none where the release has no evidence."""
+        return ("evidence",) if self.evidence else ()
+
+    def evidence_of(self, row: Judged) -> tuple[list[dict[str, Any]], ...]:
+        """What that column has of a grade."""
+        return (self.evidence.get((row.query_id, row.document_id), []),) if self.evidence else ()
+
+    @cached_property
     def about(self) -> dict[str, dict[str, Any]]:
         """Query id → its row, with `traffic_weight`: how many searches it represents where the queries of its
         part are evaluated; None where it was not drawn."""

@@ -11,6 +11,9 @@ against the gate, it says who did so (under their number), why, and what spoke a
 Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: those
 that were drawn, with their probability, and those that were not. Releases without a sample have no such part.
 
+Where people marked evidence, the part 'evidence' has its ranges in the texts of the release: a pair whose
+evidence is of another text has it where its words are found again. Releases without any have no such part.
+
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
 left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
 the same.
@@ -45,6 +48,8 @@ RETIRED = "judged pair whose query was retired"
 INCOMPLETE = "pair without every opinion that was planned"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
+APART = "evidence of a pair on which people marked different places"
+LOST = "evidence of a pair whose document no longer has its words"
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,8 @@ def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = Fa
     judged_again = rows.relabeled.rows(taken.relabeled)
     if judged_again:
         tables["relabeled"] = judged_again
+    if taken.evidence:
+        tables["evidence"] = taken.evidence
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return Content(
         tables=tables,
@@ -239,6 +246,7 @@ class _PairsTaken:
     kept: taken pairs that are disputed, with the grade from before a re-labeling.
     relabeled: the taken pairs that a re-labeling asked about.
     opinions: (opinions, those that were planned) → pairs that were taken.
+    evidence: the rows of that part.
     """
 
     def __init__(self, rows: Rows, split: parts.Split, allow_changed: bool, only_complete: bool) -> None:
@@ -248,6 +256,8 @@ class _PairsTaken:
         self._unanswered, self._only_complete = rows.unanswered, only_complete
         self.opinions: Counter[tuple[int, int]] = Counter()
         self._asked_again = {row[:2] for row in rows.relabeled.pairs}
+        self._marks, self._newer = rows.marks, rows.newer
+        self.evidence: Table = []
         self._in_no_part: set[str] = set()
         self._counts: Counter[str] = Counter()
         self._named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
@@ -272,7 +282,20 @@ class _PairsTaken:
         self.opinions[pair.judgments, pair.judgments + self._lacking(pair)] += 1
         if pair[:2] in self._asked_again:
             self.relabeled.add(pair[:2])
+        self._take_evidence(pair)
         return True
+
+    def _take_evidence(self, pair: PairConsensus) -> None:
+        marks = self._marks.evidence(pair)
+        if marks is None or pair.how == "disputed":  # the grade of one is older than its marks
+            return
+        found = marks.found_in(self._newer.get(pair.document_id))
+        if self._marks.is_disputed(pair) or found is None:
+            self._counts[LOST if found is None else APART] += 1
+            return
+        for (start, end), quote in found:
+            key = {"query_id": pair.query_id, "document_id": pair.document_id}
+            self.evidence.append({**key, "start": start, "end": end, "quote": quote})
 
     @property
     def left_out(self) -> dict[str, int]:

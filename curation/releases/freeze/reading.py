@@ -17,8 +17,9 @@ from curation.labeling.rounds.lifecycle import RoundState, open_states
 from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.releases.stored import NOT_COUNTED
+from curation.settling.evidence import ProjectMarks, newer_versions, read_marks
 from curation.splits.inputs import SplitLabels, read_labels
-from curation.store import Cursor, Round, get_setting, require_setting
+from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held
 from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
 
@@ -44,6 +45,7 @@ class Rows(NamedTuple):
     demand, all_imported: what the gate asks of the agreement.
     open_rounds: those under way that count.
     unanswered: pair → people who were asked about it and whose opinion does not count yet, though it would.
+    marks: what people marked as evidence. newer: the documents whose text has changed since that.
     """
 
     labels: SplitLabels
@@ -75,6 +77,8 @@ class Rows(NamedTuple):
     open_rounds: list[RoundState]
     unanswered: dict[tuple[str, str], int]
     held: bool
+    marks: ProjectMarks
+    newer: dict[str, Document]
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -91,6 +95,7 @@ def read_rows(cursor: Cursor) -> Rows:
         raise RefusedError(NO_SPLIT, command=HOW_TO_SPLIT)
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
+    marks = read_marks(cursor, SHOWINGS)
     rows = Rows(
         labels=labels,
         split_id=split_id,
@@ -121,6 +126,8 @@ def read_rows(cursor: Cursor) -> Rows:
         open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],
         unanswered=_unanswered(cursor),
         held=is_held(cursor),
+        marks=marks,
+        newer=newer_versions(cursor, marks),
     )
     give_back(cursor)
     return rows

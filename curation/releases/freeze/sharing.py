@@ -41,10 +41,13 @@ def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Cont
     identical = Identical(corpus)
     rows, conflicts = _shared(content, identical)
     qrels = PartText.of_rows(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
+    tables = {**content.tables, "qrels": qrels}
+    if "evidence" in tables:
+        tables["evidence"] = _with_evidence(tables["evidence"], rows)
     added = Counter(content.split.parts[row["query_id"]] for row in rows)
     return replace(
         content,
-        tables={**content.tables, "qrels": qrels},
+        tables=tables,
         grades={part: count + added[part] for part, count in content.grades.items()},
         graded=replace(content.graded, inputs=_inputs(content, rows)),
         sharing=Sharing(rule, len(rows), conflicts),
@@ -68,6 +71,17 @@ def _shared(content: Content, identical: Identical) -> tuple[Table, int]:
         others = sorted(identical.all_ids([first]))
         rows += [_row(source, other) for other in others if (query_id, other) not in own]
     return rows, conflicts
+
+
+def _with_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
+    """The evidence, and that of further documents: their text is the same."""
+    by_pair: defaultdict[Pair, Table] = defaultdict(list)
+    for row in evidence:
+        by_pair[_pair(row)].append(dict(row))
+    for row in shared:
+        source = by_pair[row["query_id"], row["from"]]
+        by_pair[_pair(row)] = [{**one, "document_id": row["document_id"]} for one in source]
+    return [row for _, rows in sorted(by_pair.items()) for row in rows]
 
 
 def _pair(row: Mapping[str, Any]) -> Pair:

@@ -2,7 +2,7 @@
 
 MTEB and `datasets` take the same folder by its README.md. Their qrels are qrels/<part>.jsonl, the same rows:
 in a table without types an id such as 007 is read as the number 7. The format leaderboard is the folder
-without the grades of sealed parts: it can be given to anybody.
+without the grades of sealed parts: it can be given to anybody. Evidence is in evidence.jsonl.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from curation.releases.export.formats.export_format import (
     Written,
     json_line,
     split_names,
+    write_evidence,
     write_lines,
     write_table,
 )
@@ -58,6 +59,7 @@ def write_beir(folder: Path, gold: Gold) -> Written:
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
         objects = (dict(zip(QRELS, row, strict=True)) for row in _grades(gold, part))
         write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
+    files |= write_evidence(folder, gold, of_query.__add__, of_document.__add__)
     return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 

@@ -24,6 +24,7 @@ TYPES = {
     "traffic": "int64",
     **dict.fromkeys(("confidence", "inclusion_probability", "traffic_weight"), "float64"),
     "tags": "list<string>",
+    "evidence": "ranges",
 }
 """Column of a table → its type; of all others it is text."""
 
@@ -79,7 +80,8 @@ def write_parquet(
     import pyarrow.parquet as pq
 
     path.parent.mkdir(exist_ok=True)
-    types = {"list<string>": pa.list_(pa.string())}
+    ranges = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
+    types = {"list<string>": pa.list_(pa.string()), "ranges": pa.list_(ranges)}
     schema = pa.schema(
         [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in types_of(columns).items()],
         metadata={"goldset_release_id": release_id} if release_id else None,
@@ -100,6 +102,27 @@ def csv_types(columns: Iterable[str]) -> dict[str, Any]:
     """What configs of CSV files say: else 007 is read as a number, and NA as nothing."""
     types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
     return {"keep_default_na": False, "features": types}
+
+
+def write_evidence(
+    folder: Path, gold: Gold, query: Callable[[str], str], document: Callable[[str], str]
+) -> dict[str, dict[str, str]]:
+    """evidence.jsonl, a range of a document's text a line; returns its config, none without evidence.
+
+    Parameters
+    ----------
+    query, document: how an id is written in this format.
+    """
+    if not gold.evidence:
+        return {}
+    pairs = sorted(gold.evidence.items())
+    lines = (
+        json_line({"query_id": query(query_id), "document_id": document(document_id), **one})
+        for (query_id, document_id), found in pairs
+        for one in found
+    )
+    write_lines(folder / "evidence.jsonl", lines)
+    return {"evidence": {"evidence": "evidence.jsonl"}}
 
 
 def write_parts(

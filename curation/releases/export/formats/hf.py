@@ -46,11 +46,17 @@ def write_hf(folder: Path, gold: Gold) -> Written:
     write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
     for part, split in split_names(gold.parts).items():
         rows = (
-            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade, *row.about)
+            (
+                f"{of_query}{row.query_id}",
+                f"{of_document}{row.document_id}",
+                row.grade,
+                *row.about,
+                *gold.evidence_of(row),
+            )
             for row in gold.judged(part)
         )
         files.setdefault("default", {})[split] = f"qrels/{split}.parquet"
-        write_parquet(folder / files["default"][split], QRELS, rows)
+        write_parquet(folder / files["default"][split], (*QRELS, *gold.evidence_column), rows)
     return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 

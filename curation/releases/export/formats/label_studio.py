@@ -1,11 +1,12 @@
-"""Tasks of Label Studio: a judged pair each, with its grade as an annotation; config.xml is the interface.
+"""Tasks of Label Studio: a judged pair each, with its grade and evidence as an annotation; config.xml is the
+interface. Offsets are code points, as in Label Studio.
 
 https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
 
 
+EVIDENCE = "Evidence"
+_LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/></Labels>'
+
+
 def write_label_studio(folder: Path, gold: Gold) -> Written:
     """The tasks of each part, and the interface."""
     write_lines(folder / "config.xml", _interface(gold))
@@ -34,7 +39,7 @@ def _interface(gold: Gold) -> Iterator[str]:
     yield '<Text name="document" value="$text"/><Choices name="grade" toName="document" required="true">'
     for grade, name in gold.scale.items():
         yield f'<Choice value="{grade}" hint={quoteattr(name)}/>'
-    yield "</Choices></View>"
+    yield f"</Choices>{_LABELS if gold.evidence else ''}</View>"
 
 
 def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
@@ -43,10 +48,18 @@ def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
         document, grade = texts[row.document_id], {"choices": [str(row.grade)]}
         pair = {"query_id": row.query_id, "query": row.text, "document_id": row.document_id}
         result = {"from_name": "grade", "to_name": "document", "type": "choices", "value": grade}
+        marks = [
+            {"from_name": "evidence", "to_name": "document", "type": "labels", "value": _region(one)}
+            for one in gold.evidence.get((row.query_id, row.document_id), ())
+        ]
         yield {
             "data": {**pair, "title": document.title, "text": document.body},
-            "annotations": [{"result": [result]}],
+            "annotations": [{"result": [result, *marks]}],
         }
+
+
+def _region(mark: Mapping[str, Any]) -> dict[str, Any]:
+    return {"start": mark["start"], "end": mark["end"], "text": mark["quote"], "labels": [EVIDENCE]}
 
 
 LABEL_STUDIO = ExportFormat(

@@ -1,6 +1,6 @@
 """One table of all grades, as CSV and as Parquet.
 
-Parquet has also how each grade came about, and what is known of its query.
+Parquet has also how each grade came about, its evidence, and what is known of its query.
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for
 
 def write_parquet_table(folder: Path, gold: Gold) -> Written:
     """qrels.parquet; the release id is in the schema's metadata."""
-    rows = ((*row, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES)) for row in gold.judged())
-    columns = (*COLUMNS, *ABOUT_GRADES, *ABOUT_QUERIES)
+    rows = (
+        (*row, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES), *gold.evidence_of(row))
+        for row in gold.judged()
+    )
+    columns = (*COLUMNS, *ABOUT_GRADES, *ABOUT_QUERIES, *gold.evidence_column)
     write_parquet(folder / "qrels.parquet", columns, rows, gold.release_id)
     return Written({"default": {"qrels": "qrels.parquet"}})
 

@@ -1,5 +1,7 @@
 """TREC topics and qrels. Fields end at white space, so ids that have some are percent-encoded.
 
+Evidence is in evidence.jsonl, with the ids as they are written here.
+
 The encoding is that of the whole corpus, judged or not: a run over it is translated by the same table.
 """
 
@@ -16,6 +18,7 @@ from curation.releases.export.formats.export_format import (
     ExportFormat,
     Written,
     split_names,
+    write_evidence,
     write_lines,
     write_table,
 )
@@ -49,6 +52,7 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     mapped = write_encoded(folder, query=queries, document=documents)
     splits = {split: f"qrels.{part}.txt" for part, split in split_names(gold.parts).items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
+    configs |= write_evidence(folder, gold, queries.__getitem__, documents.__getitem__)
     return Written(configs, {"mapped": mapped})
 
 

@@ -1,0 +1,108 @@
+"""Evidence in files: ranges of a document's text with their quotes, ranges alone, or quotes alone.
+
+A cell is a list of them, as JSON: `[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as
+plain text. Offsets count code points of the document's text, without its title.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from curation.errors import InputError, refuse_problems
+from curation.files.values import text_of, whole_number
+from curation.similarity.quotes import outside_of, places_of
+from curation.spans import Span, Spans, union
+
+NAMES = {
+    "start": ("start", "start_index", "start_char"),
+    "end": ("end", "end_index", "end_char"),
+    "quote": ("quote", "content", "text"),
+}
+"""What files call the parts of a range."""
+FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
+WAY_OUT = (
+    "Offsets count characters (Unicode code points) of the document's text, without its title: import the "
+    "text that was marked. A quote may stand without offsets where the text has it once."
+)
+
+
+class StatedEvidence(NamedTuple):
+    """A range as a file states it: by offsets, by its quote ('' where it has none), or by both."""
+
+    start: int | None
+    end: int | None
+    quote: str
+
+
+def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
+    """The ranges in a cell.
+
+    Raises
+    ------
+    InputError: it has another form.
+    """
+    said = value
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            said = json.loads(value)
+        except ValueError as error:
+            raise InputError(f"the evidence is no JSON ({error}); {FORM}") from None
+    items = said if isinstance(said, Sequence) and not isinstance(said, str) else [said]
+    return tuple(_stated(item) for item in items if item not in (None, ""))
+
+
+def _stated(item: Any) -> StatedEvidence:
+    if isinstance(item, str):
+        return StatedEvidence(None, None, item)
+    if not isinstance(item, Mapping):
+        raise InputError(f"evidence {text_of(item)!r}; {FORM}")
+    said = {
+        part: next((text_of(item[name]) for name in names if item.get(name) is not None), "")
+        for part, names in NAMES.items()
+    }
+    start, end = whole_number(said["start"]), whole_number(said["end"])
+    if (start is None or end is None) and (said["start"] or said["end"] or not said["quote"]):
+        raise InputError(f"evidence {_short(text_of(dict(item)))} has no whole numbers as offsets; {FORM}")
+    return StatedEvidence(start, end, said["quote"])
+
+
+def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str) -> Spans:
+    """The characters of a document's body that are meant.
+
+    Raises
+    ------
+    InputError: ranges are outside the body, or have other characters than their quotes; quotes are not in
+        it, or more than once. All of them together.
+    """
+    spans, problems = [], []
+    for one in stated:
+        try:
+            spans.append(_located(one, body))
+        except ValueError as error:
+            problems.append(f"{error} (document {document_id!r})")
+    refuse_problems(problems, way_out=WAY_OUT)
+    return union(spans)
+
+
+def _located(one: StatedEvidence, body: str) -> Span:
+    if one.start is None or one.end is None:
+        places = places_of(one.quote, body)
+        if len(places) == 1:
+            return places[0]
+        times = f"{len(places):,} times" if places else "not"
+        raise ValueError(f"the quote “{_short(one.quote)}” is {times} in the text; expected once")
+    if outside := outside_of(body, [(one.start, one.end)]):
+        raise ValueError(outside)
+    there = body[one.start : one.end]
+    if one.quote and one.quote.split() != there.split():
+        raise ValueError(
+            f"the text has “{_short(there)}” from {one.start:,} to {one.end:,}; expected the quote "
+            f"“{_short(one.quote)}”"
+        )
+    return one.start, one.end
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
