@@ -118,12 +118,19 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
 
 
 def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
-    """Document → the version that the corpus has, of those with marks on another one."""
+    """Document → the version that the corpus has, of those with marks on another one.
+
+    One whose text stayed where it is, and was not brought in, has no words here: nothing is found in it.
+    """
     ids = sorted({document_id for _, document_id in marks.of})
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
-    judged = ((now.get(document_id), one.content_hash) for (_, document_id), one in marks.of.items())
-    changed = {version for version, read in judged if version is not None and version != read}
-    return {one.document_id: one for one in documents_by_hash(cursor, changed).values()}
+    changed = {
+        document_id: now[document_id]
+        for (_, document_id), one in marks.of.items()
+        if now.get(document_id, one.content_hash) != one.content_hash
+    }
+    held = documents_by_hash(cursor, changed.values())
+    return {name: held.get(version) or Document(name, version, "", "") for name, version in changed.items()}
 
 
 def pair_marks(store: Store, query_id: str, document_id: str, door: Door | None = None) -> PairMarks | None:
