@@ -1,9 +1,9 @@
 """A step that a person starts: its request, what is known to fail, its work and its outcome, in one record.
 
-A request is a frozen dataclass. A field that people choose has an `Option`: its label and help. Of these are
-made the options of the command (`cli.options`), the page's form (`app.components.forms`) and the parameters
-of a job. A field whose type is a dataclass has its own options; one without an `Option` is filled in by the
-program.
+A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. Of these
+are made the options of the command (`cli.options`), the page's form (`app.components.forms`) and the
+parameters of a job. A field whose type is a dataclass has its own options; one without an `Option` is filled
+in by the program.
 """
 
 from __future__ import annotations
@@ -93,6 +93,11 @@ class Option:
         return isfinite(value) and low <= value <= high
 
 
+def option(default: Any, label: str, help: str, **more: Any) -> Any:
+    """A field of a request that people choose; `more` is what else an `Option` has."""
+    return field(default=default, metadata={"option": Option(label, help, **more)})
+
+
 Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
 
 
@@ -111,13 +116,14 @@ def options_of(record: Any) -> tuple[OptionField, ...]:
     hints = get_type_hints(record, include_extras=True)
     found: list[OptionField] = []
     for part in fields(record):
-        hint = hints[part.name]
-        if is_dataclass(hint):
-            found += options_of(hint)
-        elif get_origin(hint) is Annotated:
-            kind, option = get_args(hint)[:2]
+        kind, option = hints[part.name], part.metadata.get("option")
+        if get_origin(kind) is Annotated:
+            kind, option = get_args(kind)[:2]
+        if option is not None:
             kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
             found.append(OptionField(part.name, kinds[0], NoneType in kinds, _default(part), option))
+        elif is_dataclass(kind):
+            found += options_of(kind)
     return tuple(found)
 
 

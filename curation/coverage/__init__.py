@@ -8,9 +8,8 @@ query belongs to the clusters of its entities. No retriever that is evaluated ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from curation.step import DEFAULT_MODEL, Option, Seed
+from curation.step import DEFAULT_MODEL, Seed, option
 
 LEAST_DOCUMENTS = 5
 """Documents of a region."""
@@ -27,28 +26,22 @@ class CoverageRequest:
     """
 
     seed: Seed = 0
-    resolution: Annotated[
-        float | None,
-        Option(
-            "Resolution",
-            "Resolution γ of the clusters. Higher is finer. Without one, a rule chooses it.",
-            unset="by rule",
-            least=0.01,
-        ),
-    ] = None
-    least_documents: Annotated[
-        int,
-        Option(
-            "Documents of a region",
-            "Minimum number of documents of a region. Clusters with fewer are counted apart.",
-            flag="--min-documents",
-            least=1,
-        ),
-    ] = LEAST_DOCUMENTS
-    model: Annotated[
-        str,
-        Option(
-            "Embedding model of entities",
-            "Embedding model that joins entities: a name or a folder.",
-        ),
-    ] = DEFAULT_MODEL
+    resolution: float | None = option(
+        None,
+        "Resolution",
+        "Resolution γ of the clusters. Higher is finer. Without one, a rule chooses it.",
+        unset="by rule",
+        least=0.01,
+    )
+    least_documents: int = option(
+        LEAST_DOCUMENTS,
+        "Documents of a region",
+        "Minimum number of documents of a region. Clusters with fewer are counted apart.",
+        flag="--min-documents",
+        least=1,
+    )
+    model: str = option(
+        DEFAULT_MODEL,
+        "Embedding model of entities",
+        "Embedding model that joins entities: a name or a folder.",
+    )

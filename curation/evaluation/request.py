@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
-from curation.step import Option, Seed
+from curation.step import Seed, option
 
 SIGNIFICANT = 0.05
 """A corrected p below this distinguishes two systems."""
@@ -137,134 +137,107 @@ class RunQuestions:
     judge: whose grades estimate the figures on more queries. to_pool: for leads.
     """
 
-    baseline: Annotated[
-        str | None,
-        Option(
-            "Compare each system with",
-            "Compare each system with this one alone. It is the NAME of a run, or on the command line a "
-            "further file, also NAME=FILE. Fewer tests find smaller differences.",
-            unset="all others",
-        ),
-    ] = None
-    wanted: Annotated[
-        float,
-        Option(
-            "Difference that matters",
-            "Difference that matters. How many queries find it is estimated.",
-            flag="--difference",
-        ),
-    ] = 0.02
-    test: Annotated[
-        str,
-        Option(
-            "Test that decides",
-            "The test that decides whether systems differ. One of randomisation, t, wilcoxon, sign, or "
-            "tukey, which is of all pairs at once. All are shown. Choose it before the figures are seen.",
-            flag="--significance-test",
-            choices=tuple(TESTS),
-            words=TEST_WORDS,
-        ),
-    ] = "randomisation"
-    correction: Annotated[
-        str | None,
-        Option(
-            "Correction for all pairs",
-            "How p is corrected for all pairs: holm, bonferroni, or bh. With holm or bonferroni there is no "
-            "false alarm in 95 % of evaluations. With bh (Benjamini and Hochberg) some 5 % of what is found "
-            "is false.",
-            choices=(None, *CORRECTIONS),
-            words=CORRECTION_WORDS,
-            unset="holm; none with tukey",
-        ),
-    ] = None
-    first_stage: Annotated[
-        str | None,
-        Option(
-            "Reranking: the first stage",
-            "The run (its NAME) whose first documents are reranked. The figures are of its first 10, 50, 100 "
-            "and 200, which the other runs rerank.",
-            unset="no figures of reranking",
-        ),
-    ] = None
-    judge: Annotated[
-        str | None,
-        Option(
-            "Judge",
-            "Also estimate figures on all queries that a judge graded. People's grades of the evaluated "
-            "queries correct those of this judge.",
-            unset="none",
-        ),
-    ] = None
-    hard_negatives: Annotated[
-        bool,
-        Option(
-            "Effect of hard negatives",
-            "Also on judged documents alone. Once with the hard negatives among them and once without.",
-        ),
-    ] = False
-    pool_sample: Annotated[
-        str | None,
-        Option(
-            "The judged pairs are a random sample of the pool: last ranks of its bands",
-            "Say that the judged pairs are a sample of the pool. It is for a release that records none. AP "
-            "and nDCG are inferred from it. Give the last ranks of the bands with equal chances, such as "
-            "10,50; 0 for one band.",
-            unset="the sample that the release records, if any",
-        ),
-    ] = None
-    to_pool: Annotated[
-        int | None,
-        Option(
-            "Make documents candidates for the next round, down to rank",
-            "Make the runs' first documents candidates. They are for the next round, down to this rank. The "
-            "runs become runs of the project.",
-            unset="the project stays as it is",
-            least=1,
-        ),
-    ] = None
-    turning: Annotated[
-        bool,
-        Option(
-            "Unjudged documents that could change the ranking",
-            "Name unjudged documents that could change the ranking. It is that of two systems by the first "
-            "measure.",
-        ),
-    ] = False
-    label_draws: Annotated[
-        int,
-        Option(
-            "Draws of labels",
-            "How often to draw all grades again, as annotators differ. It shows whether the order of systems "
-            "holds. Each draw scores all runs.",
-            least=0,
-        ),
-    ] = 0
-    subtopics: Annotated[
-        Path | None,
-        Option(
-            "Subtopics",
-            "TREC's diversity qrels, for alpha_ndcg@k. Lines of topic, subtopic, document and grade.",
-            unset="none",
-        ),
-    ] = None
+    baseline: str | None = option(
+        None,
+        "Compare each system with",
+        "Compare each system with this one alone. It is the NAME of a run, or on the command line a "
+        "further file, also NAME=FILE. Fewer tests find smaller differences.",
+        unset="all others",
+    )
+    wanted: float = option(
+        0.02,
+        "Difference that matters",
+        "Difference that matters. How many queries find it is estimated.",
+        flag="--difference",
+    )
+    test: str = option(
+        "randomisation",
+        "Test that decides",
+        "The test that decides whether systems differ. One of randomisation, t, wilcoxon, sign, or "
+        "tukey, which is of all pairs at once. All are shown. Choose it before the figures are seen.",
+        flag="--significance-test",
+        choices=tuple(TESTS),
+        words=TEST_WORDS,
+    )
+    correction: str | None = option(
+        None,
+        "Correction for all pairs",
+        "How p is corrected for all pairs: holm, bonferroni, or bh. With holm or bonferroni there is no "
+        "false alarm in 95 % of evaluations. With bh (Benjamini and Hochberg) some 5 % of what is found "
+        "is false.",
+        choices=(None, *CORRECTIONS),
+        words=CORRECTION_WORDS,
+        unset="holm; none with tukey",
+    )
+    first_stage: str | None = option(
+        None,
+        "Reranking: the first stage",
+        "The run (its NAME) whose first documents are reranked. The figures are of its first 10, 50, 100 "
+        "and 200, which the other runs rerank.",
+        unset="no figures of reranking",
+    )
+    judge: str | None = option(
+        None,
+        "Judge",
+        "Also estimate figures on all queries that a judge graded. People's grades of the evaluated "
+        "queries correct those of this judge.",
+        unset="none",
+    )
+    hard_negatives: bool = option(
+        False,
+        "Effect of hard negatives",
+        "Also on judged documents alone. Once with the hard negatives among them and once without.",
+    )
+    pool_sample: str | None = option(
+        None,
+        "The judged pairs are a random sample of the pool: last ranks of its bands",
+        "Say that the judged pairs are a sample of the pool. It is for a release that records none. AP "
+        "and nDCG are inferred from it. Give the last ranks of the bands with equal chances, such as "
+        "10,50; 0 for one band.",
+        unset="the sample that the release records, if any",
+    )
+    to_pool: int | None = option(
+        None,
+        "Make documents candidates for the next round, down to rank",
+        "Make the runs' first documents candidates. They are for the next round, down to this rank. The "
+        "runs become runs of the project.",
+        unset="the project stays as it is",
+        least=1,
+    )
+    turning: bool = option(
+        False,
+        "Unjudged documents that could change the ranking",
+        "Name unjudged documents that could change the ranking. It is that of two systems by the first "
+        "measure.",
+    )
+    label_draws: int = option(
+        0,
+        "Draws of labels",
+        "How often to draw all grades again, as annotators differ. It shows whether the order of systems "
+        "holds. Each draw scores all runs.",
+        least=0,
+    )
+    subtopics: Path | None = option(
+        None,
+        "Subtopics",
+        "TREC's diversity qrels, for alpha_ndcg@k. Lines of topic, subtopic, document and grade.",
+        unset="none",
+    )
 
 
 @dataclass(frozen=True)
 class AnswerQuestions:
     """Where people graded the answers: the file of a project, and its release."""
 
-    correctness: Annotated[
-        str | None,
-        Option(
-            "Correctness",
-            "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes such a project.",
-            unset="none",
-        ),
-    ] = None
-    faithfulness: Annotated[
-        str | None,
-        Option("Faithfulness", "PROJECT=RELEASE in which people graded faithfulness.", unset="none"),
-    ] = None
+    correctness: str | None = option(
+        None,
+        "Correctness",
+        "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes such a project.",
+        unset="none",
+    )
+    faithfulness: str | None = option(
+        None, "Faithfulness", "PROJECT=RELEASE in which people graded faithfulness.", unset="none"
+    )
 
 
 RunFiles = tuple[tuple[str, str], ...]
@@ -285,93 +258,76 @@ class EvaluateRequest:
     """
 
     release: str = ""
-    part: Annotated[
-        str | None,
-        Option("Part", "A part of the release, or all.", unset="all parts that are not sealed"),
-    ] = None
-    measures: Annotated[
-        Sequence[str] | None,
-        Option(
-            "Measures",
-            "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
-            "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
-            "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
-            "num_rel_ret. Of chunks: evidence_within@w, context_tokens@k, evidence_NAME@k with recall, "
-            "precision, iou, hit, mrr or ndcg. Names of trec_eval and ir-measures are understood. The first "
-            "one is the headline.",
-            commas=True,
-            others=True,
-            unset="those before the semicolon, at depth 10",
-        ),
-    ] = None
-    by: Annotated[
-        Sequence[str],
-        Option(
-            "Kinds of queries",
-            "Also broken down by these facets, with commas. type (stratum and tag), stratum, band, segment, "
-            "tag, source, part; with a coverage map in the release also cluster, grid.",
-            flag="--breakdown",
-            commas=True,
-        ),
-    ] = ("stratum",)
-    reason: Annotated[
-        str | None,
-        Option(
-            "Why you look at a sealed part",
-            "Why a sealed part is scored. It is logged with name and time.",
-            unset="refuse",
-        ),
-    ] = None
-    ladder: Annotated[
-        bool,
-        Option(
-            "Show only improvements",
-            "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown "
-            "only where it beats the best one so far. So the part stays a test for longer. Evaluators have "
-            "nothing but that.",
-        ),
-    ] = False
-    relevant: Annotated[
-        int | None,
-        Option(
-            "Relevant from grade",
-            "Lowest grade of a relevant document. It is for measures that know only relevant and not.",
-            flag="--relevant-grade",
-            unset="every grade above the lowest",
-        ),
-    ] = None
-    skip_repeated: Annotated[
-        bool,
-        Option(
-            "Leave out repeated documents",
-            "Keep the best rank of a document that is repeated. It is of one query. The others are counted. "
-            "Without this such a run is refused.",
-        ),
-    ] = False
-    topics: Annotated[
-        Path | None,
-        Option(
-            "Topics: a table of id and text",
-            "A table of id and text for runs with ids of their own. It says by the text which query of the "
-            "release each id of a run file is. CSV, TSV, JSON lines or TREC's topics.",
-            unset="the runs have the release's ids or texts",
-        ),
-    ] = None
+    part: str | None = option(
+        None, "Part", "A part of the release, or all.", unset="all parts that are not sealed"
+    )
+    measures: Sequence[str] | None = option(
+        None,
+        "Measures",
+        "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
+        "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
+        "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
+        "num_rel_ret. Of chunks: evidence_within@w, context_tokens@k, evidence_NAME@k with recall, "
+        "precision, iou, hit, mrr or ndcg. Names of trec_eval and ir-measures are understood. The first "
+        "one is the headline.",
+        commas=True,
+        others=True,
+        unset="those before the semicolon, at depth 10",
+    )
+    by: Sequence[str] = option(
+        ("stratum",),
+        "Kinds of queries",
+        "Also broken down by these facets, with commas. type (stratum and tag), stratum, band, segment, "
+        "tag, source, part; with a coverage map in the release also cluster, grid.",
+        flag="--breakdown",
+        commas=True,
+    )
+    reason: str | None = option(
+        None,
+        "Why you look at a sealed part",
+        "Why a sealed part is scored. It is logged with name and time.",
+        unset="refuse",
+    )
+    ladder: bool = option(
+        False,
+        "Show only improvements",
+        "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown "
+        "only where it beats the best one so far. So the part stays a test for longer. Evaluators have "
+        "nothing but that.",
+    )
+    relevant: int | None = option(
+        None,
+        "Relevant from grade",
+        "Lowest grade of a relevant document. It is for measures that know only relevant and not.",
+        flag="--relevant-grade",
+        unset="every grade above the lowest",
+    )
+    skip_repeated: bool = option(
+        False,
+        "Leave out repeated documents",
+        "Keep the best rank of a document that is repeated. It is of one query. The others are counted. "
+        "Without this such a run is refused.",
+    )
+    topics: Path | None = option(
+        None,
+        "Topics: a table of id and text",
+        "A table of id and text for runs with ids of their own. It says by the text which query of the "
+        "release each id of a run file is. CSV, TSV, JSON lines or TREC's topics.",
+        unset="the runs have the release's ids or texts",
+    )
     seed: Seed = 0
     of_runs: RunQuestions = field(default_factory=RunQuestions)
     of_answers: AnswerQuestions = field(default_factory=AnswerQuestions)
     runs: RunFiles = ()
     answers: RunFiles = ()
     folder: str = ""
-    chunk_map: Annotated[
-        Path | None,
-        Option(
-            "Map of chunks",
-            "The places of an index's chunks, for runs of their ids. It is the file that the chunks of the "
-            "index were mapped to.",
-            unset="the runs have documents, or chunks with their places or texts",
-        ),
-    ] = None
+    chunk_map: Path | None = option(
+        None,
+        "Map of chunks",
+        "The places of an index's chunks, for runs of their ids. It is the file that the chunks of the "
+        "index were mapped to.",
+        unset="the runs have documents, or chunks with their places or texts",
+    )
 
 
 def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool) -> list[str]:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from curation import log
 from curation.jobs.running import last_jobs
@@ -28,7 +28,7 @@ from curation.relabeling.staleness.calendar import OPEN, UNFINISHED, read_work
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
-from curation.step import Option, read_request
+from curation.step import option, read_request
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -51,16 +51,12 @@ _SETTING = "notices"
 class NoticeKinds:
     """What a lead wants to hear of."""
 
-    round_done: Annotated[bool, Option("A round is done", "All its items are answered.")] = False
-    disputes: Annotated[bool, Option("Pairs wait for a decision", "Once a day, as long as pairs wait.")] = (
-        False
+    round_done: bool = option(False, "A round is done", "All its items are answered.")
+    disputes: bool = option(False, "Pairs wait for a decision", "Once a day, as long as pairs wait.")
+    quarter_due: bool = option(
+        False, "Re-labeling is due", "Once a quarter, and once where one was left half done."
     )
-    quarter_due: Annotated[
-        bool, Option("Re-labeling is due", "Once a quarter, and once where one was left half done.")
-    ] = False
-    job_failed: Annotated[bool, Option("A job failed", "A job or a backup by schedule came to nothing.")] = (
-        False
-    )
+    job_failed: bool = option(False, "A job failed", "A job or a backup by schedule came to nothing.")
 
 
 class SentNotice(NamedTuple):

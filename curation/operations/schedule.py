@@ -11,14 +11,13 @@ import json
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated
 
 from curation.backups.request import BackupRequest
 from curation.errors import RefusedError
 from curation.jobs import Job, jobs_of, last_job
 from curation.jobs.running import last_job_of
 from curation.people.annotators import require_author
-from curation.step import Option, read_request, written
+from curation.step import option, read_request, written
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event, utc_now
 
 KIND = "backup"
@@ -31,11 +30,11 @@ _SETTING = "backup_schedule"
 class BackupSchedule:
     """When the app takes a backup, and how many it keeps."""
 
-    days: Annotated[int, Option("Every so many days", "1 is every day.", least=1, most=31)] = 1
-    hour: Annotated[int, Option("Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)] = 2
-    keep: Annotated[
-        int, Option("Backups kept", "Older ones that the schedule wrote are removed.", least=1, most=1_000)
-    ] = 14
+    days: int = option(1, "Every so many days", "1 is every day.", least=1, most=31)
+    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
+    keep: int = option(
+        14, "Backups kept", "Older ones that the schedule wrote are removed.", least=1, most=1_000
+    )
 
 
 def read_schedule(cursor: Cursor) -> BackupSchedule | None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
 
 from curation.engines import RATE
-from curation.step import DEFAULT_MODEL, Needs, Option, Seed
+from curation.step import DEFAULT_MODEL, Needs, Seed, option
 
 SYSTEMS = ("bm25", "dense", "hybrid")
-
-
-def _names_others(pool: Mapping[str, Any]) -> bool:
-    return not {*SYSTEMS}.issuperset(pool["systems"])
 
 
 @dataclass(frozen=True)
@@ -29,82 +24,69 @@ class PoolRequest:
     ids: see `build_pool`.
     """
 
-    systems: Annotated[
-        Sequence[str],
-        Option(
-            "Systems",
-            "Systems that propose documents, such as bm25 and run:NAME. Others are dense and "
-            "hybrid. run:NAME is an imported run, engine:NAME an engine.",
-            commas=True,
-        ),
-    ] = SYSTEMS
-    depth: Annotated[int, Option("Depth", "Documents from the top of each system.", least=1)] = 10
-    random_negatives: Annotated[
-        int,
-        Option(
-            "Random negatives for each query",
-            "Random documents for each query. They come from outside every system's first 1,000.",
-            least=0,
-        ),
-    ] = 5
+    systems: Sequence[str] = option(
+        SYSTEMS,
+        "Systems",
+        "Systems that propose documents, such as bm25 and run:NAME. Others are dense and "
+        "hybrid. run:NAME is an imported run, engine:NAME an engine.",
+        commas=True,
+    )
+    depth: int = option(10, "Depth", "Documents from the top of each system.", least=1)
+    random_negatives: int = option(
+        5,
+        "Random negatives for each query",
+        "Random documents for each query. They come from outside every system's first 1,000.",
+        least=0,
+    )
     seed: Seed = 0
-    budget: Annotated[
-        int | None,
-        Option(
-            "Budget in pairs",
-            "Maximum number of pairs from the systems. It is spread evenly over the queries.",
-            unset="no limit",
-            least=1,
+    budget: int | None = option(
+        None,
+        "Budget in pairs",
+        "Maximum number of pairs from the systems. It is spread evenly over the queries.",
+        unset="no limit",
+        least=1,
+    )
+    sample_bands: str | None = option(
+        None,
+        "Bands of ranks",
+        "Judge a random sample of the pool, by bands of ranks. Give the last rank of each and the "
+        "share of it that is judged, such as 10:1,50:0.3,100:0.1. The last one ends at the depth. With a "
+        "number of pairs: ranks alone.",
+        unset="judge the whole pool",
+    )
+    sample_budget: int | None = option(
+        None,
+        "Pairs in the sample",
+        "Judge a random sample of so many pairs. The first band is judged whole, the deeper ones at one "
+        "rate.",
+        unset="judge the whole pool",
+        least=1,
+    )
+    model: str = option(
+        DEFAULT_MODEL,
+        "Embedding model of dense and hybrid",
+        "Embedding model of dense and hybrid: a name or a folder.",
+        needs=Needs(
+            "only dense and hybrid use a model; name one among the systems",
+            lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"]),
         ),
-    ] = None
-    sample_bands: Annotated[
-        str | None,
-        Option(
-            "Bands of ranks",
-            "Judge a random sample of the pool, by bands of ranks. Give the last rank of each and the "
-            "share of it that is judged, such as 10:1,50:0.3,100:0.1. The last one ends at the depth. With a "
-            "number of pairs: ranks alone.",
-            unset="judge the whole pool",
+    )
+    stemmer: str | None = option(
+        None,
+        "Stemmer of bm25 in this project from now on",
+        "Stemmer of bm25 in this project from now on. A language of Snowball, such as english "
+        "or german, or none.",
+        unset="as before; at first none",
+        metavar="LANGUAGE",
+    )
+    rate: float = option(
+        RATE,
+        "Requests a second to an engine",
+        "Requests a second to the engine, at most.",
+        least=0.01,
+        needs=Needs(
+            "no engine and no run is among the systems",
+            lambda pool: not {*SYSTEMS}.issuperset(pool["systems"]),
         ),
-    ] = None
-    sample_budget: Annotated[
-        int | None,
-        Option(
-            "Pairs in the sample",
-            "Judge a random sample of so many pairs. The first band is judged whole, the deeper ones at one "
-            "rate.",
-            unset="judge the whole pool",
-            least=1,
-        ),
-    ] = None
-    model: Annotated[
-        str,
-        Option(
-            "Embedding model of dense and hybrid",
-            "Embedding model of dense and hybrid: a name or a folder.",
-            needs=Needs(
-                "only dense and hybrid use a model; name one among the systems",
-                lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"]),
-            ),
-        ),
-    ] = DEFAULT_MODEL
-    stemmer: Annotated[
-        str | None,
-        Option(
-            "Stemmer of bm25 in this project from now on",
-            "Stemmer of bm25 in this project from now on. A language of Snowball, such as english "
-            "or german, or none.",
-            unset="as before; at first none",
-            metavar="LANGUAGE",
-        ),
-    ] = None
-    rate: Annotated[
-        float,
-        Option(
-            "Requests a second to an engine",
-            "Requests a second to the engine, at most.",
-            least=0.01,
-            needs=Needs("no engine and no run is among the systems", _names_others),
-        ),
-    ] = RATE
+    )
     ids: str | None = None

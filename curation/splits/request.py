@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.splits.rules import Rules
-from curation.step import Needs, Option, Seed
+from curation.step import Needs, Seed, option
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()
@@ -35,40 +35,32 @@ class AssignmentOptions:
         spoils the split (`groups.spoiling`).
     """
 
-    by_time: Annotated[
-        bool,
-        Option(
-            "By time: earlier queries in earlier parts",
-            "Split by the time when queries were first asked. The parts are in the order given.",
-        ),
-    ] = False
-    undated: Annotated[
-        str | None,
-        Option(
-            "Part of queries without a time",
-            "Part of queries without a time, in a split by time.",
-            unset="refuse",
-            metavar="PART",
-            needs=Needs("only a split by time needs one", lambda split: split["by_time"]),
-        ),
-    ] = None
-    keep: Annotated[
-        tuple[str, ...] | None,
-        Option(
-            "Releases whose parts are kept",
-            "Release whose queries keep their parts. Repeatable.",
-            unset="all releases",
-            metavar="RELEASE",
-        ),
-    ] = None
-    largest_group: Annotated[
-        float | None,
-        Option(
-            "Largest group",
-            "Largest share of the queries in one leakage group.",
-            unset="any, unless a group over 0.05 spoils the parts",
-        ),
-    ] = None
+    by_time: bool = option(
+        False,
+        "By time: earlier queries in earlier parts",
+        "Split by the time when queries were first asked. The parts are in the order given.",
+    )
+    undated: str | None = option(
+        None,
+        "Part of queries without a time",
+        "Part of queries without a time, in a split by time.",
+        unset="refuse",
+        metavar="PART",
+        needs=Needs("only a split by time needs one", lambda split: split["by_time"]),
+    )
+    keep: tuple[str, ...] | None = option(
+        None,
+        "Releases whose parts are kept",
+        "Release whose queries keep their parts. Repeatable.",
+        unset="all releases",
+        metavar="RELEASE",
+    )
+    largest_group: float | None = option(
+        None,
+        "Largest group",
+        "Largest share of the queries in one leakage group.",
+        unset="any, unless a group over 0.05 spoils the parts",
+    )
 
 
 class SplitRequest(NamedTuple):
@@ -93,14 +85,12 @@ class NewSplit:
     parts: tuple[tuple[str, float], ...] = tuple(PARTS.items())
     seed: Seed = 0
     rules: Rules = RULES
-    relevant_grade: Annotated[
-        int | None,
-        Option(
-            "A document is relevant from grade",
-            "Lowest grade of a relevant document.",
-            unset="every grade above the lowest",
-        ),
-    ] = None
+    relevant_grade: int | None = option(
+        None,
+        "A document is relevant from grade",
+        "Lowest grade of a relevant document.",
+        unset="every grade above the lowest",
+    )
     options: AssignmentOptions = field(default_factory=AssignmentOptions)
     expected: str | None = None
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 from curation.errors import InputError
-from curation.step import DEFAULT_MODEL, Needs, Option, Switch
+from curation.step import DEFAULT_MODEL, Needs, Switch, option
 
 Numbers = Literal["text", "apart", "tie"]
 
@@ -91,111 +91,91 @@ class Rules:
     cut: pairs of query ids whose direct ties do not count: residual leakage, reported as such.
     """
 
-    query: Annotated[
-        float | None,
-        Option(
-            "Similarity of query texts from",
-            "Minimum similarity that ties two query texts. It is the Jaccard of character 3-grams.",
-            flag="--query-threshold",
-            least=LEAST_THRESHOLD,
-            most=1,
-            switch=Switch(
-                "--no-query-text", "Similar query texts make no ties.", "Similar query texts stay together"
-            ),
+    query: float | None = option(
+        QUERY,
+        "Similarity of query texts from",
+        "Minimum similarity that ties two query texts. It is the Jaccard of character 3-grams.",
+        flag="--query-threshold",
+        least=LEAST_THRESHOLD,
+        most=1,
+        switch=Switch(
+            "--no-query-text", "Similar query texts make no ties.", "Similar query texts stay together"
         ),
-    ] = QUERY
-    paraphrase: Annotated[
-        float | None,
-        Option(
-            "Similarity of paraphrases from",
-            "Minimum cosine of embeddings that ties two queries.",
-            flag="--paraphrase-threshold",
-            least=LEAST_COSINE,
-            most=1,
-            switch=Switch(
-                "--no-paraphrase",
-                "Paraphrases make no ties. This needs no model.",
-                "Paraphrases stay together",
-            ),
+    )
+    paraphrase: float | None = option(
+        PARAPHRASE,
+        "Similarity of paraphrases from",
+        "Minimum cosine of embeddings that ties two queries.",
+        flag="--paraphrase-threshold",
+        least=LEAST_COSINE,
+        most=1,
+        switch=Switch(
+            "--no-paraphrase",
+            "Paraphrases make no ties. This needs no model.",
+            "Paraphrases stay together",
         ),
-    ] = PARAPHRASE
-    document: Annotated[
-        float | None,
-        Option(
-            "Similarity of documents from",
-            "Minimum similarity that ties relevant documents. It is the Jaccard of word 3-shingles.",
-            flag="--document-threshold",
-            least=LEAST_THRESHOLD,
-            most=1,
-            switch=Switch(
-                "--no-near-duplicates",
-                "Near-duplicate relevant documents make no ties.",
-                "Queries with nearly identical relevant documents stay together",
-            ),
+    )
+    document: float | None = option(
+        DOCUMENT,
+        "Similarity of documents from",
+        "Minimum similarity that ties relevant documents. It is the Jaccard of word 3-shingles.",
+        flag="--document-threshold",
+        least=LEAST_THRESHOLD,
+        most=1,
+        switch=Switch(
+            "--no-near-duplicates",
+            "Near-duplicate relevant documents make no ties.",
+            "Queries with nearly identical relevant documents stay together",
         ),
-    ] = DOCUMENT
-    shared: Annotated[
-        bool,
-        Option(
-            "Queries with a relevant document in common stay together",
-            "A document that is relevant to both ties two queries.",
-            switch=Switch("--no-shared-documents", "A document relevant to both queries makes no tie."),
-        ),
-    ] = True
-    keys: Annotated[
-        tuple[str, ...],
-        Option(
-            "Queries with the same … stay together",
-            "Tie queries with the same session, group or field. A group is one of a relevant document, "
-            "a field one of the query. Repeatable.",
-            flag="--same",
-            metavar="KEY",
-        ),
-    ] = ()
-    time_block: Annotated[
-        int | None,
-        Option(
-            "Keep queries together that were first asked in the same …",
-            "Tie queries first asked within the same block. A block is, for instance, 30m, 1h, 7d "
-            "or 2w long.",
-            choices=(None, 3_600, 86_400, 604_800),
-            words={3_600: "the same hour", 86_400: "the same day", 604_800: "the same week"},
-            unset="any time",
-            metavar="SPAN",
-            read=seconds_of,
-        ),
-    ] = None
-    numbers: Annotated[
-        Numbers,
-        Option(
-            "Numbers and model names in queries",
-            "Numbers and model names in queries: text, apart or tie. With text they are compared like "
-            "other words, with apart queries with different ones are not tied by their words, with tie they "
-            "are left out of the comparison.",
-            choices=get_args(Numbers),
-            words={
-                "text": "Like other words",
-                "apart": "Queries with different ones are not tied by their words",
-                "tie": "Left out of the comparison",
-            },
-        ),
-    ] = "text"
-    model: Annotated[
-        str,
-        Option(
-            "Embedding model of paraphrases",
-            "Model for paraphrases. For other languages than English take a multilingual one: "
-            "docs/languages.md.",
-            needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),
-        ),
-    ] = DEFAULT_MODEL
-    cut: Annotated[
-        tuple[tuple[str, str], ...],
-        Option(
-            "Ties to cut",
-            "Two queries, by id or text, whose direct ties do not count. They are reported as residual "
-            "leakage. Repeatable.",
-            metavar="A~B",
-            read=parsed_cut,
-        ),
-    ] = ()
+    )
+    shared: bool = option(
+        True,
+        "Queries with a relevant document in common stay together",
+        "A document that is relevant to both ties two queries.",
+        switch=Switch("--no-shared-documents", "A document relevant to both queries makes no tie."),
+    )
+    keys: tuple[str, ...] = option(
+        (),
+        "Queries with the same … stay together",
+        "Tie queries with the same session, group or field. A group is one of a relevant document, "
+        "a field one of the query. Repeatable.",
+        flag="--same",
+        metavar="KEY",
+    )
+    time_block: int | None = option(
+        None,
+        "Keep queries together that were first asked in the same …",
+        "Tie queries first asked within the same block. A block is, for instance, 30m, 1h, 7d or 2w long.",
+        choices=(None, 3_600, 86_400, 604_800),
+        words={3_600: "the same hour", 86_400: "the same day", 604_800: "the same week"},
+        unset="any time",
+        metavar="SPAN",
+        read=seconds_of,
+    )
+    numbers: Numbers = option(
+        "text",
+        "Numbers and model names in queries",
+        "Numbers and model names in queries: text, apart or tie. With text they are compared like "
+        "other words, with apart queries with different ones are not tied by their words, with tie they "
+        "are left out of the comparison.",
+        choices=get_args(Numbers),
+        words={
+            "text": "Like other words",
+            "apart": "Queries with different ones are not tied by their words",
+            "tie": "Left out of the comparison",
+        },
+    )
+    model: str = option(
+        DEFAULT_MODEL,
+        "Embedding model of paraphrases",
+        "Model for paraphrases. For other languages than English take a multilingual one: docs/languages.md.",
+        needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),
+    )
+    cut: tuple[tuple[str, str], ...] = option(
+        (),
+        "Ties to cut",
+        "Two queries, by id or text, whose direct ties do not count. They are reported as residual "
+        "leakage. Repeatable.",
+        metavar="A~B",
+        read=parsed_cut,
+    )

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
-from curation.step import Option
+from curation.step import option
 
 
 @dataclass(frozen=True)
 class ExportOptions:
     """What an export was asked for besides its format."""
 
-    unjudged: Annotated[
-        bool,
-        Option(
-            "Write candidates without a grade, too, as -1",
-            "Write candidates without a grade, too, as -1. Formats of TREC alone take it.",
-        ),
-    ] = False
-    negatives: Annotated[
-        int,
-        Option(
-            "Hard negatives for each positive",
-            "Number of hard negatives for each positive. It is at most that in triplets, exactly in ntuples.",
-            least=1,
-            most=1_000,
-        ),
-    ] = 5
-    licence: Annotated[
-        str,
-        Option(
-            "Licence of the data set",
-            "Licence of the data set, as its owner names it.",
-            flag="--license",
-        ),
-    ] = "unknown"
+    unjudged: bool = option(
+        False,
+        "Write candidates without a grade, too, as -1",
+        "Write candidates without a grade, too, as -1. Formats of TREC alone take it.",
+    )
+    negatives: int = option(
+        5,
+        "Hard negatives for each positive",
+        "Number of hard negatives for each positive. It is at most that in triplets, exactly in ntuples.",
+        least=1,
+        most=1_000,
+    )
+    licence: str = option(
+        "unknown",
+        "Licence of the data set",
+        "Licence of the data set, as its owner names it.",
+        flag="--license",
+    )
 
 
 @dataclass(frozen=True)
@@ -45,21 +38,17 @@ class ExportRequest:
     name: str = ""
     folder: str = ""
     format: str = "beir"
-    parts: Annotated[
-        tuple[str, ...],
-        Option(
-            "Parts to include",
-            "Part whose grades are written. Repeatable.",
-            flag="--part",
-            unset="all; in some formats those not sealed",
-        ),
-    ] = ()
-    reason: Annotated[
-        str | None,
-        Option(
-            "Reason for opening the test grades",
-            "Why grades of sealed parts are exported. It is logged with name and time.",
-            unset="refuse",
-        ),
-    ] = None
+    parts: tuple[str, ...] = option(
+        (),
+        "Parts to include",
+        "Part whose grades are written. Repeatable.",
+        flag="--part",
+        unset="all; in some formats those not sealed",
+    )
+    reason: str | None = option(
+        None,
+        "Reason for opening the test grades",
+        "Why grades of sealed parts are exported. It is logged with name and time.",
+        unset="refuse",
+    )
     options: ExportOptions = field(default_factory=ExportOptions)

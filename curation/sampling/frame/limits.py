@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError, refuse_problems
-from curation.step import Option, out_of_bounds
+from curation.step import option, out_of_bounds
 
 HEAD, TORSO = 1 / 3, 2 / 3
 """The shares of traffic at which these bands end."""
@@ -28,45 +28,36 @@ class Limits:
     exclude_releases: leave out queries that these releases hold, by name or release id.
     """
 
-    since: Annotated[
-        datetime | None,
-        Option("Asked from this time on (UTC)", "Only traffic from this time on, UTC: 2026-01-31T08:00."),
-    ] = None
-    until: Annotated[
-        datetime | None,
-        Option(
-            "Asked before this time (UTC)", "Only traffic before this time, UTC. 2026-04-01 ends with March."
-        ),
-    ] = None
-    min_count: Annotated[
-        int, Option("Asked at least this often", "Only queries asked at least this many times.", least=1)
-    ] = 1
-    exclude_judged: Annotated[
-        bool,
-        Option(
-            "Leave out queries that a round shows or a release holds",
-            "Leave out queries that are in a round or a release.",
-        ),
-    ] = False
-    group_spellings: Annotated[
-        bool,
-        Option(
-            "Draw spellings one slip apart as one query",
-            "Draw spellings one slip apart as one query. Their traffic is added up.",
-        ),
-    ] = True
-    exclude_released: Annotated[
-        bool,
-        Option("Leave out queries that any release holds", "Leave out queries that are in any release."),
-    ] = False
-    exclude_releases: Annotated[
-        Sequence[str],
-        Option(
-            "Leave out queries of these releases",
-            "Leave out queries that are in this release. Repeatable.",
-            flag="--exclude-release",
-        ),
-    ] = ()
+    since: datetime | None = option(
+        None, "Asked from this time on (UTC)", "Only traffic from this time on, UTC: 2026-01-31T08:00."
+    )
+    until: datetime | None = option(
+        None,
+        "Asked before this time (UTC)",
+        "Only traffic before this time, UTC. 2026-04-01 ends with March.",
+    )
+    min_count: int = option(
+        1, "Asked at least this often", "Only queries asked at least this many times.", least=1
+    )
+    exclude_judged: bool = option(
+        False,
+        "Leave out queries that a round shows or a release holds",
+        "Leave out queries that are in a round or a release.",
+    )
+    group_spellings: bool = option(
+        True,
+        "Draw spellings one slip apart as one query",
+        "Draw spellings one slip apart as one query. Their traffic is added up.",
+    )
+    exclude_released: bool = option(
+        False, "Leave out queries that any release holds", "Leave out queries that are in any release."
+    )
+    exclude_releases: Sequence[str] = option(
+        (),
+        "Leave out queries of these releases",
+        "Leave out queries that are in this release. Repeatable.",
+        flag="--exclude-release",
+    )
 
 
 class ReleasedQueries(NamedTuple):
