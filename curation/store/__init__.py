@@ -3,6 +3,7 @@
 from curation.store.database import (
     Store,
     append,
+    append_batches,
     append_rows,
     close_all,
     create_store,
@@ -39,6 +40,7 @@ __all__ = [
     "Store",
     "all_settings",
     "append",
+    "append_batches",
     "append_rows",
     "close_all",
     "create_store",

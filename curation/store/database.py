@@ -20,9 +20,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,7 +46,7 @@ from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow as pa
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -395,6 +396,32 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
         cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows")  # noqa: S608
         cursor.unregister("incoming_rows")
     return int(rows.num_rows)
+
+
+def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
+    """Append rows that come in parts, all with the same columns, and return their number.
+
+    One part is in memory at a time. What `append` is given stays there until the transaction ends.
+    """
+    import pyarrow as pa
+
+    parts = iter(batches)
+    first = next(parts, None)
+    if first is None:
+        return 0
+    names = ", ".join(first.schema.names)
+    cursor.execute("SELECT 1").fetchall()
+    types = cursor.sql(f"SELECT {names} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+    typed = (
+        row_batch
+        for part in chain([first], parts)
+        for row_batch in pa.Table.from_batches([part]).cast(types).to_batches()
+    )
+    cursor.register("incoming_rows", pa.RecordBatchReader.from_batches(types, typed))
+    sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
+    [(rows,)] = cursor.execute(sql).fetchall()
+    cursor.unregister("incoming_rows")
+    return int(rows)
 
 
 def append_rows(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -301,7 +302,7 @@ def _by_column(records: Records, fields: TrafficFields) -> Log:
     named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
     parts, done = _Parts(fields, records.unit), 0
     try:
-        for block in records.blocks([*dict.fromkeys(name for name in named if name is not None)]):
+        for block in _ahead(records.blocks([*dict.fromkeys(name for name in named if name is not None)])):
             parts.add(block)
             done += len(block.lines)
             records.report_progress(done)
@@ -311,6 +312,15 @@ def _by_column(records: Records, fields: TrafficFields) -> Log:
     log = parts.log()
     pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
     return log
+
+
+def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same blocks, each read while the one before it is taken."""
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, blocks, None)
+        while (block := following.result()) is not None:
+            following = reader.submit(next, blocks, None)
+            yield block
 
 
 def _texts(column: pa.Array) -> pa.StringArray:

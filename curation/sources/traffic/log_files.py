@@ -39,7 +39,6 @@ from curation.sources.traffic.traffic_import import (
     KNOWN_ROWS,
     FilesRead,
     TrafficImport,
-    append_traffic,
     clean_log,
     import_summary,
     read_timed,
@@ -48,7 +47,7 @@ from curation.sources.traffic.traffic_import import (
     resolved_fields,
     store_import,
 )
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows
+from curation.store import COMMAND_LINE, Cursor, Store, append_batches, append_rows
 from curation.text import canonical_json, digest
 
 _MANY = 5_000_000
@@ -132,8 +131,7 @@ def import_log_files(
             refuse_too_much(cursor, staged.traffic)
             if staged.has_sessions:
                 keep_session_key(cursor, key)
-            for path in staged.paths:
-                append_traffic(cursor, pq.ParquetFile(path).iter_batches(BATCH))
+            append_batches(cursor, "traffic", _rows(staged.paths))
             store_import(cursor, import_id, source, 0, staged.left_out, staged.personal, author)
             _append_files(cursor, log_id, import_id, new, known, staged.fields)
             _apply_rules(cursor, [*known.imports, import_id], rules)
@@ -217,6 +215,12 @@ class _Reading(NamedTuple):
                 staged.unreadable_time or log.unreadable_time,
             )
         return staged
+
+
+def _rows(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH)
 
 
 def _columns(fields: TrafficFields) -> dict[str, Any]:

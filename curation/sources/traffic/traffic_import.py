@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +38,7 @@ from curation.sources.traffic.cleaning import (
 )
 from curation.sources.traffic.log import Log, Terms, read_log
 from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
-from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append, append_batches, record_event, utc_now
 from curation.text import canonical_json, digest, file_digest
 
 BATCH = 1_000_000  # rows that are written together
@@ -197,6 +197,7 @@ def import_traffic(
             if has_sessions:
                 keep_session_key(cursor, key)
             _write(cursor, import_id, records.source, clean, rules, author)
+        del clean  # the summary counts distinct texts, for which it takes as much
         summary = import_summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
 
@@ -336,7 +337,7 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
 def _write(
     cursor: Cursor, import_id: str, source: str, clean: CleanLog, rules: CleaningRules, author: str
 ) -> None:
-    rows, left_out = append_traffic(cursor, clean.table.to_batches(BATCH)), dict(clean.left_out)
+    rows, left_out = append_batches(cursor, "traffic", clean.table.to_batches(BATCH)), dict(clean.left_out)
     earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
     if earlier and not rules.known_rows:
         refuse_grown_log(cursor, [import_id])
@@ -344,14 +345,6 @@ def _write(
         rows -= known
         left_out |= {KNOWN: known} if known else {}
     store_import(cursor, import_id, source, rows, left_out, clean.personal, author)
-
-
-def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch]) -> int:
-    """Append rows, so many at a time that their texts fit into memory; returns their number."""
-    return sum(
-        append(cursor, "traffic", dict(zip(batch.schema.names, batch.columns, strict=True)))
-        for batch in batches
-    )
 
 
 def store_import(
