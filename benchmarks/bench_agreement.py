@@ -64,7 +64,7 @@ def made_up(judgments: int, annotators: int = ANNOTATORS) -> dict[str, np.ndarra
     }
 
 
-def fill(store: Store, rows: dict[str, np.ndarray]) -> None:
+def fill(store: Store, rows: dict[str, np.ndarray], round_id: str = "r") -> None:
     """Presentations and judgments in one round, with blind duplicates of every fiftieth judgment."""
     times = len(rows["pair"])
     again = np.arange(0, times, round(1 / REPEATED))
@@ -75,10 +75,12 @@ def fill(store: Store, rows: dict[str, np.ndarray]) -> None:
     duplicate = [None] * times + ids[again].tolist()
     with store.transaction() as cursor:
         (guide,) = cursor.execute("SELECT value FROM settings WHERE name = 'guide'").fetchall()[0]
-        cursor.execute("INSERT INTO rounds VALUES ('r', 'r', 'labeling', ?, '{}', ?, 1)", [guide, now])
+        cursor.execute(
+            "INSERT INTO rounds VALUES (?, 'r', 'labeling', ?, '{}', ?, 1)", [round_id, guide, now]
+        )
         presentations = {
             "presentation_id": ids,
-            "round_id": ["r"] * len(pick),
+            "round_id": [round_id] * len(pick),
             "annotator": [f"annotator {number:03}" for number in rows["annotator"][pick]],
             "query_id": texts["query"],
             "document_id": texts["pair"],

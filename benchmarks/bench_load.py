@@ -10,12 +10,18 @@ and server share the machine; the processor's time is told for both, from the fi
 A connection that the server closed while it was idle is opened again, as browsers do, and counted apart from
 errors. Its grade's time has both.
 
+With --sign-ins so many people, each at an own address, first send name and password at random moments of ten
+seconds; who is turned away because too many wait tries again when told. With --judged there are so many
+judgments of another round, and with --lead a lead opens one page after another while the others grade. The
+memory is looked at once a second: its slope is that after the first third.
+
 Usage: python -m benchmarks.bench_load [--seconds 120] [--step-seconds 15] [--steps 10,15,20] [--most 200]
-    [--rate 2]
+    [--rate 2] [--sign-ins 0] [--judged 0] [--lead] [--documents 20000]
     --seconds 0 leaves out the two minutes. --rate is grades a second of each annotator. People who read:
     --seconds 0 --steps 200 --step-seconds 60 --rate 0.5
-Smallest: python -m benchmarks.bench_load --seconds 0 --steps 2 --most 2 --step-seconds 1
-Needs: minutes
+    500 people: --seconds 0 --steps 500 --most 500 --step-seconds 600 --rate 0.1 --judged 300000 --lead
+    --sign-ins 200
+Smallest: python -m benchmarks.bench_load --seconds 0 --steps 2 --step-seconds 2 --lead --documents 400
 """
 
 from __future__ import annotations
@@ -36,15 +42,19 @@ from random import Random
 from typing import Any, NamedTuple
 
 import httpx2
+import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks import big_project
+from benchmarks.bench_agreement import fill, made_up
+from curation.people.annotators import add_annotator
 from curation.store import open_store
 
 RATE, LIMIT_MS, LONG = 2.0, 500.0, 25
 STEPS = [10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200]
+LEAD, PAGES, PASSWORD, WITHIN = "lead", "pages of the lead", "correct horse battery", 10.0
 HELD, LOW = 6, 3  # items that the page holds ahead, and how few are left when it asks for more
 
 
@@ -61,7 +71,8 @@ class Level(NamedTuple):
     wanted, rate: grades a second of everybody, asked for and done.
     reopened: connections that the server had closed while they were idle.
     server, client: milliseconds of processor that a grade took in each.
-    peak: megabytes of memory that the server took at most.
+    peak: megabytes of memory that the server took at most; slope: more of them each minute.
+    pages: how many a lead opened meanwhile, and the seconds of the longest.
     """
 
     annotators: int
@@ -79,6 +90,8 @@ class Level(NamedTuple):
     server: float
     client: float
     peak: float
+    slope: float
+    pages: tuple[int, float]
 
 
 class Connection:
@@ -155,18 +168,11 @@ class Annotator:
         self.reopened = 0
         self.grades: list[Grade] = []
         self.errors: list[str] = []
+        self.opened: list[float] = []
 
     async def work(self, begin: asyncio.Event, opened: asyncio.Semaphore, seconds: float) -> None:
-        address = self.url.replace("http", "ws") + "/_stcore/stream"
         client = Connection(self.url, self.cookie)
-        async with connect(
-            address,
-            additional_headers={"Cookie": self.cookie},
-            origin=self.url,  # type: ignore[arg-type]
-            subprotocols=["streamlit"],  # type: ignore[list-item]
-            open_timeout=120,
-            max_size=None,
-        ) as websocket:
+        async with self._connected() as websocket:
             await self._open_page(websocket)
             reading = asyncio.create_task(self._listen(websocket))
             showings = json.loads((await client.ask("GET", "/api/presentations"))[1])["showings"]
@@ -179,9 +185,28 @@ class Annotator:
             reading.cancel()
         client.close()
 
-    async def _open_page(self, websocket: ClientConnection) -> None:
+    def _connected(self) -> connect:
+        return connect(
+            self.url.replace("http", "ws") + "/_stcore/stream",
+            additional_headers={"Cookie": self.cookie},
+            origin=self.url,  # type: ignore[arg-type]
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            open_timeout=120,
+            max_size=None,
+        )
+
+    async def lead(self, pages: list[str], until: asyncio.Event) -> None:
+        """Open one page after another until the event."""
+        async with self._connected() as websocket:
+            while not until.is_set():
+                began = time.perf_counter()
+                await self._open_page(websocket, pages[len(self.opened) % len(pages)])
+                self.opened.append(time.perf_counter() - began)
+
+    async def _open_page(self, websocket: ClientConnection, page: str = "") -> None:
         message = BackMsg()
         message.rerun_script.query_string = ""
+        message.rerun_script.page_name = page
         await websocket.send(message.SerializeToString())
         answer = ForwardMsg()
         while answer.WhichOneof("type") != "script_finished":
@@ -198,7 +223,7 @@ class Annotator:
         for number in range(int(seconds * self.rate)):
             moment = start + (number + chance.random()) / self.rate
             await asyncio.sleep(max(0.0, moment - time.perf_counter()))
-            if time.perf_counter() > start + seconds or not showings:
+            if (number and time.perf_counter() > start + seconds) or not showings:
                 break
             try:
                 done, showings = await post_grade(client, self.name, number, showings)
@@ -207,11 +232,28 @@ class Annotator:
                 self.errors.append(f"{self.name}: {error}")
 
 
+async def watch(server: int, memory: list[float]) -> None:
+    """Note the server's memory each second."""
+    while True:
+        memory.append(megabytes(server))
+        await asyncio.sleep(1)
+
+
+def slope(memory: list[float]) -> float:
+    """Megabytes that the memory grows in a minute, after the first third; 0 where too little is known."""
+    late = memory[len(memory) // 3 :]
+    return 60 * float(np.polyfit(range(len(late)), late, 1)[0]) if len(late) > 2 else 0.0
+
+
 async def all_at_work(
     url: str, cookies: dict[str, str], seconds: float, server: int, rate: float
-) -> tuple[list[Annotator], float, float]:
-    """Everybody, and the seconds of processor that the server and this process took for their grades."""
-    begin, opened = asyncio.Event(), asyncio.Semaphore(0)
+) -> tuple[list[Annotator], float, float, list[float]]:
+    """Everybody, the seconds of processor that the server and this process took for their grades, and the
+    server's memory meanwhile.
+    """
+    begin, opened, ended = asyncio.Event(), asyncio.Semaphore(0), asyncio.Event()
+    pages, lead = cookies.pop(PAGES, "").split(), Annotator(url, LEAD, cookies.pop(LEAD, ""), 0.0)
+    memory: list[float] = []
     annotators = [Annotator(url, name, cookie, rate) for name, cookie in cookies.items()]
     tasks = [asyncio.create_task(one.work(begin, opened, seconds)) for one in annotators]
     for _ in tasks:
@@ -219,32 +261,49 @@ async def all_at_work(
     await asyncio.sleep(1)  # the pages' last words
     used, own = cpu_seconds(server), time.process_time()
     begin.set()
-    for one, ended in zip(annotators, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
-        if isinstance(ended, BaseException):
-            one.errors.append(f"{one.name}: {ended!r}")
-    return annotators, cpu_seconds(server) - used, time.process_time() - own
+    beside = [asyncio.create_task(watch(server, memory))]
+    beside += [asyncio.create_task(lead.lead(pages, ended))] * bool(lead.cookie)
+    for one, result in zip(annotators, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
+        if isinstance(result, BaseException):
+            one.errors.append(f"{one.name}: {result!r}")
+    took = cpu_seconds(server) - used, time.process_time() - own
+    ended.set()
+    beside[0].cancel()
+    for result in await asyncio.gather(*beside[1:], return_exceptions=True):
+        if isinstance(result, BaseException):
+            lead.errors.append(f"{LEAD}: {result!r}")
+    return [*annotators, lead], *took, memory
 
 
 def client(url: str, seconds: float, server: int, rate: float) -> None:
     """The client process: cookies by name come in, grades and errors go out, both as JSON."""
-    found, used, own = asyncio.run(all_at_work(url, json.load(sys.stdin), seconds, server, rate))
+    (*found, lead), used, own, memory = asyncio.run(
+        all_at_work(url, json.load(sys.stdin), seconds, server, rate)
+    )
     said = {
         "grades": [one.grades for one in found],
-        "errors": [error for one in found for error in one.errors],
+        "errors": [*lead.errors, *(error for one in found for error in one.errors)],
+        "opened": lead.opened,
+        "slope": slope(memory),
         "reopened": sum(one.reopened for one in found),
         "cpu": [used, own],
-        "peak": peak_megabytes(server),
+        "peak": megabytes(server, "VmHWM"),
     }
     json.dump(said, sys.stdout)
 
 
-def run_level(project: Path, annotators: int, seconds: float, rate: float) -> Level:
+def run_level(project: Path, annotators: int, seconds: float, rate: float, with_lead: bool = False) -> Level:
     """Serve a copy of the project and let so many grade."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(shutil.copy(project, Path(folder) / "project.duckdb"))
         store = open_store(path)
         names = [big_project.name_of(number) for number in range(annotators)]
-        cookies = {name: "=".join(big_project.cookie_of(store, name)) for name in names}
+        signed_in = [*names, LEAD] if with_lead else names
+        cookies = {name: "=".join(big_project.cookie_of(store, name)) for name in signed_in}
+        if with_lead:
+            from app.navigation import pages_of  # every page, which no client needs
+
+            cookies[PAGES] = " ".join(page.address for page in pages_of("lead"))
         url, server = serve(path, Path(folder) / "log")
         load = os.getloadavg()[0]
         try:
@@ -286,6 +345,8 @@ def run_level(project: Path, annotators: int, seconds: float, rate: float) -> Le
             (load, os.getloadavg()[0]),
             *(1000 * used / len(times) for used in said["cpu"]),
             said["peak"],
+            said["slope"],
+            (len(said["opened"]), max(said["opened"], default=0.0)),
         )
 
 
@@ -293,7 +354,11 @@ def wrong_rows(path: Path, grades: dict[str, list[Grade]]) -> list[str]:
     """What the database lacks, has twice or should not have."""
     store = open_store(path)
     with store.reading() as cursor:
-        rows = cursor.execute("SELECT author, presentation_id, client_key FROM judgment_events").fetchall()
+        rows = cursor.execute(
+            "SELECT author, presentation_id, client_key FROM judgment_events "
+            "WHERE author IN (SELECT unnest(?::TEXT[]))",
+            [list(grades)],
+        ).fetchall()
         strays = cursor.execute(
             "SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id) "
             "WHERE e.author != p.annotator"
@@ -318,13 +383,55 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def peak_megabytes(pid: int) -> float:
-    """The most memory that a process has had; 0 where the system does not tell."""
+def megabytes(pid: int, field: str = "VmRSS") -> float:
+    """The memory that a process has, or, as VmHWM, has had at most; 0 where the system does not tell."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1000
+    return int(status.partition(f"{field}:")[2].split()[0]) / 1000
+
+
+async def sign_in(client: httpx2.AsyncClient, number: int, moment: float) -> tuple[float, int]:
+    """Sign one person in; the seconds from the first try on, and how often they were turned away."""
+    await asyncio.sleep(moment)
+    began, again = time.perf_counter(), 0
+    form = {"name": big_project.name_of(number), "password": PASSWORD}
+    address = {"X-Forwarded-For": f"10.{number // 250}.{number % 250}.1", "Origin": str(client.base_url)}
+    while (answer := await client.post("/sign-in", data=form, headers=address)).status_code in (429, 503):
+        again += 1
+        await asyncio.sleep(int(answer.headers["Retry-After"]) + moment / WITHIN)
+    if answer.status_code != 303:
+        raise RuntimeError(f"{answer.status_code} for {form['name']}")
+    return time.perf_counter() - began, again
+
+
+async def all_sign_in(url: str, people: int) -> list[tuple[float, int]]:
+    """Everybody within ten seconds."""
+    chance = Random(people)
+    limits = httpx2.Limits(max_connections=None)
+    async with httpx2.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
+        moments = [WITHIN * chance.random() for _ in range(people)]
+        return await asyncio.gather(*(sign_in(client, *one) for one in enumerate(moments)))
+
+
+def sign_ins(project: Path, people: int) -> str:
+    """Serve a copy of the project and let so many sign in; what that took."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(shutil.copy(project, Path(folder) / "project.duckdb"))
+        url, server = serve(path, Path(folder) / "log")
+        try:
+            done = asyncio.run(all_sign_in(url, people))
+            used = cpu_seconds(server.pid)
+        finally:
+            server.terminate()
+            server.wait(30)
+    took = sorted(seconds for seconds, _ in done)
+    again = sum(times > 0 for _, times in done)
+    return (
+        f"{people} people who sign in within {WITHIN:g} s: median {statistics.median(took):.2f} s, longest "
+        f"{took[-1]:.1f} s; {again} were turned away first; server {used:.1f} s of processor, with its start"
+    )
 
 
 def serve(path: Path, log: Path) -> tuple[str, subprocess.Popen[bytes]]:
@@ -357,7 +464,8 @@ def told(level: Level) -> str:
     load = f"{level.load[0]:.1f} → {level.load[1]:.1f}"
     begin = f"| {level.annotators} | {level.grades:,} | {level.rate:.1f}"
     begin += f" of {level.wanted:.0f}"
-    cost = f"{level.server:.1f} | {level.client:.1f} | {level.peak:,.0f}"
+    cost = f"{level.server:.1f} | {level.client:.1f} | {level.peak:,.0f} | {level.slope:+.1f}"
+    cost += f" | {level.pages[0]} ({level.pages[1]:.1f} s)" if level.pages[0] else " | –"
     return f"{begin} | {figures} | {cost} | {level.reopened} | {len(level.errors)} | {exact} | {load} |"
 
 
@@ -368,6 +476,10 @@ def main() -> None:
     parser.add_argument("--steps", type=lambda text: [int(one) for one in text.split(",")], default=STEPS)
     parser.add_argument("--most", type=int, default=max(STEPS))
     parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--sign-ins", type=int, default=0)
+    parser.add_argument("--judged", type=int, default=0)
+    parser.add_argument("--documents", type=int, default=20_000)
+    parser.add_argument("--lead", action="store_true")
     parser.add_argument("--client")
     parser.add_argument("--server", type=int, default=0)
     asked = parser.parse_args()
@@ -377,23 +489,42 @@ def main() -> None:
     steps = [(number, asked.step_seconds) for number in asked.steps if number <= asked.most]
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project.duckdb"
-        most = max([LONG * bool(asked.seconds), *(number for number, _ in steps)])
-        big_project.build(project, people=most, presentations=50_000).close()
+        most = max([LONG * bool(asked.seconds), asked.sign_ins, *(number for number, _ in steps)])
+        prepare(project, most, asked.documents, asked.sign_ins, asked.judged)
         print(f"{os.cpu_count()} cores for server and clients; times in ms; load: 1 minute, before → after")
         print("server, client: milliseconds of processor for a grade in each; MB: the server's at most\n")
-        names = "annotators | grades | a second | p50 | p95 | p99 | longest | server | client | MB | reopened"
-        print(f"| {names} | errors | rows | load |\n|{'---:|' * 12}---|---|", flush=True)
+        names = "annotators | grades | a second | p50 | p95 | p99 | longest | server | client | MB"
+        print(
+            f"| {names} | a minute | pages | reopened | errors | rows | load |\n|{'---:|' * 14}---|---|",
+            flush=True,
+        )
+        if asked.sign_ins:
+            print(sign_ins(project, asked.sign_ins), flush=True)
         failed, passed = False, None
         if asked.seconds:
-            failed = shown(run_level(project, LONG, asked.seconds, asked.rate))
+            failed = shown(run_level(project, LONG, asked.seconds, asked.rate, asked.lead))
         for annotators, seconds in steps:
-            level = run_level(project, annotators, seconds, asked.rate)
+            level = run_level(project, annotators, seconds, asked.rate, asked.lead)
             failed |= shown(level)
             if level.p95 > LIMIT_MS:
                 passed = annotators
                 break
         print(f"\np95 passes {LIMIT_MS:.0f} ms at {passed or f'more than {asked.most}'} annotators")
         sys.exit(failed)
+
+
+def prepare(project: Path, people: int, documents: int, with_password: int, judged: int) -> None:
+    """A project with a lead, so many people, and so many judgments of another round."""
+    shown = max(5 * documents // 2, 100 * people)
+    store = big_project.build(project, people, shown, documents)
+    add_annotator(store, LEAD, "lead", PASSWORD)
+    with store.transaction() as cursor:
+        names = [big_project.name_of(number) for number in range(with_password)]
+        everybody = "INSERT INTO passwords SELECT unnest(?::TEXT[]), 0, hash, set_at FROM passwords"
+        cursor.execute(everybody, [names])
+    if judged:
+        fill(store, made_up(judged), "judged before")
+    store.close()
 
 
 def shown(level: Level) -> bool:

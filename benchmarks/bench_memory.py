@@ -21,17 +21,11 @@ import time
 from pathlib import Path
 
 from benchmarks import big_project
-from benchmarks.bench_load import Connection, Grade, post_grade, serve, wrong_rows
+from benchmarks.bench_load import Connection, Grade, megabytes, post_grade, serve, wrong_rows
 
 TENTHS = 10
 REST = 8.0
 """Seconds without a request: longer than an engine without a file is kept."""
-
-
-def megabytes(pid: int, field: str = "VmRSS") -> float:
-    """The memory that a process has now."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition(f"{field}:")[2].split()[0]) / 1000
 
 
 async def post(url: str, name: str, cookie: str, most: int, done: list[Grade]) -> list[Grade]:

@@ -45,6 +45,7 @@ def _follow(store: Store) -> None:
     """Draw the page; again from the second time on, where something has changed."""
     running, now, figures = list(jobs_of(store).at_work()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
+    ui.as_of(of)
     place = st.empty()
     with place, st.spinner("Reading the project…") if is_first else nullcontext():
         state = replace(figures.figure(of, read_state, day), now=now)
@@ -54,7 +55,6 @@ def _follow(store: Store) -> None:
     slow = figures.figure(of, read_figures, day)
     st.session_state[_FOLLOWS] = st.session_state[_DRAWN] = of.key
     with place.container():
-        ui.as_of(of)
         _draw(state, path_of(state, slow, running))
         if slow.left_out:
             ui.sentences("\n".join(slow.left_out))

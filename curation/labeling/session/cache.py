@@ -244,8 +244,11 @@ SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need))) FROM querie
 """
 
 
-MOST_ITEMS = 200_000
-"""Items in all caches of a project together, some 500 bytes each; a single cache may hold more."""
+MOST_ITEMS = 1_000_000
+"""Items in all caches of a project together, some 200 bytes each; a single cache may hold more.
+
+Where those who are at work have more items than this, each request reads its annotator's items again.
+"""
 
 READ_AHEAD = 24
 """Texts that are read together."""
