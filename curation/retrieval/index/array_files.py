@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from curation.errors import StoreError
@@ -63,9 +64,14 @@ def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
         if file.read(_SUM) == _sum(file, key):
             held = pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).slice(_SUM)
             table = pa.ipc.open_stream(held).read_all()
-            rows = {name: table[name].chunk(0).values for name in table.column_names}
-            return {name: one if one.type == pa.string() else one.to_numpy() for name, one in rows.items()}
+            return {name: _values(table[name]) for name in table.column_names}
     return None
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    """Not by `to_numpy`, which imports pandas: that takes longer than all else here."""
+    values = column.chunk(0).values
+    return values if values.type == pa.string() else np.from_dlpack(values)
 
 
 def _sum(file: IO[bytes], key: str) -> bytes:
