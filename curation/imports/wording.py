@@ -13,6 +13,7 @@ LABELS = {
     "--grade-map": "Grades of another scale",
     "--annotator-columns": "Columns with grades",
     "--annotator": "Who gave all grades",
+    "--grade": "Grade of all judgments, where the file has none",
     "--about": "Text that the file is about",
     "--round": "Name of a further pass by the same people",
     "--judge": "Name of the judge",

@@ -100,6 +100,11 @@ class ProjectMarks(NamedTuple):
         """The marks of a pair whose grade takes evidence, if there are any."""
         return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
+    def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
+        """Whether the pair's evidence is not in the text that the corpus has now; see `newer_versions`."""
+        marks = self.evidence(pair)
+        return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
+
     def is_disputed(self, pair: PairConsensus) -> bool:
         """Whether people disagree on the pair's grade, or on its evidence."""
         if pair.how in ("disputed", "adjudicated"):

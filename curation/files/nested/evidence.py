@@ -24,7 +24,7 @@ NAMES = {
 FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
 WAY_OUT = (
     "Offsets count characters (Unicode code points) of the document's text, without its title: import the "
-    "text that was marked. A quote may stand without offsets where the text has it once."
+    "text that was marked. A quote needs no offsets where the text has it once."
 )
 
 

@@ -311,6 +311,8 @@ class JudgedPair(NamedTuple):
     annotators: who judged it, by name.
     decisions: revisions of the reviewer's decisions.
     reworded: whether the words of its grade itself are others in the guide in force.
+    evidence_lost: whether the new text of its document no longer has what people marked as evidence; of a
+        query that a release seals it is not looked at, as it would tell the grade.
     """
 
     consensus: PairConsensus
@@ -327,6 +329,7 @@ class JudgedPair(NamedTuple):
     annotators: tuple[str, ...]
     decisions: int
     reworded: bool = False
+    evidence_lost: bool = False
 
     @property
     def pair(self) -> Pair:
@@ -644,6 +647,7 @@ def _due(
     known = [(pair, pair.judged or pair.known_since) for pair in pairs if pair.document != GONE]
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in pairs),
+        "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in pairs),
         "pairs judged under another guide": sum(bool(pair.guide_behind) for pair, _ in known),
         "pairs last judged in an earlier quarter": sum(
             when is None or quarter.since(when) > 0 for _, when in known

@@ -34,7 +34,8 @@ class StalenessParts(NamedTuple):
 
     Attributes
     ----------
-    document: 1 where it is gone; where its text changed, from 0.5 on by the share of changed words.
+    document: 1 where it is gone, or its new text has no longer the evidence; where its text changed, from 0.5
+        on by the share of changed words.
     guide: 1 where the pair was judged under another guide than the one in force.
     doubt: see `doubt_of`.
     influence: how far a flip of the grade would move a comparison of known systems.
@@ -105,7 +106,7 @@ def doubt_of(pair: PairConsensus) -> float:
 def _document(pair: JudgedPair, changed_share: float | None) -> float | None:
     if pair.document == UNKNOWN:
         return None
-    if pair.document == GONE:
+    if pair.document == GONE or pair.evidence_lost:
         return 1.0
     if pair.document == CHANGED:
         return CHANGE_AT_LEAST + (1 - CHANGE_AT_LEAST) * (changed_share or 0.0)

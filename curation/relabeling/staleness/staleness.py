@@ -59,6 +59,7 @@ from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
 from curation.releases.verify import opened
 from curation.scoring.metrics.measures import Measure, measures_for
+from curation.settling.evidence import newer_versions, read_marks
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, record_event, utc_now
@@ -382,6 +383,12 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
         pairs, sealed = read_pairs(cursor, among), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in active_queries(cursor)}
         retired = frozenset(query.normalised for query in retired_queries(cursor))
+        marks = read_marks(cursor)
+        newer = newer_versions(cursor, marks)
+    pairs = [
+        one._replace(evidence_lost=one.query_id not in sealed and marks.is_lost(one.consensus, newer))
+        for one in pairs
+    ]
     grades = {one.pair: None if one.query_id in sealed else one.consensus.grade for one in pairs}
     return SetState(
         quarter=quarter,

@@ -10,6 +10,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.files.fields import TrafficFields
+from curation.files.nested.evidence import StatedEvidence
 from curation.guides.guide import Guide, PresentationTemplate, parse_guide, read_guide
 from curation.guides.versions import with_presentation
 from curation.labeling.guide_change import guide_effects
@@ -31,6 +32,7 @@ from curation.statistics.intervals import share_difference
 from curation.store import Store, put_setting
 from curation.store.rows import Query
 from tests.support.command_line import invoke
+from tests.support.marking import GUIDE
 
 NOVEMBER = date(2026, 11, 22)
 MAY = datetime(2026, 5, 4, 9, 0)
@@ -296,3 +298,25 @@ def test_the_exit_code_tells_a_scheduler_whether_something_is_due(judged: Store)
     assert "Due in 2026-Q4" in told.stdout
     assert invoke([*project, "--release", "none"]).exit_code == 1
     assert invoke([*project, "--today", "soon"]).exit_code == 2
+
+
+def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its_own(
+    store: Store, tmp_path: Path
+) -> None:
+    corpus(store, tmp_path, TEXTS)
+    put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+    marks = {"d0": "two three", "d1": "six seven", "d2": "nine ten"}
+    rows = [
+        ImportedJudgment("qa", name, "ada", 3, evidence=(StatedEvidence(None, None, quote),))
+        for name, quote in marks.items()
+    ]
+    add_judgments(store, rows, "ada.csv", QUERIES)
+    corpus(store, tmp_path, {**TEXTS, "d0": "zero one two three", "d1": "five and eight"})
+    found = staleness(store, NOVEMBER)
+    assert found.calendar.due.reasons["pairs whose document changed"] == 2
+    assert found.calendar.due.reasons["pairs whose evidence is not in the new text"] == 1
+    assert {pair.document_id: pair.parts.document == 1 for pair in found.pairs} == {
+        "d0": False,
+        "d1": True,
+        "d2": False,
+    }
