@@ -125,6 +125,7 @@ COMMANDS = {
     "import traffic": Call("$/traffic.jsonl --query-field query --count-field count --dry-run"),
     "import queries": Call("$/queries.jsonl"),
     "import answers": Call("$/answers.jsonl --dry-run"),
+    "import nuggets": Call("$/nuggets.jsonl --dry-run"),
     "import judgments": Call("$/judge.jsonl --annotator new --dry-run"),
     "import run": Call("$/old.trec --name other#"),
     "import collection": Call("$ --dry-run"),

@@ -251,7 +251,9 @@ def answers_to_grade(
     name: ReleaseName,
     answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
-    what: Annotated[str, typer.Option("--for", help="What people grade: correctness or faithfulness.")],
+    what: Annotated[
+        str, typer.Option("--for", help="What people grade: correctness, faithfulness or support.")
+    ],
     part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
     ] = None,
@@ -262,7 +264,8 @@ def answers_to_grade(
     """Write answers of systems as documents for people to grade.
 
     Nobody sees whose an answer is, and equal answers are graded once. Below it are the reference answers
-    (correctness) or the contexts that the system was given (faithfulness).
+    (correctness) or the contexts that the system was given (faithfulness). For support each nugget of a
+    query is a query, and people grade whether an answer says it.
 
     \b
     Examples:

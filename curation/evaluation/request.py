@@ -238,6 +238,9 @@ class AnswerQuestions:
     faithfulness: str | None = option(
         None, "Faithfulness", "PROJECT=RELEASE in which people graded faithfulness.", unset="none"
     )
+    support: str | None = option(
+        None, "Support", "PROJECT=RELEASE in which people graded support of nuggets.", unset="none"
+    )
 
 
 RunFiles = tuple[tuple[str, str], ...]

@@ -373,3 +373,22 @@ class ReferenceFields(_FileColumns):
     reference: str | None = column(
         "Reference answers", "reference answers: one, or a list", (*GOLD, *SYSTEM_ANSWERS), "the answers"
     )
+
+
+@dataclass(frozen=True)
+class NuggetFields(_FileColumns):
+    """Columns of nuggets: a row for each, or for each query with a list of objects."""
+
+    query: str | None = column(
+        "Query",
+        "the query, by id or text",
+        ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
+        "the queries",
+    )
+    nugget: str | None = column(
+        "Nuggets",
+        "a nugget, or a list of objects with text and importance",
+        ("nuggets", "nugget", "nugget_text", "text"),
+        "the nuggets",
+    )
+    importance: str | None = column("Importance", "vital or okay, of a row's nugget", ("importance", "label"))

@@ -43,6 +43,7 @@ _KINDS = (
     ("judgments", "imported judgment", "imported judgments", "import judgments"),
     ("decisions", "decision", "decisions", "adjudicate from a file"),
     ("answers", "query with reference answers", "queries with reference answers", "import answers"),
+    ("nuggets", "query with nuggets", "queries with nuggets", "import nuggets"),
 )
 
 _COUNTS = """
@@ -53,12 +54,12 @@ SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
        (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
             JOIN rounds r USING (round_id) WHERE r.kind = 'imported'),
        (SELECT count(*) FROM adjudications),
-       (SELECT count(*) FROM current_reference_answers)
+       (SELECT count(*) FROM current_reference_answers), (SELECT count(*) FROM current_nuggets)
 """
 
 _LAST = """
 SELECT action, detail->>'source', actor, happened_at FROM events
 WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
-                 'adjudicate from a file', 'import answers')
+                 'adjudicate from a file', 'import answers', 'import nuggets')
 QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
 """

@@ -120,5 +120,6 @@ WORK = {
     "judgments": ImportWork(grades.judgments, grades.judgments_outcome),
     "decisions": ImportWork(grades.decisions, grades.decisions_outcome),
     "answers": ImportWork(texts.answers, texts.answers_outcome),
+    "nuggets": ImportWork(texts.nuggets, texts.nuggets_outcome),
 }
 """Kind of file → its import."""

@@ -10,6 +10,7 @@ from curation.files.fields import (
     DecisionFields,
     FileField,
     JudgmentFields,
+    NuggetFields,
     QueryFields,
     ReferenceFields,
     RunFields,
@@ -91,6 +92,13 @@ FILE_KINDS = {
             "Reference answers",
             "What a system may answer to a query: any of a query's answers is right.",
             ReferenceFields,
+            NextPage("See the queries", "queries", {"part": "All queries"}),
+        ),
+        FileKind(
+            "nuggets",
+            "Nuggets",
+            "The facts that a good answer to a query has, each vital or okay.",
+            NuggetFields,
             NextPage("See the queries", "queries", {"part": "All queries"}),
         ),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from curation.errors import InputError
-from curation.files.fields import CorpusFields, QueryFields, ReferenceFields, TrafficFields
+from curation.files.fields import CorpusFields, NuggetFields, QueryFields, ReferenceFields, TrafficFields
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.versions import with_presentation
 from curation.imports.look import LOOKED_AT, look_at
@@ -18,6 +18,7 @@ from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.left.leaving import leave_corpus
+from curation.sources.nuggets import NuggetImport, import_nuggets
 from curation.sources.query_import import QueryImport, import_queries
 from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
@@ -179,20 +180,30 @@ def answers(store: Store, request: ImportRequest, progress: Progress, author: st
 
 
 def answers_outcome(found: AnswerImport) -> ImportOutcome:
+    return _by_query(found, "answers", amount(found.answers, "reference answer"), found.answers)
+
+
+def nuggets(store: Store, request: ImportRequest, progress: Progress, author: str) -> NuggetImport:
+    """Nuggets; the option `skip_unknown` leaves out those of queries that the project lacks."""
+    fields, skip = request.columns_of(NuggetFields), bool(request.options.get("skip_unknown"))
+    return import_nuggets(store, request.file, fields, request.layout, skip, progress, author)
+
+
+def nuggets_outcome(found: NuggetImport) -> ImportOutcome:
+    return _by_query(found, "nuggets", amount(found.nuggets, "nugget"), found.nuggets)
+
+
+def _by_query(found: AnswerImport | NuggetImport, unit: str, taken: str, number: int) -> ImportOutcome:
+    """What is stored query by query, where a file replaces all that a query had."""
     counts = {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
-    changes = bool(found.new or found.changed)
-    sentence = (
-        f"Nothing changed: the project has these answers to {amount(found.queries, 'query', 'queries')}."
-    )
+    changes, queries = bool(found.new or found.changed), amount(found.queries, "query", "queries")
+    sentence = f"Nothing changed: the project has these {unit} to {queries}."
     if changes:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-        sentence = (
-            f"{amount(found.answers, 'reference answer')} to "
-            f"{amount(found.queries, 'query', 'queries')}: {shown}."
-        )
-    figures = {"answers": found.answers, "queries": found.queries, **counts}
-    remarks = [fields_used(found.fields), *_personal(found.personal, "answers", "replaced")]
-    return ImportOutcome(changes, sentence, "answers", figures, found.left_out, remarks)
+        sentence = f"{taken} to {queries}: {shown}."
+    figures = {unit: number, "queries": found.queries, **counts}
+    remarks = [fields_used(found.fields), *_personal(found.personal, unit, "replaced")]
+    return ImportOutcome(changes, sentence, unit, figures, found.left_out, remarks)
 
 
 def fields_used(fields: Any, rest: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author, require_role
+from curation.sources.nuggets import Nugget, read_nuggets
 from curation.sources.query_import import personal_problems
 from curation.store import Annotator, Cursor, Store, record_event, utc_now
 from curation.text import LONGEST_NOTE
@@ -34,7 +35,7 @@ class QueryFacts(NamedTuple):
     searches: how often it was asked: as the sample counted it, else in all logs; None without either.
     part: of the split in force; None where there is none.
     retired: why it left the set; None where it did not.
-    answers: the reference answers, where they were asked for.
+    answers, nuggets: the reference answers and the facts of a good answer, where they were asked for.
     """
 
     query_id: str
@@ -49,6 +50,17 @@ class QueryFacts(NamedTuple):
     retired: str | None
     tags: tuple[str, ...]
     answers: tuple[str, ...]
+    nuggets: tuple[Nugget, ...]
+
+    @property
+    def vital(self) -> list[str]:
+        """The nuggets without which an answer is not good."""
+        return [one.text for one in self.nuggets if one.vital]
+
+    @property
+    def okay(self) -> list[str]:
+        """The other nuggets."""
+        return [one.text for one in self.nuggets if not one.vital]
 
 
 def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
@@ -56,7 +68,7 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
 
     Parameters
     ----------
-    with_answers: read the reference answers; people's may be sealed.
+    with_answers: read reference answers and nuggets; people's may be sealed.
 
     Raises
     ------
@@ -65,7 +77,7 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
     """
     require_role(reader, *READERS)
     found = _read(cursor, query_id)
-    return found if with_answers else found._replace(answers=())
+    return found if with_answers else found._replace(answers=(), nuggets=())
 
 
 def _read(cursor: Cursor, query_id: str) -> QueryFacts:
@@ -79,7 +91,8 @@ def _read(cursor: Cursor, query_id: str) -> QueryFacts:
     if searches is None:
         [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
     known = (QueryWords(need, note), by, stratum, searches, part, retired)
-    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ())))
+    nuggets = read_nuggets(cursor, query_id).get(query_id, ())
+    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ()), nuggets))
 
 
 def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:

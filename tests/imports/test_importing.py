@@ -36,6 +36,12 @@ FILES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "a judge": ("judgments", "llm.jsonl", '{"query": "tea", "doc_id": "d1", "grade": 1}', {"judge": "gpt"}),
     "decisions": ("decisions", "final.csv", "query,docid,final_rating\ntea,d1,1\n", {"reason": "final"}),
     "answers": ("answers", "a.csv", "query,answer\ntea,a drink\noolong,tea\n", {"skip_unknown": True}),
+    "nuggets": (
+        "nuggets",
+        "n.csv",
+        "query,nugget,importance\ntea,hot,vital\noolong,x,okay\n",
+        {"skip_unknown": True},
+    ),
 }
 
 

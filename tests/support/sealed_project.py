@@ -122,6 +122,7 @@ def _import(store: Store, folder: Path) -> None:
             {"chunk_id": f"c{place}", "document_id": row["id"], "chunk_text": row["text"]}
             for place, row in enumerate(rows)
         ],
+        "nuggets.jsonl": [{"query_id": query, "nugget": "a fact", "importance": "okay"} for query in words],
         "judge.jsonl": [
             {"query": query, "document": f"z{query}-{letter}", "grade": grade}
             for query in words

@@ -13,7 +13,7 @@ from app import ui
 from app.components.forms import Form
 from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
-from curation.evaluation.answers.grading import neighbour_projects, releases_of
+from curation.evaluation.answers.grading import GUIDES, neighbour_projects, releases_of
 from curation.evaluation.request import TUKEY, EvaluateRequest
 from curation.store import Store
 
@@ -79,9 +79,9 @@ def ask_for_answers(
             "together.",
         )
         if files and is_lead:
-            return files, {what: _graded(store, what, key) for what in ("correctness", "faithfulness")}
+            return files, {what: _graded(store, what, key) for what in GUIDES}
         if files:
-            ui.quiet("A lead can add what people graded: correctness and faithfulness.")
+            ui.quiet("A lead can add what people graded: correctness, faithfulness and support of nuggets.")
         return files, {}
 
 

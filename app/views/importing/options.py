@@ -207,4 +207,5 @@ _ASK: dict[str, Ask] = {
     "judgments": _judgments,
     "decisions": _decisions,
     "answers": _answers,
+    "nuggets": _answers,
 }

@@ -17,10 +17,12 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import EVALUATED, QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
 from curation.retrieval import RUN_PREFIX
+from curation.sources.nuggets import nuggets_of_lines, write_nuggets
 from curation.store import Annotator, Cursor, Store
 from curation.text import amount, digest
 
 SEALED = "A release seals what people said of this query: grades, votes and decisions are not shown."
+NUGGETS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
 LONGEST_NAME = 40
 """Characters of a query in the name of its round."""
 
@@ -41,6 +43,20 @@ def edit(store: Store, acts: Acts, facts: QueryFacts) -> None:
         if submit("Save", "edit query", form, digest(*facts.words)):
             now = QueryWords(need, note)
             acts.do(form, lambda: edit_words(store, facts.query_id, facts.words, now, acts.by))
+
+
+def write(store: Store, acts: Acts, facts: QueryFacts) -> None:
+    """The nuggets, to be written or changed."""
+    form, had = acts.form(f"nuggets {facts.query_id}"), (facts.vital, facts.okay)
+    with st.popover("Nuggets"), st.form(form.key, border=False):
+        vital, okay = (
+            st.text_area(label, "\n".join(texts), key=f"{label} {form.key}")
+            for label, texts in zip(NUGGETS, had, strict=True)
+        )
+        if submit("Save", "write nuggets", form, digest(*map(str, had))):
+            acts.do(
+                form, lambda: write_nuggets(store, facts.query_id, nuggets_of_lines(vital, okay), acts.by)
+            )
 
 
 def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:

@@ -13,11 +13,13 @@ from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from app.views.query import acting, documents
 from curation.queries.documents import QueryDocuments, read_documents, sealed_by
+from curation.queries.facts import QueryFacts
 from curation.queries.history import history_table, query_history
 from curation.store import Annotator
 from curation.text import amount
 
 NONE = "No query is named. Open one from a row of another page that names it."
+KINDS = (("vital", True), ("okay", False))
 PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 
@@ -38,6 +40,8 @@ def show(annotator: Annotator) -> None:
         if annotator.role == "lead":
             acting.edit(store, acts, found.facts)
             acting.send(store, acts, found)
+        if not found.is_sealed:
+            acting.write(store, acts, found.facts)
     if found.is_sealed:
         acting.ask_why(store, annotator, acts, opening, query_id)
     if shown == RELEASES:
@@ -53,6 +57,11 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
 
 
+def _nuggets(facts: QueryFacts) -> list[tuple[str, list[str]]]:
+    lines = {name: [one.text for one in facts.nuggets if one.vital is vital] for name, vital in KINDS}
+    return [(f"Nuggets, {name}", found) for name, found in lines.items()]
+
+
 def _header(found: QueryDocuments) -> None:
     facts = found.facts
     asked = "searches not known" if facts.searches is None else f"asked {amount(facts.searches, 'time')}"
@@ -65,7 +74,11 @@ def _header(found: QueryDocuments) -> None:
     )
     if facts.retired:
         ui.quiet(f"Retired: {facts.retired}")
-    for title, lines in (("Notes", facts.words.note.splitlines()), ("Reference answers", facts.answers)):
+    for title, lines in (
+        ("Notes", facts.words.note.splitlines()),
+        ("Reference answers", facts.answers),
+        *_nuggets(facts),
+    ):
         if lines:
             ui.said(title, *lines)
     with st.container(horizontal=True, gap="large"):

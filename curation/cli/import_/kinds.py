@@ -196,6 +196,21 @@ def import_answers_command(skip_unknown: SkipUnknown = False) -> Options:
     return {"skip_unknown": skip_unknown}
 
 
+@import_command("nuggets", f"{RECORDS}.")
+def import_nuggets_command(skip_unknown: SkipUnknown = False) -> Options:
+    """Import nuggets: the facts that a good answer to a query has, each vital or okay.
+
+    A row is a nugget, or a query with a list of objects with text and importance, as in TREC's files.
+    What the file says of a query is all of its nuggets. The same file again changes nothing.
+
+    \b
+    Examples:
+      goldset import nuggets nuggets.jsonl
+      goldset import nuggets facts.csv --nugget-field fact --importance-field weight
+    """
+    return {"skip_unknown": skip_unknown}
+
+
 @import_command("runs", "A TREC run, a table (TSV, CSV, JSON lines) or ranx's file.", RUN_FORMATS, ASKED)
 def import_run_command(
     name: Annotated[str, typer.Option(help="Name of the run. A pool refers to it as run:NAME.")],

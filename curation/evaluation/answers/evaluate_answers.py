@@ -32,12 +32,14 @@ from numpy.typing import NDArray
 from curation.answers.rule import exact_match, normalised_answer, token_f1
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.grading import (
+    SUPPORT,
     AnswerFields,
     AnswerGrades,
     AnswerSource,
     SystemAnswers,
     read_answer_file,
 )
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
 from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, hidden_values, mean_intervals
 from curation.files.formats import FileLayout
 from curation.looks.ladder import F1
@@ -62,6 +64,7 @@ from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.metrics.measures import mean_of
+from curation.sources.nuggets import Nugget, nuggets_of_rows
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest
@@ -148,10 +151,14 @@ class AnswerEvaluation:
 
 
 class _Evaluated(NamedTuple):
-    """The release, the references of its Q queries, and which of them are unanswerable, shape (Q,)."""
+    """The release, and the references and nuggets of its Q queries; these where support was graded.
+
+    known, unanswerable: which queries have references or nuggets, and which are unanswerable, shape (Q,).
+    """
 
     release: EvaluatedRelease
     references: Mapping[str, Sequence[str]]
+    nuggets: Mapping[str, Sequence[Nugget]]
     known: NDArray[np.bool_]
     unanswerable: NDArray[np.bool_]
 
@@ -180,7 +187,7 @@ def evaluate_answers(
     """
     release = read_release(store, release_name, options.split)
     facets = chosen_facets(release.facets, options.by)
-    evaluated = _evaluated(store, release)
+    evaluated = _evaluated(store, release, SUPPORT in options.grades)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read = [
         read_answer_file(source, release.known, options.layout, progress, options.fields)
@@ -289,18 +296,20 @@ def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, An
     }
 
 
-def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
-    frozen = opened(store, release.frozen or release.name).rows("answers")
-    inside = set(release.qrels.query_ids)
-    references = {row["query_id"]: row["answers"] for row in frozen if row["query_id"] in inside}
+def _evaluated(store: Store, release: EvaluatedRelease, support: bool = False) -> _Evaluated:
+    frozen, ids = opened(store, release.frozen or release.name), release.qrels.query_ids
+    inside = set(ids)
+    rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
+    references = {row["query_id"]: row["answers"] for row in rows}
+    nuggets = nuggets_of_rows(list(frozen.rows("nuggets"))) if support else {}
     parts = ", ".join(release.parts)
-    if not references:
+    known = np.array([query_id in references or query_id in nuggets for query_id in ids])
+    if not known.any():
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
             "with a release: import them, and freeze again.",
             command="`goldset import answers FILE` imports them.",
         )
-    known = np.array([query_id in references for query_id in release.qrels.query_ids])
     sealed = int((known & release.sealed_queries).sum())
     if 0 < sealed < LEAST:
         raise RefusedError(
@@ -310,7 +319,7 @@ def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
-    return _Evaluated(release, references, known, tagged & ~known)
+    return _Evaluated(release, references, nuggets, known, tagged & ~known)
 
 
 def _system(
@@ -338,7 +347,10 @@ def _system(
         if few
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
-        ungraded={name: int((answered & ~empty & np.isnan(values[name])).sum()) for name in options.grades},
+        ungraded={
+            name: int((answered & ~empty & np.isnan(values[_MEASURES.get(name, name)])).sum())
+            for name in options.grades
+        },
         left_out=found.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),
     )
@@ -349,7 +361,8 @@ def _values(
 ) -> dict[str, Floats]:
     """Measure → the value of each query, shape (Q,); NaN where there is none."""
     ids = evaluated.release.qrels.query_ids
-    values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *grades)}
+    graded = {name: people for name, people in grades.items() if name != SUPPORT}
+    values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
     for place, query_id in enumerate(ids):
         given = found.answers.get(query_id)
         references = evaluated.references.get(query_id)
@@ -357,16 +370,31 @@ def _values(
             values[EXACT][place] = exact_match(given.answer, references) if given else 0.0
             values[F1][place] = token_f1(given.answer, references) if given else 0.0
         if given is not None:
-            for name, people in grades.items():
+            for name, people in graded.items():
                 values[name][place] = people.shares.get(given.answer_id, np.nan)
+    if SUPPORT in grades:
+        values |= _support(found, evaluated, grades[SUPPORT])
     for name, people in grades.items():
-        if np.isnan(values[name]).all():
+        if np.isnan(values[_MEASURES.get(name, name)]).all():
             raise InputError(
                 f"--{name}: none of the answers of {found.name!r} was graded in the release "
                 f"{people.release!r} of {people.project}. `goldset answers to-grade` writes the answers for "
                 "people to grade."
             )
     return values
+
+
+_MEASURES = {SUPPORT: NUGGET_SCORES[0]}
+"""What people graded → the measure that says whether an answer was graded, where it has another name."""
+
+
+def _support(found: SystemAnswers, evaluated: _Evaluated, people: AnswerGrades) -> dict[str, Floats]:
+    rows = []
+    for query_id in evaluated.release.qrels.query_ids:
+        given = found.answers.get(query_id)
+        answer_id = given.answer_id if given and given.answer else None
+        rows.append(nugget_scores(query_id, evaluated.nuggets.get(query_id, ()), answer_id, people.by_nugget))
+    return dict(zip(NUGGET_SCORES, np.array(rows).T, strict=True))
 
 
 def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:

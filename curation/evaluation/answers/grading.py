@@ -3,7 +3,8 @@
 So answers go through the same rounds as documents: several annotators, blind duplicates, agreement, disputes,
 a release. An answer is known by the hash of query, text and contexts: equal answers of two systems are graded
 once, and nobody sees whose an answer is. For correctness the references are shown below the answer, for
-faithfulness the contexts that the system was given. Empty answers are no documents; they are counted.
+faithfulness the contexts that the system was given. For support each nugget of a query is a query of that
+project, and people grade how far an answer says it. Empty answers are no documents; they are counted.
 People's grades of answers are then the frozen release of that project.
 
 The answers of a system as a file has them: query, answer, and the contexts that it was given.
@@ -20,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.fields import ReferenceFields, file_fields
@@ -31,6 +32,7 @@ from curation.progress import Progress, silent
 from curation.releases.stored import list_releases
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import parts_of, read_release, scale_of
+from curation.sources.nuggets import nuggets_of_rows
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.reference_answers import texts_of
 from curation.sources.unknown_names import UNKNOWN_QUERY
@@ -152,12 +154,19 @@ def _unnamed(path: Path) -> AnswerSource:
     return AnswerSource(path.name.removesuffix(".gz").rsplit(".", 1)[0], path)
 
 
-CORRECTNESS, FAITHFULNESS = "correctness", "faithfulness"
-GUIDES = {CORRECTNESS: "answer-correctness", FAITHFULNESS: "answer-faithfulness"}
+CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
+GUIDES = {
+    CORRECTNESS: "answer-correctness",
+    FAITHFULNESS: "answer-faithfulness",
+    SUPPORT: "answer-support",
+}
 _NOT_GRADED = {
     CORRECTNESS: "answer whose query has no reference answers",
     FAITHFULNESS: "answer without contexts",
+    SUPPORT: "answer whose query has no nuggets",
 }
+SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
+"""What a sealed part keeps to itself that people would read: the release's part, and what it is called."""
 
 
 @dataclass(frozen=True)
@@ -191,31 +200,37 @@ def write_answers_to_grade(
 
     Parameters
     ----------
-    what: 'correctness' or 'faithfulness'.
-    split: a part; None is all that are not sealed. Of sealed parts the references stay where they are, so
-        answers to them can be graded for faithfulness alone: that needs their contexts, and no reference.
+    what: of `GUIDES`.
+    split: a part; None is all that are not sealed. Of sealed parts references and nuggets stay where they
+        are, so answers to them can be graded for faithfulness alone, which needs only their contexts.
 
     Raises
     ------
     InputError: the files cannot be taken, or the folder cannot be written.
-    RefusedError: correctness on a sealed part is asked for; nothing is left to grade.
+    RefusedError: more than faithfulness is asked of a sealed part; nothing is left to grade.
     """
     if what not in GUIDES:
         raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
     release = read_release(store, release_name, split)
-    if release.sealed and what == CORRECTNESS:
+    part, name = SECRET.get(what, ("", ""))
+    if release.sealed and part:
         raise RefusedError(
-            f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its reference answers "
-            "are not written into files. Choose another part with --part, or --for faithfulness, which "
-            "needs none."
+            f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
+            "written into files. Choose another part with --part, or --for faithfulness, which needs none."
         )
-    rows = opened(store, release_name).rows("answers") if what == CORRECTNESS else ()
-    references = {row["query_id"]: row["answers"] for row in rows}
-    found, left_out = _distinct(sources, release.known, release.texts, references, what, layout)
+    rows = list(opened(store, release_name).rows(part)) if part else []
+    shown = (
+        {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else nuggets_of_rows(rows)
+    )
+    found, left_out = _distinct(sources, release.known, release.texts, shown, what, layout)
     if not found:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No answer is left to be graded for {what}: {reasons}.")
-    _write(out, found, release.texts, references, what)
+    corpus = [
+        {"id": one.answer_id, "title": "", "text": _shown(one, shown.get(one.query_id, ()), what)}
+        for one in found
+    ]
+    _write(out, corpus, _asked(found, release.texts, shown, what))
     return AnswersToGrade(
         answers=len(found),
         queries=len({answer.query_id for answer in found}),
@@ -225,11 +240,34 @@ def write_answers_to_grade(
     )
 
 
+class _Asked(NamedTuple):
+    """What is asked about answers: a query, or one of its nuggets."""
+
+    id: str
+    text: str
+    answers: list[str]
+
+
+def _asked(
+    found: Sequence[SystemAnswer], texts: Mapping[str, str], shown: Mapping[str, Sequence[Any]], what: str
+) -> list[_Asked]:
+    answers: dict[str, list[str]] = {}
+    for one in found:
+        answers.setdefault(one.query_id, []).append(one.answer_id)
+    if what != SUPPORT:
+        return [_Asked(query_id, texts[query_id], ids) for query_id, ids in sorted(answers.items())]
+    return [
+        _Asked(nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids)
+        for query_id, ids in sorted(answers.items())
+        for nugget in shown[query_id]
+    ]
+
+
 def _distinct(
     sources: Sequence[AnswerSource],
     known: KnownQueries,
     texts: Mapping[str, str],
-    references: Mapping[str, Sequence[str]],
+    shown: Mapping[str, Sequence[Any]],
     what: str,
     layout: FileLayout | None,
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
@@ -242,7 +280,7 @@ def _distinct(
 
     for source in sources:
         for answer in read_answer_file(source, known, layout).answers.values():
-            gradable = answer.contexts if what == FAITHFULNESS else references.get(answer.query_id)
+            gradable = answer.contexts if what == FAITHFULNESS else shown.get(answer.query_id)
             if answer.query_id not in texts:
                 leave("answer to a query of another part")
             elif not answer.answer:
@@ -256,28 +294,16 @@ def _distinct(
     return sorted(found.values(), key=lambda answer: (answer.query_id, answer.answer_id)), left_out
 
 
-def _write(
-    out: Path,
-    answers: Sequence[SystemAnswer],
-    texts: Mapping[str, str],
-    references: Mapping[str, Sequence[str]],
-    what: str,
-) -> None:
-    corpus = [
-        {"id": one.answer_id, "title": "", "text": _shown(one, references.get(one.query_id, ()), what)}
-        for one in answers
+def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[_Asked]) -> None:
+    queries = [{"id": one.id, "text": one.text} for one in asked]
+    lines = [
+        f"{one.id} Q0 {answer_id} {rank} {-rank} answers\n"
+        for one in asked
+        for rank, answer_id in enumerate(one.answers, 1)
     ]
-    asked = [
-        {"id": query_id, "text": texts[query_id]} for query_id in sorted({one.query_id for one in answers})
-    ]
-    ranks: dict[str, int] = {}
-    lines = []
-    for one in answers:
-        ranks[one.query_id] = rank = ranks.get(one.query_id, 0) + 1
-        lines.append(f"{one.query_id} Q0 {one.answer_id} {rank} {-rank} answers\n")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", asked)):
+        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
             text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
             (out / name).write_text(text, encoding="utf-8")
         (out / "answers.trec").write_text("".join(lines), encoding="utf-8")
@@ -285,8 +311,10 @@ def _write(
         raise InputError(f"--out {out}: it was not written: {error}.") from error
 
 
-def _shown(answer: SystemAnswer, references: Sequence[str], what: str) -> str:
+def _shown(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
     """The document that an annotator reads."""
+    if what == SUPPORT:
+        return answer.answer
     if what == CORRECTNESS:
         below = "\n".join(f"- {reference}" for reference in references)
         return f"{answer.answer}\n\nReference answers:\n{below}"
@@ -301,11 +329,13 @@ class AnswerGrades:
     Attributes
     ----------
     shares: answer id → grade as a share of the scale, 0 the lowest grade and 1 the highest.
+    by_nugget: the same for support, by nugget id and answer id.
     """
 
     project: str
     release: str
     shares: Mapping[str, float]
+    by_nugget: Mapping[tuple[str, str], float]
 
 
 def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
@@ -332,12 +362,12 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
     parts = parts_of(release)
     scale = scale_of(release.rows("guides"))
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
-    shares = {
-        row["document_id"]: (row["grade"] - scale[0]) / (scale[-1] - scale[0])
+    graded = {
+        (row["query_id"], row["document_id"]): (row["grade"] - scale[0]) / (scale[-1] - scale[0])
         for row in release.rows("qrels")
         if row["query_id"] in inside
     }
-    return AnswerGrades(path.name, name, shares)
+    return AnswerGrades(path.name, name, {answer: share for (_, answer), share in graded.items()}, graded)
 
 
 def neighbour_projects(store: Store) -> list[str]:

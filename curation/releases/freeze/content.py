@@ -162,6 +162,7 @@ def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = Fa
         **parts.pools(rows, taken.queries),
         **parts.pool_sample(rows, taken.queries),
         **parts.answers(rows, taken.queries),
+        **parts.nuggets(rows, taken.queries),
     }
     judged_again = rows.relabeled.rows(taken.relabeled)
     if judged_again:

@@ -136,6 +136,17 @@ def answers(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     return {"answers": table} if table else {}
 
 
+def nuggets(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
+    """The nuggets, a row for each in the order in which they were written; no part where there are none."""
+    table = [
+        {"query_id": query_id, "nugget_id": one.id_for(query_id), "text": one.text, "vital": one.vital}
+        for query_id, written in rows.nuggets.items()
+        for one in written
+        if query_id in queries
+    ]
+    return {"nuggets": table} if table else {}
+
+
 def pool_sample(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     """Which documents of a sampled pool were drawn, by query and band, and with which probability.
 

@@ -18,6 +18,7 @@ from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.releases.stored import NOT_COUNTED
 from curation.settling.evidence import ProjectMarks, newer_versions, read_marks
+from curation.sources.nuggets import Nugget, read_nuggets
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held
@@ -72,6 +73,7 @@ class Rows(NamedTuple):
     people: dict[str, str]
     relabeled: RelabeledPairs
     answers: pa.Table
+    nuggets: dict[str, tuple[Nugget, ...]]
     synthetic: pa.Table
     pool_sample: pa.Table
     open_rounds: list[RoundState]
@@ -121,6 +123,7 @@ def read_rows(cursor: Cursor) -> Rows:
         people=dict(cursor.execute(_PEOPLE).fetchall()),
         relabeled=read_relabeled(cursor),
         answers=_table(cursor, _ANSWERS),
+        nuggets=read_nuggets(cursor),
         synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[one for one in open_states(cursor) if one.kind not in NOT_COUNTED],

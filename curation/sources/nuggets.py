@@ -1,0 +1,237 @@
+"""Nuggets: the facts that a good answer to a query has, written by people or taken from a file.
+
+A nugget is vital, so that an answer without it is not good, or okay to have. That is the unit of TREC's RAG
+track (R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
+AutoNuggetizer framework). A file has a row for each nugget, or as the track's files for each query, with a
+list of objects. What it says of a query is all of its nuggets: the same again changes nothing, anything else
+replaces them, as a new revision. Personal data is replaced by a placeholder, as in queries.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import InputError, NotFoundError, refuse_problems
+from curation.files.fields import NuggetFields
+from curation.files.formats import FileLayout
+from curation.files.records import Record, Records
+from curation.files.values import text_of
+from curation.people.annotators import require_author
+from curation.progress import Progress, silent
+from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.redaction.personal_data import redact
+from curation.sources.reference_answers import PEOPLE
+from curation.sources.unknown_names import UNKNOWN_QUERY, UnknownNames
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.text import amount, digest
+
+VITAL, OKAY = "vital", "okay"
+WRITERS = ("reviewer", "lead")
+LONGEST = 500
+"""Characters of a nugget: one fact, which can be looked for in an answer."""
+_WAYS_OUT = {
+    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
+    "--skip-unknown."
+}
+
+
+class Nugget(NamedTuple):
+    """A fact that a good answer has."""
+
+    text: str
+    vital: bool
+
+    def id_for(self, query_id: str) -> str:
+        """What it is known by where answers are graded: a fact of a query is the same nugget everywhere."""
+        return f"n{digest('nugget', query_id, self.text)[:16]}"
+
+
+@dataclass(frozen=True)
+class NuggetImport:
+    """What an import of nuggets did; the fields mean what they mean in `reference_answers.AnswerImport`."""
+
+    queries: int
+    nuggets: int
+    new: int
+    changed: int
+    unchanged: int
+    left_out: dict[str, int]
+    unknown: dict[str, list[str]]
+    personal: dict[str, int]
+    fields: NuggetFields
+
+
+class _StoredNuggets(NamedTuple):
+    """A row of the table `nuggets`."""
+
+    query_id: str
+    revision: int
+    texts: list[str]
+    vital: list[bool]
+    source: str
+    author: str
+    written_at: datetime
+
+
+def import_nuggets(
+    store: Store,
+    path: Path,
+    fields: NuggetFields | None = None,
+    layout: FileLayout | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> NuggetImport:
+    """Take the nuggets of a file, in one transaction.
+
+    Raises
+    ------
+    InputError: the file cannot be read, names queries that the project does not have, or says of a nugget
+        neither vital nor okay; all together.
+    """
+    records = Records(path, layout, progress)
+    used = records.resolve(fields or NuggetFields())
+    with store.reading() as cursor:
+        known = KnownQueries.read(cursor)
+    unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
+    left_out, personal = Counter[str](), Counter[str]()
+    found: dict[str, dict[str, bool]] = {}
+    column = QueryColumn(known, used.query)
+    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        for record in records:
+            name = text_of(record.fields.get(used.query or "")).strip()
+            try:
+                query = column.find(name, record.line) if name else None
+            except InputError as error:
+                records.problems.add(record.line, str(error))
+                continue
+            if query is None:
+                unknown.note(UNKNOWN_QUERY, name, record.line)
+                continue
+            for nugget in _nuggets(record, used, records, left_out, personal):
+                found.setdefault(query.query_id, {}).setdefault(nugget.text, nugget.vital)
+    unknown.settle(left_out)
+    records.problems.check()
+    if not found:
+        records.refuse_nothing_taken("nugget", left_out)
+    whole = {query: [Nugget(*one) for one in nuggets.items()] for query, nuggets in found.items()}
+    with store.transaction(appends=True) as cursor:
+        new, changed = _append(cursor, whole, records.source, author)
+        if new or changed:
+            event = {"source": records.source, "new": new, "changed": changed}
+            record_event(cursor, "import nuggets", event, author)
+    return NuggetImport(
+        queries=len(whole),
+        nuggets=sum(map(len, whole.values())),
+        new=new,
+        changed=changed,
+        unchanged=len(whole) - new - changed,
+        left_out=dict(left_out),
+        unknown=unknown.names,
+        personal=dict(sorted(personal.items())),
+        fields=used,
+    )
+
+
+def write_nuggets(store: Store, query_id: str, nuggets: Sequence[Nugget], author: str) -> bool:
+    """Store what somebody wrote as all nuggets of a query; whether that changed anything.
+
+    Raises
+    ------
+    InputError: a nugget is empty, too long, there twice, or has personal data.
+    NotFoundError: there is no such query.
+    RefusedError: the author is neither reviewer nor lead.
+    """
+    written = [one._replace(text=" ".join(one.text.split())) for one in nuggets]
+    refuse_problems([problem for one in written for problem in _problems(one.text)])
+    times = Counter(one.text for one in written)
+    refuse_problems([f"{text!r} is there twice; keep one" for text, count in times.items() if count > 1])
+    with store.transaction() as cursor:
+        require_author(cursor, author, *WRITERS)
+        if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
+            raise NotFoundError(f"The project has no query {query_id!r}.")
+        new, changed = _append(cursor, {query_id: written}, PEOPLE, author)
+        if new or changed:
+            record_event(cursor, "write nuggets", {"query": query_id, "nuggets": len(written)}, author)
+    return bool(new or changed)
+
+
+def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
+    """The nuggets of two texts with one a line; empty lines are none."""
+    kinds = ((vital, True), (okay, False))
+    return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
+
+
+def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:
+    """Query id → its nuggets; of one query, or of all that have some."""
+    sql = "SELECT query_id, texts, vital FROM current_nuggets WHERE query_id = $query OR $query IS NULL"
+    rows = cursor.execute(f"{sql} ORDER BY query_id", {"query": query_id}).fetchall()
+    return {name: tuple(map(Nugget, texts, vital)) for name, texts, vital in rows}
+
+
+def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
+    """The nuggets of a release, whose part has a row for each: query_id, text and vital."""
+    found: dict[str, tuple[Nugget, ...]] = {}
+    for row in rows:
+        found[row["query_id"]] = (*found.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))
+    return found
+
+
+def _append(
+    cursor: Cursor, found: Mapping[str, Sequence[Nugget]], source: str, author: str
+) -> tuple[int, int]:
+    """Append what differs from the current nuggets; how many queries are new, and how many changed."""
+    known = {row[0]: row[1:] for row in cursor.execute(_NEWEST).fetchall()}
+    written, new, now = [], 0, utc_now()
+    for query_id, nuggets in sorted(found.items()):
+        revision, *before = known.get(query_id, (-1, [], []))
+        texts, vital = [one.text for one in nuggets], [one.vital for one in nuggets]
+        if before != [texts, vital]:
+            written.append(_StoredNuggets(query_id, revision + 1, texts, vital, source, author, now))
+            new += not before[0]
+    append_rows(cursor, "nuggets", written)
+    return new, len(written) - new
+
+
+_NEWEST = """
+SELECT query_id, max(revision), arg_max(texts, revision), arg_max(vital, revision) FROM nuggets GROUP BY 1
+"""
+
+
+def _nuggets(
+    record: Record, used: NuggetFields, records: Records, left_out: Counter[str], personal: Counter[str]
+) -> list[Nugget]:
+    """The nuggets of a record: one, or a list of objects or texts."""
+    value = record.fields.get(used.nugget or "")
+    found = []
+    for item in value if isinstance(value, list) else [value]:
+        row, column = (item, "importance") if isinstance(item, Mapping) else (record.fields, used.importance)
+        text = " ".join(text_of(item.get("text") if row is item else item).split())
+        said = text_of(row.get(column or ""))
+        redacted = redact(text)
+        if not text or redacted.is_empty:
+            left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
+        elif said.strip().lower() not in (VITAL, OKAY):
+            expected = f"importance of {text[:60]!r}: found {said!r}, expected {VITAL} or {OKAY}"
+            records.problems.add(record.line, expected, "Name its column with --importance-field.")
+        elif len(redacted.text) > LONGEST:
+            records.problems.add(record.line, _problems(redacted.text)[0], "Write one fact a nugget.")
+        else:
+            personal.update(redacted.kinds.keys())
+            found.append(Nugget(redacted.text, said.strip().lower() == VITAL))
+    return found
+
+
+def _problems(text: str) -> list[str]:
+    """What is wrong with the text of a nugget."""
+    if not text:
+        return ["a nugget is empty; write a fact, or leave the line out"]
+    if len(text) > LONGEST:
+        return [f"a nugget has {amount(len(text), 'character')}, at most {LONGEST} are taken: {text[:60]!r}…"]
+    return [f"{text!r} has personal data; write it without"] if redact(text).kinds else []

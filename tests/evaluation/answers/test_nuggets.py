@@ -1,0 +1,130 @@
+"""Nuggets: imported and frozen, graded by people in answers, and scored by the track's definitions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
+from curation.evaluation.answers.grading import AnswerSource, read_grades_of_answers, write_answers_to_grade
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
+from curation.guides.guide import read_guide
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
+from curation.sources.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
+from curation.store import Store
+from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
+from tests.support import ROOT
+from tests.support.gold_project import gold_project
+from tests.support.projects import add_names, rows_of
+
+FACTS = [Nugget("made of steel", True), Nugget("boils in 3 minutes", True), Nugget("comes in red", False)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Store:
+    store = gold_project(tmp_path)
+    add_names(store, "rita", role="reviewer")
+    return store
+
+
+def test_scores_are_those_of_a_worked_example() -> None:
+    """Two vital nuggets, supported and in part, and an okay one that is not: by hand from the definitions."""
+    given = dict(zip([one.id_for("q") for one in FACTS], (1.0, 0.5, 0.0), strict=True))
+    found = nugget_scores("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
+    by_hand = [1.5 / 3, 1.5 / 2, (1.5 + 0.5 * 0) / 2.5, 1 / 3, 1 / 2, 1 / 2.5]
+    assert dict(zip(NUGGET_SCORES, found, strict=True)) == pytest.approx(
+        dict(zip(NUGGET_SCORES, by_hand, strict=True))
+    )
+    assert nugget_scores("q", FACTS, None, {}).tolist() == [0] * 6
+    assert np.isnan(nugget_scores("q", FACTS, "a", {(FACTS[0].id_for("q"), "a"): 1.0})).all(), (
+        "not all graded"
+    )
+    only_okay = nugget_scores("q", FACTS[2:], None, {})
+    assert np.isnan(only_okay[[1, 4]]).all(), "no vital nugget, no score of them"
+
+
+def test_a_file_of_rows_and_one_of_lists_say_the_same_and_the_same_again_changes_nothing(
+    project: Store, tmp_path: Path
+) -> None:
+    rows: list[dict[str, object]] = [
+        {"qid": "q-kettle", "nugget": one.text, "importance": "Vital" if one.vital else "okay"}
+        for one in FACTS
+    ]
+    first = import_nuggets(project, jsonl(tmp_path / "rows.jsonl", rows))
+    assert (first.queries, first.nuggets, first.new) == (1, 3, 1)
+    listed = {
+        "qid": "q-kettle",
+        "query": "x",
+        "nuggets": [{"text": r["nugget"], "importance": r["importance"]} for r in rows],
+    }
+    again = import_nuggets(project, jsonl(tmp_path / "lists.jsonl", [listed]))
+    assert (again.new, again.changed, again.unchanged) == (0, 0, 1)
+    with project.reading() as cursor:
+        assert read_nuggets(cursor) == {"q-kettle": tuple(FACTS)}
+
+
+def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"qid": "q-kettle", "nugget": "fine", "importance": "vital"},
+        {"qid": "q-kettle", "nugget": "which", "importance": "high"},
+        {"qid": "q-moon", "nugget": "cheese", "importance": "okay"},
+        {"qid": "q-kettle", "nugget": "x" * 501, "importance": "okay"},
+    ]
+    with pytest.raises(InputError) as found:
+        import_nuggets(project, jsonl(tmp_path / "rows.jsonl", rows))
+    said = str(found.value)
+    assert "line 2: importance of 'which': found 'high', expected vital or okay" in said
+    assert "q-moon" in said
+    assert "line 4: a nugget has 501 characters, at most 500 are taken" in said
+    assert rows_of(project, "SELECT count(*) FROM nuggets") == [(0,)]
+
+
+def test_what_somebody_writes_replaces_all_nuggets_of_the_query(project: Store) -> None:
+    assert write_nuggets(project, "q-kettle", FACTS, "rita")
+    assert not write_nuggets(project, "q-kettle", FACTS, "rita"), "the same again"
+    assert write_nuggets(project, "q-kettle", FACTS[:1], "rita")
+    sql = "SELECT revision, len(texts), author FROM nuggets ORDER BY revision"
+    assert rows_of(project, sql) == [(0, 3, "rita"), (1, 1, "rita")]
+    for wrong, said in (
+        ([Nugget(" ", True)], "a nugget is empty"),
+        ([FACTS[0], FACTS[0]], "is there twice"),
+        ([Nugget("call ada@example.org", True)], "has personal data"),
+    ):
+        with pytest.raises(InputError, match=said):
+            write_nuggets(project, "q-kettle", wrong, "rita")
+    with pytest.raises(NotFoundError, match="no query 'q-moon'"):
+        write_nuggets(project, "q-moon", FACTS, "rita")
+
+
+def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
+    project: Store, tmp_path: Path
+) -> None:
+    before = freeze(project, "bare").release_id
+    topic = part(project, "dev")[0]
+    write_nuggets(project, f"q-{topic}", FACTS, "rita")
+    assert freeze(project, "v1").release_id != before
+    assert [row["vital"] for row in opened(project, "v1").rows("nuggets")] == [True, True, False]
+    answer: list[dict[str, object]] = [{"query_id": f"q-{topic}", "answer": "It is steel."}]
+    new = AnswerSource("new", jsonl(tmp_path / "new.jsonl", answer))
+    kit = write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit")
+    assert (kit.answers, kit.queries, kit.guide) == (1, 1, "answer-support")
+    asked = [json.loads(line) for line in (tmp_path / "kit" / "queries.jsonl").read_text().splitlines()]
+    assert asked[0]["text"].startswith("made of steel (")
+    grades = dict(zip([row["id"] for row in asked], (2, 1, 0), strict=True))
+    graded = graded_project(tmp_path, tmp_path / "kit", "answer-support.md", grades)
+    options = AnswerOptions(grades={"support": read_grades_of_answers("--support", f"{graded}=graded")})
+    (system,) = evaluate_answers(project, "v1", [new], options).systems
+    assert system.overall["nuggets_vital"].value == pytest.approx(1.5 / 2)
+    assert system.overall["nuggets_weighted_strict"].value == pytest.approx(1 / 2.5)
+    assert (system.answered, system.ungraded) == (1, {"support": 0})
+    with pytest.raises(RefusedError, match="sealed: its nuggets are not written"):
+        write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit", "test")
+
+
+def test_the_guide_for_support_can_be_read() -> None:
+    assert read_guide(ROOT / "labeling_guides" / "answer-support.md").values == (0, 1, 2)
