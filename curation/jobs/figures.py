@@ -38,7 +38,7 @@ from curation.agreement.report.report import TABLES, read_fingerprint
 from curation.errors import CurationError, RefusedError
 from curation.jobs.worker import KINDNESS
 from curation.relabeling.staleness.fingerprint import set_fingerprint
-from curation.store import Cursor, Store, open_store, utc_now
+from curation.store import Store, open_store, utc_now
 from curation.store.staging import beside_or_temporary
 from curation.text import digest
 
@@ -51,8 +51,6 @@ FRESH = 60.0
 IDLE = 600.0
 LONGEST = 600.0
 """Seconds after which a process that does not answer is ended."""
-KEPT = 32
-"""Figures of one state."""
 GRADES = ("judgment_events", "adjudications")
 _OTHERS = """
 SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
@@ -90,14 +88,16 @@ class Figures:
 
     def state(self) -> DataState:
         """The state that figures are to be of now."""
-        with self._state_lock:
-            with self._store.reading() as cursor:
-                found, others = _read(cursor)
-            if self._last is not None and found.large:
-                last, last_others, read = self._last
-                if last.key != found.key and last_others == others and time.monotonic() - read < FRESH:
+        with self._state_lock, self._store.reading() as cursor:
+            others = {name: TABLES[name] for name in TABLES if name not in GRADES}
+            rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
+            ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
+            found = DataState(digest(set_fingerprint(cursor), rest), utc_now(), grades >= LARGE)
+            if found.large and self._last is not None:
+                last, last_rest, read = self._last
+                if last.key != found.key and last_rest == rest and time.monotonic() - read < FRESH:
                     return last
-            self._last = found, others, time.monotonic()
+            self._last = found, rest, time.monotonic()
             return found
 
     def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
@@ -111,7 +111,7 @@ class Figures:
         key, kept = self._kept
         if key != of.key or asked not in kept:
             with self._lock:
-                if self._kept[0] != of.key or len(kept) >= KEPT:
+                if self._kept[0] != of.key:
                     self._kept = of.key, {}
                 kept = self._kept[1]
                 if asked not in kept:
@@ -180,16 +180,6 @@ class _Process:
         with suppress(BrokenPipeError), self._process:  # closes the pipes
             self._process.kill()
         self._folder.close()
-
-
-def _read(cursor: Cursor) -> tuple[DataState, str]:
-    """The newest state, and what of it changes with other things than grades."""
-    counts = cursor.execute(_OTHERS).fetchall()[0]
-    others = digest(
-        read_fingerprint(cursor, {name: TABLES[name] for name in TABLES if name not in GRADES}), str(counts)
-    )
-    ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
-    return DataState(digest(set_fingerprint(cursor), others), utc_now(), grades >= LARGE), others
 
 
 _figures: dict[Path, Figures] = {}

@@ -170,7 +170,7 @@ def test_the_report_of_a_quarter_shows_kappa_and_causes_and_can_be_taken_along(p
     assert "Causes" in [one.label for one in page.expander]
     assert "done: 6 of 6 pairs" in html(page)
     assert f"was judged as the round {quarter}: everything is answered" in html(opened("Plan"))
-    assert kept.kept_drift(project, quarter).html.startswith("<!doctype html>")
+    assert kept.shown_drift(project, quarter).html.startswith("<!doctype html>")
 
 
 def test_runs_of_the_past_are_compared_on_two_releases_as_a_job(project: Store) -> None:
@@ -192,7 +192,7 @@ def test_runs_of_the_past_are_compared_on_two_releases_as_a_job(project: Store) 
     shown = html(opened("Report"))
     assert "Compared 1 run on v1 and v2: 11 of 11 orders are kept." in shown
     assert "The same runs on v1 and on v2, queries of dev." in shown
-    assert "Order of the systems" in kept.kept_drift(project, quarter).html
+    assert "Order of the systems" in kept.shown_drift(project, quarter).html
 
 
 def test_what_refuses_is_told_without_commands(project: Store) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.jobs.figures import figures_of
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
 from curation.reports.page import Section
@@ -20,11 +19,7 @@ class ShownDrift(NamedTuple):
     html: str
 
 
-def kept_drift(store: Store, quarter: str) -> ShownDrift:
-    """The drift report of a quarter."""
-    return figures_of(store).now(shown_drift, quarter)
-
-
 def shown_drift(store: Store, quarter: str) -> ShownDrift:
+    """The drift report of a quarter."""
     found = drift_report(store, quarter)
     return ShownDrift(found, drift_findings(found), drift_sections(found), drift_page(found))

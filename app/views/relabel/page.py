@@ -11,7 +11,7 @@ from app import ui
 from app.next_step import missing_step
 from app.page import LEADS, RELEASE, AppPage, PageContext, read_context
 from app.views.relabel import due, past_evaluations, plan
-from app.views.relabel.kept import ShownDrift, kept_drift
+from app.views.relabel.kept import ShownDrift, shown_drift
 from app.views.relabel.plan import OPENING
 from curation.jobs.figures import figures_of
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
@@ -31,7 +31,7 @@ def show_report(context: PageContext) -> None:
         return
     chosen = work[st.selectbox("Quarter", list(work), width=320)]
     ui.quiet(_state(chosen))
-    shown = kept_drift(context.store, chosen.quarter.name)
+    shown = figures_of(context.store).now(shown_drift, chosen.quarter.name)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     if shown.report.pairs or shown.report.orders:
         _sections(shown)
