@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
@@ -106,38 +107,34 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
 
 def write_context(found: Evaluation) -> list[Section]:
     """Recall of evidence against words of context: which chunks to use."""
-    if not found.context:
-        return []
-    curved = [
-        PlotCurve(
-            name,
-            [(point.words, point.recall) for point in points if point.words and point.recall is not None],
-        )
+    known = {
+        name: [(point.words, point.recall) for point in points if point.words and point.recall is not None]
         for name, points in found.context.items()
+    }
+    few = [[one.words for one in points if one.k <= 10 and one.words] for points in found.context.values()]
+    if not any(few):
+        return []
+    widest = float(median(max(words) for words in few if words))
+    drawn = [
+        PlotCurve(name, inside, inside[-1])
+        for name, points in known.items()
+        if (inside := [point for point in points if point[0] <= widest])
     ]
-    shown = [curve for curve in curved if curve.points][:MOST_SERIES]
-    widest = max((x for curve in shown for x, _ in curve.points), default=0.0)
+    columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, point.k, point.words, point.recall, interval(point))
+        (name, point.k, None if point.words is None else round(point.words), point.recall, interval(point))
         for name, points in found.context.items()
         for point in points
     )
-    drawn = curves("Recall of evidence", "words of context", "recall", shown, widest) if shown else None
     return [
         Section(
             "Recall against context",
             "What the first chunks hold of the evidence, and how many words a language model has to read for "
-            "it: of two systems the upper line finds more for the same words. Which differences are certain, "
+            "it. Of two lines the upper one finds more with the same words. Which differences are certain, "
             f"the comparison by {WITHIN}@w says.",
-            () if drawn is None else (drawn,),
-            (
-                Table(
-                    "Recall of evidence by number of chunks",
-                    ("system", "chunks", "words", "recall", "95 %"),
-                    rows,
-                ),
-            ),
-            "Words are counted in the stored text; of scripts without spaces each sign is one.",
+            (curves("Recall of evidence", "words of context", "recall", drawn[:MOST_SERIES], widest),),
+            (Table("Recall of evidence by number of chunks", columns, rows),),
+            "Words are those of the stored text; of scripts without spaces each sign is one.",
         )
     ]
 

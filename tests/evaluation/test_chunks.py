@@ -1,0 +1,94 @@
+"""Runs of chunks scored on evidence: which measures, which figures, which page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.report.page import report_sections
+from curation.looks.limits import refuse_fine_measures, seen_lists
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
+from curation.scoring.metrics.evidence import EvidenceRow, evidence_ranges
+from curation.scoring.metrics.measures import CHUNK_MEASURES, measures_named
+from curation.store import Store
+from tests.support.evaluated_project import document_ids, evaluated_project, ranked
+from tests.support.evaluated_runs import evaluate_read
+
+SIZES = {"small": 10, "large": 39}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return evaluated_project(tmp_path)
+
+
+def marked(release: EvaluatedRelease) -> EvaluatedRelease:
+    """The release with the last ten characters of each query's best document marked."""
+    ids = release.qrels.query_ids
+    rows = [EvidenceRow(query, document_ids(int(query[1:]))[0], 29, 39) for query in ids]
+    return replace(release, qrels=replace(release.qrels, evidence=evidence_ranges(rows, ids, lambda *_: 3)))
+
+
+def chunked(release: EvaluatedRelease, folder: Path, name: str, size: int) -> SystemRun:
+    """A system's order of documents, each in chunks of a size, the first ones first."""
+    lines = [
+        {"query": query, "document": document, "start": start, "end": min(start + size, 39), "rank": rank}
+        for query, found in ranked(name).items()
+        for rank, (document, start) in enumerate(
+            ((document, start) for document in found for start in range(0, 39, size)), 1
+        )
+    ]
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return read_run(RunSource(name, path), release)
+
+
+@pytest.fixture
+def evaluation(store: Store, tmp_path: Path) -> Evaluation:
+    release = marked(read_release(store, "v1"))
+    read = {name: [chunked(release, tmp_path, name, size)] for name, size in SIZES.items()}
+    return evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
+
+
+def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evaluation: Evaluation) -> None:
+    small, large = evaluation.runs
+    recall = large.overall["evidence_recall@5"]
+    assert recall.value is not None
+    assert recall.low is not None
+    assert recall.low < recall.value
+    assert recall.best is None
+    assert recall.if_all is None
+    assert "evidence_iou@5" in large.strata["stratum"]["imported"].figures
+    assert {one.measure for one in evaluation.comparisons} >= {"evidence_within@1000", "evidence_ndcg@5"}
+    assert "context_tokens@5" not in {one.measure for one in evaluation.comparisons}
+    first, *_, last = evaluation.context["large"]
+    assert first.k == 1
+    assert first.words == 3
+    assert last.recall is not None
+    assert last.recall == max(point.recall or 0 for point in evaluation.context["large"])
+    assert small.files[0].chunks is not None
+    assert small.files[0].chunks.chunks == 4 * large.files[0].chunks.chunks  # type: ignore[union-attr]
+    [section] = [one for one in report_sections(evaluation) if one.heading == "Recall against context"]
+    assert "words of context" in section.drawings[0]
+    assert ("large", 1, 3) in {row[:3] for row in section.tables[0].rows}
+
+
+def test_a_look_sees_the_chunks_and_not_only_their_documents(store: Store, tmp_path: Path) -> None:
+    release = read_release(store, "v1", "test")
+    measures = measures_named(["evidence_recall@5", "ndcg@5"])
+    run = chunked(release, tmp_path, "small", 10)
+    chunks = run.rows.chunks
+    assert chunks is not None
+    other = run.rows._replace(chunks=chunks._replace(start=np.where(chunks.rank == 1, 1, chunks.start)))
+    seen, shifted = (seen_lists(rows, release, measures) for rows in (run.rows, other))
+    assert seen["first 5"] == shifted["first 5"]
+    assert not seen["first 5 chunks"].items() & shifted["first 5 chunks"].items()
+    whole = with_whole_documents(run.rows._replace(chunks=None), release, measures)
+    assert seen_lists(whole, release, measures).keys() == seen.keys()
+    refuse_fine_measures(["test"], measures_named(CHUNK_MEASURES))  # the default ones may be asked for
