@@ -27,12 +27,13 @@ WORDS, CHUNK = 400, 40
 """Words of a document and of a chunk, seven letters and a space each."""
 MARKED = 10
 GUIDE = """---
-scale:
-  0: {label: no, definition: It does not answer.}
-  1: {label: yes, definition: It answers.}
+title: Marked
 evidence: {ask: optional, from_grade: 1}
+scale:
+  - {value: 0, name: Not relevant, key: "0", colour: "#a8323e", definition: It does not answer.}
+  - {value: 1, name: Relevant, key: "1", colour: "#2b62a8", definition: It answers.}
 ---
-Grade.
+Mark what answers.
 """
 
 
@@ -70,7 +71,7 @@ def write_release(folder: Path, queries: int, random: np.random.Generator) -> No
         "import corpus corpus.jsonl",
         "import queries queries.jsonl",
         "import judgments judged.jsonl --annotator assessor --evidence-field evidence",
-        "split --part dev=1 --no-query-text --no-paraphrase --no-shared-documents --no-near-duplicates",
+        "split --part dev=1 --no-query-text --no-paraphrase --no-shared-documents",
         "freeze v1 --override benchmark",
     ):
         spent([GOLDSET, *shlex.split(command)], folder)

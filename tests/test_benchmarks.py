@@ -20,7 +20,15 @@ SCRIPTS = {
 }
 
 
-LONG = ("bench_causes", "bench_checkpoints", "bench_evaluate", "bench_load", "bench_packed", "look_attacker")
+LONG = (
+    "bench_causes",
+    "bench_checkpoints",
+    "bench_chunks",
+    "bench_evaluate",
+    "bench_load",
+    "bench_packed",
+    "look_attacker",
+)
 """Seconds at their smallest, for the processes that they start or the collection that they read."""
 Printed = pytest.CaptureFixture[str]
 
