@@ -1,4 +1,4 @@
-"""A public set with evidence by offsets (Chroma, 2024) is imported, frozen and exported, range by range."""
+"""A public set with evidence by offsets (Chroma, 2024) is imported, frozen, exported, chunked and scored."""
 
 from __future__ import annotations
 
@@ -6,54 +6,83 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.support import ROOT
-from tests.support.command_line import invoke
-from tests.support.marking import GUIDE
+from tests.support.evidence_set import SET, command, evidence_set, excerpts, texts
 
-SET = ROOT.parent / "shared/data/evidence"
+pytestmark = pytest.mark.skipif(not SET.is_dir(), reason="the set with evidence is not there")
+SPLITTERS = {
+    "200/50": "bm25-200-50",
+    "400/100": "bm25-400-100",
+    "sentence": "bm25-sentence",
+    "heading": "bm25-heading",
+}
+MEASURES = ("evidence_recall@5", "evidence_precision@5", "evidence_iou@5")
 
 
-@pytest.mark.skipif(not SET.is_dir(), reason="the set with evidence is not there")
-def test_the_questions_and_excerpts_come_out_as_they_came_in(tmp_path: Path) -> None:
-    project = tmp_path / "set.duckdb"
-    texts = {path.stem: path.read_bytes().decode() for path in SET.glob("*.md")}
-    corpus = tmp_path / "corpus.jsonl"
-    lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
-    corpus.write_text("\n".join(lines), encoding="utf-8")
-    guide = tmp_path / "guide.md"
-    guide.write_text(GUIDE.format(ask="required"), encoding="utf-8")
-    questions = str(SET / "questions.csv")
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return evidence_set(tmp_path)
 
-    def run(*words: str) -> dict[str, object]:
-        done = invoke(["--project", str(project), *words, "--json"])
-        assert done.exit_code == 0, done.output
-        return dict(json.loads(done.stdout))
 
-    run("init", "--guide", str(guide))
-    run("import", "corpus", str(corpus))
-    assert run("import", "queries", questions)["added"] == 317
-    fields = ("--query-field", "question", "--document-field", "corpus_id", "--evidence-field", "references")
-    judged = ("import", "judgments", questions, *fields, "--annotator", "chroma", "--grade", "3")
-    assert run(*judged)["judgments"] == 317
-    assert run(*judged)["unchanged"] == 317
-    run("split", "--part", "all=1", "--no-paraphrase", "--no-shared-documents", "--no-near-duplicates")
-    assert run("freeze", "v1", "--override", "one annotator")["parts"]["evidence"] == 487
-    out = tmp_path / "beir"
-    run("export", "v1", "--format", "beir", "--out", str(out))
-    assert run("verify", "--folder", str(out))["intact"] is True
+def test_the_questions_and_excerpts_come_out_as_they_came_in(project: Path, tmp_path: Path) -> None:
+    out, bodies = tmp_path / "beir", texts()
+    command(project, "export", "v1", "--format", "beir", "--out", str(out))
+    assert command(project, "verify", "--folder", str(out))["intact"] is True
     rows, queries = (
         [json.loads(line) for line in (out / name).read_text(encoding="utf-8").splitlines()]
         for name in ("evidence.jsonl", "queries.jsonl")
     )
     named = {row["_id"]: row["text"] for row in queries}
     found = {(named[row["query_id"]], row["start"], row["end"], row["quote"]) for row in rows}
-    with (SET / "questions.csv").open(encoding="utf-8", newline="") as file:
-        expected = {
-            (row["question"], one["start_index"], one["end_index"], one["content"])
-            for row in csv.DictReader(file)
-            for one in json.loads(row["references"])
-        }
-    assert found == expected
-    assert all(texts[row["document_id"]][row["start"] : row["end"]] == row["quote"] for row in rows)
+    assert found == {
+        (question, one["start_index"], one["end_index"], one["content"])
+        for question, (_, ranges) in excerpts().items()
+        for one in ranges
+    }
+    assert all(bodies[row["document_id"]][row["start"] : row["end"]] == row["quote"] for row in rows)
+
+
+def test_four_chunkers_have_the_recall_precision_and_iou_of_the_report(project: Path, tmp_path: Path) -> None:
+    """Smith and Troynikov (2024): each character of evidence once, those of chunks as often as they come."""
+    out = tmp_path / "runs"
+    asked = ("--systems", "bm25", "--chunks", ",".join(SPLITTERS), "--depth", "9", "--out", str(out))
+    assert len(command(project, "run", "v1", *asked)["runs"]) == len(SPLITTERS)
+    runs = [word for name in SPLITTERS.values() for word in ("--run", str(out / f"{name}.csv"))]
+    found = command(project, "evaluate", "v1", *runs)
+    assert found["measures"][:4] == ["evidence_within@1000", *MEASURES]
+    ids = dict(zip(found["query_texts"], found["query_ids"], strict=True))
+    for system in found["runs"]:
+        with (out / f"{system['name']}.csv").open(encoding="utf-8", newline="") as file:
+            chunks: dict[str, list[tuple[str, int, int]]] = {}
+            for row in csv.DictReader(file):
+                place = (row["document_id"], int(row["start"]), int(row["end"]))
+                chunks.setdefault(row["query_id"], []).append(place)
+        expected = {text: by_characters(text, chunks.get(ids[text], [])[:5]) for text in ids}
+        for at, measure in enumerate(MEASURES):
+            assert system["per_query"][measure] == pytest.approx(
+                [expected[text][at] for text in found["query_texts"]]
+            )
+    recall = {system["name"]: system["overall"]["evidence_recall@5"]["value"] for system in found["runs"]}
+    assert recall["bm25-400-100"] > recall["bm25-200-50"] > recall["bm25-sentence"] > 0.5
+    within = {system["name"]: system["overall"]["evidence_within@1000"]["value"] for system in found["runs"]}
+    assert max(within, key=within.__getitem__) == "bm25-200-50"
+
+
+def by_characters(question: str, chunks: list[tuple[str, int, int]]) -> tuple[float, float, float]:
+    """Recall, precision and IoU from which characters of a document are evidence, and which are returned."""
+    document, ranges = excerpts_of[question]
+    evidence, returned = np.zeros((2, lengths[document]), bool)
+    for one in ranges:
+        evidence[one["start_index"] : one["end_index"]] = True
+    for name, start, end in chunks:
+        if name == document:
+            returned[start:end] = True
+    both, wanted = int((evidence & returned).sum()), int(evidence.sum())
+    every = sum(end - start for _, start, end in chunks)
+    return both / wanted, both / every if every else 0.0, both / (wanted + every - both)
+
+
+excerpts_of = excerpts() if SET.is_dir() else {}
+lengths = {name: len(text) for name, text in texts().items()} if SET.is_dir() else {}
