@@ -47,8 +47,8 @@ from curation.retrieval.embeddings import (
 )
 from curation.sources.queries import active_queries
 from curation.store import Document, Store
-from curation.store.documents import current_corpus
 from curation.text import digest
+from tests.support.projects import documents_in_force
 
 SIZES = (1_000, 5_000, 19_406)
 SAMPLE = 256
@@ -91,8 +91,8 @@ def part(found: CorpusEntities, documents: list[Document]) -> tuple[list[int], d
 
 
 def row(store: Store, whole: CorpusEntities, vectors: Vectors, size: int) -> str:
+    documents = documents_in_force(store)[:size]
     with store.reading() as cursor:
-        documents = current_corpus(cursor)[:size]
         queries = [query.normalised for query in active_queries(cursor)]
     _, phrases = timed(lambda: find_entities(documents, PhraseExtractor()))
     kept, of_documents = part(whole, documents)
@@ -130,8 +130,7 @@ def main() -> None:
     parser.add_argument("--collection", choices=["icecat", ABSTRACTS], default="icecat")
     asked = parser.parse_args()
     store = collection(asked.collection, asked.folder).store
-    with store.reading() as cursor:
-        documents = current_corpus(cursor)
+    documents = documents_in_force(store)
     whole = find_entities(documents, PhraseExtractor())
     wanted, _ = part(whole, documents[: max(asked.documents)])
     embedded = embed(store, [whole.entities[place].text for place in wanted], half=has_bfloat16())

@@ -30,14 +30,9 @@ from curation.retrieval import Bm25
 from curation.retrieval.index.stored import index_folder
 from curation.retrieval.terms import content_words
 from curation.store import Store, append, open_store, put_setting
-from curation.store.documents import (
-    Corpus,
-    current_corpus,
-    current_snapshot,
-    documents_by_hash,
-    snapshot_corpus,
-)
+from curation.store.documents import Corpus, current_corpus, documents_by_hash
 from curation.store.rows import Query
+from tests.support.projects import documents_in_force
 
 SIZES = (10_000, 100_000, 1_000_000)
 VOCABULARY = 300_000
@@ -110,7 +105,7 @@ def index(project: Path, _: int) -> Figures:
     store = open_store(project)
     started = time.perf_counter()
     with store.reading() as cursor:
-        corpus = snapshot_corpus(cursor, current_snapshot(cursor))
+        corpus = current_corpus(cursor)
     read_seconds, read_peak = time.perf_counter() - started, peak()
     asked = queries(store, corpus)
     engine = Bm25.stored(store, corpus)
@@ -135,8 +130,7 @@ def index(project: Path, _: int) -> Figures:
 def bm25s_index(project: Path, _: int) -> Figures:
     import bm25s
 
-    with open_store(project).reading() as cursor:
-        documents = current_corpus(cursor)
+    documents = documents_in_force(open_store(project))
     started = time.perf_counter()
     engine = bm25s.BM25(k1=1.5, b=0.75, method="robertson", dtype="float64")
     engine.index([content_words(document.text) for document in documents], show_progress=False)

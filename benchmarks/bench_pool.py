@@ -30,8 +30,8 @@ from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
-from curation.store.documents import current_corpus
 from tests.support import ROOT, icecat
+from tests.support.projects import documents_in_force
 
 SHARED = ROOT.parent / "shared" / "data"
 SAMPLE = 25  # queries that rank-bm25 scores
@@ -74,7 +74,8 @@ def step(project: Path, depth: int) -> float:
 def rank_bm25_seconds(store: Store) -> tuple[float, float]:
     """Seconds of its index, and of scoring all queries (a part of them, extrapolated)."""
     with store.reading() as cursor:
-        documents, queries = current_corpus(cursor), active_queries(cursor)
+        queries = active_queries(cursor)
+    documents = documents_in_force(store)
     started = time.perf_counter()
     engine = BM25Okapi([content_words(document.text) for document in documents])
     index = time.perf_counter() - started

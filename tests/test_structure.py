@@ -102,3 +102,14 @@ def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_fil
     (tested,) = (pin.partition("==")[2] for pin in pins if pin.startswith("duckdb=="))
     assert tested in duckdb.specifier
     assert not [other for other in ("1.5.5", "1.5.6", "3.0.0") if other in duckdb.specifier]
+
+
+def test_no_function_of_the_store_gives_the_whole_corpus_as_a_list() -> None:
+    lists = {
+        node.name
+        for node in tree(ROOT / "curation/store/documents.py").body
+        if isinstance(node, ast.FunctionDef)
+        and node.returns
+        and ast.unparse(node.returns) == "list[Document]"
+    }
+    assert lists == {"first_documents"}  # which takes a number

@@ -45,7 +45,6 @@ from curation.step import out_of_bounds
 from curation.store import (
     COMMAND_LINE,
     Cursor,
-    Document,
     Store,
     append_rows,
     fetch,
@@ -54,7 +53,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import current_snapshot
+from curation.store.documents import StoredDocuments, current_corpus, current_snapshot
 from curation.text import amount, canonical_json, digest, plain
 
 METHOD = 2
@@ -154,11 +153,10 @@ def map_id_of(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
 def make_map(
     store: Store,
     snapshot_id: str,
-    documents: Sequence[Document],
     settings: MapSettings,
     progress: Progress = silent,
 ) -> CoverageMap:
-    """The map of the documents; only embeddings are stored.
+    """The map of the corpus in force, which is this snapshot; only embeddings are stored.
 
     Raises
     ------
@@ -166,7 +164,9 @@ def make_map(
     RefusedError: a package of the extra `dense` is missing, or the model cannot be loaded.
     """
     parameters = settings.parameters()
-    found = find_entities(documents, settings.extractor, progress)
+    with store.reading() as cursor:
+        corpus = current_corpus(cursor)
+    found = find_entities(StoredDocuments(store, corpus.hashes), settings.extractor, progress)
     texts = [entity.text for entity in found.entities]
     vectors = embed(store, texts, "document", settings.model, progress, has_bfloat16())
     graph = join_neighbours(vectors, progress=progress)

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import expm1, log2, sqrt
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -81,7 +82,7 @@ class Extractor(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """All that decides what it finds, for the record; values are JSON."""
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+    def extract(self, documents: Iterable[Document], progress: Progress = silent) -> Extraction:
         """The mentions in each document, and the documents that could not be read."""
 
 
@@ -132,14 +133,20 @@ def singular_name(name: str) -> str:
 
 
 def find_entities(
-    documents: Sequence[Document], extractor: Extractor, progress: Progress = silent
+    documents: Iterable[Document], extractor: Extractor, progress: Progress = silent
 ) -> CorpusEntities:
-    """The entities of the documents; those with equal names, once normalised and in the singular, are one."""
-    ordered = sorted(documents, key=lambda document: document.document_id)
-    mentions, unread = extractor.extract(ordered, progress)
+    """The entities of the documents; those with equal names, once normalised and in the singular, are one.
+
+    Parameters
+    ----------
+    documents: each time in the same order, whichever; they are gone over several times.
+    """
+    mentions, unread = extractor.extract(documents, progress)
+    ids = [document.document_id for document in documents]
+    ordered = sorted(zip(ids, mentions, strict=True), key=itemgetter(0))
     found = [
-        (document.document_id, singular_name(mention.name), mention)
-        for document, mentioned in zip(ordered, mentions, strict=True)
+        (document_id, singular_name(mention.name), mention)
+        for document_id, mentioned in ordered
         for mention in mentioned
     ]
     heaviest: dict[str, Mention] = {}
@@ -148,7 +155,7 @@ def find_entities(
             heaviest[name] = mention
     names = {name: entity_name(mention.name) for name, mention in heaviest.items()}
     places = {name: place for place, name in enumerate(sorted(names, key=names.__getitem__))}
-    of_documents: dict[str, set[int]] = {document.document_id: set() for document in ordered}
+    of_documents: dict[str, set[int]] = {document_id: set() for document_id, _ in ordered}
     for document_id, name, _ in found:
         if name:
             of_documents[document_id].add(places[name])
@@ -226,7 +233,7 @@ class PhraseExtractor:
             "sentence": LONGEST_SENTENCE,
         }
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+    def extract(self, documents: Iterable[Document], progress: Progress = silent) -> Extraction:
         """See `Extractor.extract`.
 
         Raises
@@ -235,31 +242,34 @@ class PhraseExtractor:
         """
         if not any(words(document.text) for document in documents):
             return Extraction([[] for _ in documents])
-        joining = joining_words([document.text for document in documents])
+        joining = joining_words(document.text for document in documents)
         counts = _count(documents, joining)
-        idf = 1 + np.log((1 + len(documents)) / (1 + counts.documents_with))
+        number = counts.matrix.shape[0]
+        idf = 1 + np.log((1 + number) / (1 + counts.documents_with))
         found = []
         for row, document in enumerate(documents):
-            weights = _chosen(counts, idf, row, len(documents), self._most)
+            weights = _chosen(counts, idf, row, number, self._most)
             found.append(_described(document, weights, joining))
-            if row % 256 == 255 or row + 1 == len(documents):
-                progress("coverage: phrases", row + 1, len(documents))
+            if row % 256 == 255 or row + 1 == number:
+                progress("coverage: phrases", row + 1, number)
         return Extraction(found)
 
 
-def joining_words(texts: Sequence[str]) -> frozenset[str]:
+def joining_words(texts: Iterable[str]) -> frozenset[str]:
     """The words that join others, by how the texts use them; see the head of the module."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
+    number = 0
     for text in texts:
+        number += 1
         held = Counter(words(text))
         documents_with.update(held.keys())
         occurrences.update(held)
-    least = max(ALWAYS_KEPT, COMMON * len(texts))
+    least = max(ALWAYS_KEPT, COMMON * number)
     return frozenset(
         word
         for word, documents in documents_with.items()
-        if documents > least and _residual_idf(documents, occurrences[word], len(texts)) < EVENLY
+        if documents > least and _residual_idf(documents, occurrences[word], number) < EVENLY
     )
 
 
@@ -294,7 +304,7 @@ def _may_end(word: str) -> bool:
     return word not in _EDGE and (len(word) > 1 or is_unspaced(word)) and not word.isnumeric()
 
 
-def _count(documents: Sequence[Document], joining: Collection[str]) -> _Counts:
+def _count(documents: Iterable[Document], joining: Collection[str]) -> _Counts:
     try:
         from sklearn.feature_extraction.text import CountVectorizer
     except ImportError as error:
@@ -305,7 +315,7 @@ def _count(documents: Sequence[Document], joining: Collection[str]) -> _Counts:
     except ValueError:  # no phrase at all
         from scipy.sparse import csr_array
 
-        matrix = csr_array((len(documents), 0), dtype=np.int64)
+        matrix = csr_array((sum(1 for _ in documents), 0), dtype=np.int64)
         return _Counts([], matrix, np.zeros(0, np.int64), np.zeros(0, np.int64))
     matrix.sort_indices()
     return _Counts(

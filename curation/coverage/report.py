@@ -49,7 +49,7 @@ from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Ints
 from curation.store import Cursor, Query, Store
-from curation.store.documents import current_corpus, current_snapshot, refuse_held
+from curation.store.documents import current_snapshot, refuse_held
 from curation.text import isolated, percent
 
 MOST_ASKED = 5_000
@@ -327,8 +327,7 @@ def find_map(
         refuse_held(cursor, "coverage")
         map_id = map_id_of(snapshot, parameters)
         known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
-        documents = [] if known else current_corpus(cursor)
-    found = known or make_map(store, snapshot, documents, settings, progress)
+    found = known or make_map(store, snapshot, settings, progress)
     with store.transaction(appends=True) as cursor:
         write_map(cursor, found, in_force)
     return found

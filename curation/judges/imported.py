@@ -197,7 +197,7 @@ def _write(
     return write_if_unchanged(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, judge),
-        read=lambda cursor: _read(cursor, judge),
+        read=lambda cursor: _read(cursor, judge, judgments),
         plan=lambda inputs: _plan(judge, judgments, source, inputs),
         write=write,
         busy=BUSY,
@@ -213,13 +213,14 @@ def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
     )
 
 
-def _read(cursor: Cursor, judge: str) -> _JudgeInputs:
+def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _JudgeInputs:
     known = {
         (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
         for row in judgments_of(cursor, judge)
     }
     pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-    versions = snapshot_versions(cursor, current_snapshot(cursor))
+    graded = sorted({given.document_id for given in judgments})
+    versions = snapshot_versions(cursor, current_snapshot(cursor), graded)
     return _JudgeInputs(current_guide(cursor).guide_hash, versions, known, frozenset(pooled))
 
 

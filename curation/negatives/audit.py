@@ -24,10 +24,9 @@ rate of its own; `audit_rate` works it out from what was judged.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 from curation.door import Door, door_or_shut
@@ -37,20 +36,22 @@ from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import RoundOpened, list_rounds, open_over
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.candidates import AUDIT, RANDOM
+from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemHits, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
-from curation.similarity.identical import Identical, StandIns
+from curation.similarity.identical import StandIns
 from curation.similarity.near_duplicates import near_duplicate
-from curation.similarity.shingles import Shingles, word_shingles
+from curation.similarity.shingles import word_shingles
 from curation.sources.queries import active_queries
 from curation.statistics.allocation import allocate
 from curation.store import Cursor, Document, Query, Store
-from curation.store.documents import corpus_of, current_corpus
+from curation.store.documents import Corpus, StoredDocuments, current_corpus
 from curation.text import seeded
 
+ReadDocuments = Callable[[Iterable[str]], Iterable[Document]]
 TOP, BELOW = "top", "below"
 STRATA = (TOP, BELOW, RANDOM)
 
@@ -75,7 +76,9 @@ class Population(NamedTuple):
 def assumed_negatives(
     found: Sequence[SystemHits],
     queries: Sequence[Query],
-    documents: Sequence[Document],
+    corpus: Corpus,
+    texts: CorpusTexts,
+    documents: ReadDocuments,
     random: Iterable[Pair],
     taken: Iterable[Pair],
     candidates: Iterable[Pair],
@@ -89,28 +92,29 @@ def assumed_negatives(
 
     Parameters
     ----------
+    texts, documents: what is known of all texts of the corpus, and its documents by id.
     found: what each system finds for `queries`, to `depth` or deeper.
     random: pairs that were drawn as easy negatives.
     taken: pairs that are judged or will be.
     candidates: decide the id under which a text with several ids is judged.
     """
-    identical = Identical(documents)
-    by_id = {document.document_id: document for document in documents}
+    identical = texts.identical
     done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
     ranks = _best_ranks(found, queries, random, StandIns(identical, candidates), depth)
-    alike_to_relevant = _near_duplicates(by_id, relevance, threshold)
+    known = frozenset(corpus.part(document_id for _, document_id in ranks).ids)
+    alike_to_relevant = _near_duplicates(ranks, documents, relevance, threshold)
     strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
     near: list[AlikePair] = []
     left_out: Counter[str] = Counter()
     for pair, rank in sorted(ranks.items()):
-        if pair[1] not in by_id:
+        if pair[1] not in known:
             left_out["easy negatives name a document that the corpus no longer has"] += 1
         elif (pair[0], identical.first(pair[1])) in done:
             left_out["pairs are judged, or planned in an open round"] += 1
-        elif not by_id[pair[1]].text:
+        elif pair[1] in texts.blank:
             left_out["pairs have a document without text"] += 1
-        elif (alike := alike_to_relevant(pair)) is not None:
-            near.append(alike)
+        elif pair in alike_to_relevant:
+            near.append(alike_to_relevant[pair])
         else:
             strata[RANDOM if rank is None else TOP if rank <= pool_depth else BELOW].append(pair)
     left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
@@ -118,25 +122,27 @@ def assumed_negatives(
 
 
 def _near_duplicates(
-    by_id: Mapping[str, Document], relevance: Relevance, threshold: float
-) -> Callable[[Pair], AlikePair | None]:
-    """A function from a pair to the relevant document of its query that it nearly repeats, or None."""
-    positives: dict[str, list[str]] = {}
-    for query_id, document_id in sorted(relevance.grades):
-        if relevance.is_relevant((query_id, document_id)) and document_id in by_id:
-            positives.setdefault(query_id, []).append(document_id)
-
-    @cache
-    def shingles_of(document_id: str) -> Shingles:
-        return word_shingles(by_id[document_id].text)
-
-    def alike(pair: Pair) -> AlikePair | None:
-        query_id, document_id = pair
-        own = positives.get(query_id, [])
-        known = {other: shingles_of(other) for other in [document_id, *own]} if own else {}
-        found = near_duplicate(document_id, own, known, threshold) if own else None
-        return None if found is None else AlikePair(query_id, *found)
-
+    pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
+) -> dict[Pair, AlikePair]:
+    """Pair → the relevant document of its query that it nearly repeats, of those that do."""
+    positives = defaultdict[str, list[str]](list)
+    for pair in sorted(relevance.grades):
+        if relevance.is_relevant(pair):
+            positives[pair[0]].append(pair[1])
+    asked = defaultdict[str, list[str]](list)
+    for query_id, document_id in pairs:
+        if query_id in positives:
+            asked[document_id].append(query_id)
+    relevant = documents(name for names in positives.values() for name in names)
+    shingles = {one.document_id: word_shingles(one.text) for one in relevant}
+    alike = {}
+    for document in documents(asked):
+        name = document.document_id
+        known = ChainMap({name: word_shingles(document.text)}, shingles)
+        for query_id in asked[name]:
+            found = near_duplicate(name, positives[query_id], known, threshold)
+            if found is not None:
+                alike[query_id, name] = AlikePair(query_id, *found)
     return alike
 
 
@@ -201,7 +207,7 @@ class _AuditedPool(NamedTuple):
 
 class _AuditInputs(NamedTuple):
     pool: _AuditedPool
-    documents: list[Document]
+    corpus: Corpus
     queries: list[Query]
     taken: list[Pair]  # judged, decided by the reviewer, or planned in a round that is open
     candidates: list[Pair]
@@ -309,7 +315,7 @@ def _read(cursor: Cursor) -> _AuditInputs:
     parameters = json.loads(rows[0][1])
     return _AuditInputs(
         pool=_AuditedPool(rows[0][0], parameters["depth"], parameters["systems"]),
-        documents=current_corpus(cursor),
+        corpus=current_corpus(cursor),
         queries=active_queries(cursor),
         taken=cursor.execute(_TAKEN).fetchall(),
         candidates=cursor.execute("SELECT query_id, document_id FROM candidates ORDER BY ALL").fetchall(),
@@ -327,14 +333,16 @@ def _population(
     names = known_systems(list(given.pool.systems) if ask.systems is None else ask.systems)
     with store.reading() as cursor:
         refuse_without_corpus(cursor, names)
-    engines = Systems(store, names, corpus_of(given.documents), ask.model)
+    engines = Systems(store, names, given.corpus, ask.model)
     if ask.systems is None:
         _refuse_changed(given.pool, engines.settings)
     found = engines.search(given.queries, ask.depth, progress)
     population = assumed_negatives(
         found,
         given.queries,
-        given.documents,
+        given.corpus,
+        read_texts(store, given.corpus),
+        lambda ids: StoredDocuments(store, given.corpus.part(ids).hashes),
         given.random,
         given.taken,
         given.candidates,
@@ -391,7 +399,8 @@ def _draw(given: _AuditInputs, population: Population, names: Sequence[str], ask
     }
     missing = {"pairs fewer than asked for: there are no more assumed negatives": ask.size - len(pairs)}
     left_out = {**population.left_out, **{reason: count for reason, count in missing.items() if count}}
-    hashes = {document.document_id: document.content_hash for document in given.documents}
+    drawn = given.corpus.part(document_id for _, document_id in pairs)
+    hashes = dict(zip(drawn.ids, drawn.hashes.to_pylist(), strict=True))
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
     stratum_of = (item.name for item in counts for _ in range(item.drawn))
     sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}

@@ -1,4 +1,4 @@
-"""What a pool asks of the texts of a corpus, read once and some thousands at a time."""
+"""What is asked of all texts of a corpus: read once, and only those compared that may be equal or blank."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from curation.retrieval.index.counting import CHUNK
 from curation.similarity.identical import Identical
 from curation.store import Store
-from curation.store.documents import Corpus, batches_of_texts, documents_of
-from curation.words import is_cut_otherwise
+from curation.store.documents import Corpus, StoredDocuments, batches_of_signs
+
+_SIGNS = pa.schema(
+    {"content_hash": pa.string(), "sum": pa.uint64(), "blank": pa.bool_(), "ascii": pa.bool_()}
+)
 
 
 class CorpusTexts(NamedTuple):
@@ -20,28 +23,20 @@ class CorpusTexts(NamedTuple):
     Attributes
     ----------
     blank: ids of documents without any text.
-    cut_otherwise: whether an older goldset cut one of the texts into other words.
+    beyond_ascii: the content hashes of those whose text is not in ASCII.
     """
 
     identical: Identical
     blank: frozenset[str]
-    cut_otherwise: bool
+    beyond_ascii: pa.StringArray
 
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
-    """Read each text once; only those that another one, or none, may equal are compared."""
-    hashes: list[pa.Array] = []
-    sums, blank, cut = np.empty(len(corpus.ids), np.int64), np.zeros(len(corpus.ids), bool), False
-    done = 0
-    for batch in batches_of_texts(store, corpus.hashes, CHUNK):
-        hashes += batch["content_hash"].chunks
-        for place, text in enumerate(batch["text"].to_pylist(), done):
-            sums[place], blank[place] = hash(text), not text.strip()
-            cut = cut or is_cut_otherwise(text, whole=True)
-        done += len(batch)
-    _, group, sizes = np.unique(sums[:done], return_inverse=True, return_counts=True)
-    compared = pa.array(blank[:done] | (sizes[group] > 1))
-    looked_at = pa.chunked_array(hashes, pa.string()).filter(compared).to_pylist()
-    documents = documents_of(store, looked_at).values()
-    without = frozenset(document.document_id for document in documents if not document.text)
-    return CorpusTexts(Identical(documents), without, cut)
+    """Go over the texts in the database; only those that another one, or none, may equal are read."""
+    signs = pa.concat_tables([_SIGNS.empty_table(), *batches_of_signs(store, corpus.hashes)]).combine_chunks()
+    _, group, sizes = np.unique(signs["sum"].to_numpy(), return_inverse=True, return_counts=True)
+    compared = signs.filter(pc.or_(signs["blank"], pa.array(sizes[group] > 1)))
+    looked_at = StoredDocuments(store, compared["content_hash"])
+    without = frozenset(document.document_id for document in looked_at if not document.text)
+    beyond_ascii = signs.filter(pc.invert(signs["ascii"]))["content_hash"]
+    return CorpusTexts(Identical(looked_at), without, beyond_ascii)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -70,6 +70,7 @@ from curation.step import out_of_bounds
 from curation.store import (
     COMMAND_LINE,
     Cursor,
+    Document,
     Query,
     Store,
     append,
@@ -77,7 +78,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import Corpus, current_snapshot, snapshot_corpus
+from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
 from curation.text import amount, canonical_json, digest, seeded
 from curation.words import CUT, is_cut_otherwise
 
@@ -276,7 +277,8 @@ def build_pool(
         parameters["sample"] = design.parameters
     if drawn is not None:
         parameters["random"] = digest("random of an engine", drawn)
-    if not LEXICAL.isdisjoint(names) and (texts.cut_otherwise or _are_cut_otherwise(given.queries)):
+    beyond_ascii = StoredDocuments(store, texts.beyond_ascii)
+    if not LEXICAL.isdisjoint(names) and _are_cut_otherwise(given.queries, beyond_ascii):
         parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
     stand_ins = StandIns(texts.identical, _asked(given))
@@ -369,13 +371,13 @@ def _read(store: Store, without: Collection[str]) -> _PoolInputs:
     with store.reading() as cursor:
         queries = [query for query in queries_to_pool(cursor) if query.query_id not in without]
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-        snapshot_id = current_snapshot(cursor)
-        return _PoolInputs(snapshot_id, snapshot_corpus(cursor, snapshot_id), queries, held)
+        return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
 
 
-def _are_cut_otherwise(queries: Sequence[Query]) -> bool:
-    """Whether an older goldset could have found other documents, because it cut queries into other words."""
-    return any(is_cut_otherwise(query.text) for query in queries)
+def _are_cut_otherwise(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
+    """Whether an older goldset could have found other documents, because it cut texts into other words."""
+    asked = any(is_cut_otherwise(query.text) for query in queries)
+    return asked or any(is_cut_otherwise(document.text, whole=True) for document in documents)
 
 
 def _asked(given: _PoolInputs) -> list[tuple[str, str]]:

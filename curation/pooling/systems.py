@@ -14,7 +14,7 @@ from curation.retrieval.terms import project_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
 from curation.store import Cursor, Query, Store
-from curation.store.documents import Corpus, documents_of, refuse_held
+from curation.store.documents import Corpus, StoredDocuments, refuse_held
 
 ENGINE_PREFIX = "engine:"
 NAMED = 3
@@ -90,8 +90,7 @@ class Systems:
         self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in parts else None
         self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in parts:
-            documents = documents_of(store, corpus.hashes.to_pylist())
-            self._parts["dense"] = Dense(store, list(documents.values()), model)
+            self._parts["dense"] = Dense(store, StoredDocuments(store, corpus.hashes), model)
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, set(corpus.ids))
         self.outside = sum(run.outside for run in self._runs.values())

@@ -10,7 +10,7 @@ does (MaxP: Dai and Callan, SIGIR 2019); its hit names that passage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ class Dense:
 
     name = "dense"
 
-    def __init__(self, store: Store, documents: Sequence[Document], model: str = DEFAULT_MODEL) -> None:
+    def __init__(self, store: Store, documents: Iterable[Document], model: str = DEFAULT_MODEL) -> None:
         self._store = store
         self._model = model
         self._model_name = find_model(model).name

@@ -10,13 +10,12 @@ of their ids.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import inf, isclose
 from random import Random
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
@@ -28,7 +27,7 @@ from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries
 from curation.store import Document, Query, Store
-from curation.store.documents import Corpus, corpus_of, current_corpus, documents_of
+from curation.store.documents import Corpus, StoredDocuments, current_corpus
 from curation.text import amount
 
 QUERIES = 3
@@ -105,13 +104,14 @@ def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Pro
             "least 1."
         )
     with store.reading() as cursor:
-        documents, asked = current_corpus(cursor), active_queries(cursor)
+        corpus, asked = current_corpus(cursor), active_queries(cursor)
         stemmer = project_stemmer(cursor)
     asked.sort(key=lambda query: query.query_id)
     drawn = Random(seed).sample(asked, min(queries, len(asked)))  # noqa: S311  no secret
     drawn.sort(key=lambda query: query.query_id)
-    hits = Bm25.stored(store, corpus_of(documents), stemmer).search(drawn, depth, progress)
-    return compare_with_rank_bm25(documents, drawn, hits, depth, progress, stemmer)
+    hits = Bm25.stored(store, corpus, stemmer).search(drawn, depth, progress)
+    texts = StoredDocuments(store, corpus.hashes)
+    return compare_with_rank_bm25(texts, drawn, hits, depth, progress, stemmer)
 
 
 def check_sample(
@@ -137,11 +137,9 @@ def check_sample(
     if not drawn:
         return Bm25Sample(0, documents, documents)
     if documents > DOCUMENTS:
-        chosen = sorted(draw.sample(range(documents), DOCUMENTS))
-        searched = Corpus([corpus.ids[place] for place in chosen], corpus.hashes.take(pa.array(chosen)))
+        searched = corpus.part(draw.sample(corpus.ids, DOCUMENTS))
         index = Bm25.stored(store, searched, stemmer)
-    texts = list(documents_of(store, searched.hashes.to_pylist()).values())
-    ranked = index.search(drawn, _DEPTH)
+    ranked, texts = index.search(drawn, _DEPTH), StoredDocuments(store, searched.hashes)
     check = compare_with_rank_bm25(texts, drawn, ranked, _DEPTH, progress, stemmer, SECONDS)
     if check.differing:
         first = check.differing[0]
@@ -154,7 +152,7 @@ def check_sample(
 
 
 def compare_with_rank_bm25(
-    documents: Sequence[Document],
+    documents: Iterable[Document],
     queries: Sequence[Query],
     hits: Sequence[Sequence[Hit]],
     depth: int,
@@ -170,10 +168,11 @@ def compare_with_rank_bm25(
     seconds: after so many no further query is compared; one always is.
     """
     until = time.monotonic() + seconds
-    ordered = sorted(documents, key=lambda document: document.document_id)
-    ids = [document.document_id for document in ordered]
-    terms = [indexed_terms(document.text, stemmer) for document in ordered]
-    references = [reference for field in (False, True) if (reference := _rank_bm25(terms, field))]
+    asked = {term for query in queries for term in searched_terms(query.text, stemmer)}
+    rows = sorted((one.document_id, *_terms(indexed_terms(one.text, stemmer), asked)) for one in documents)
+    ids = [row[0] for row in rows]
+    fields = ([row[1] for row in rows], False), ([row[2] for row in rows], True)
+    references = [reference for terms, grams in fields if (reference := _rank_bm25(terms, grams))]
     largest, differing, done = 0.0, [], 0
     for done, (query, found) in enumerate(zip(queries, hits, strict=True), 1):
         scores = np.zeros(len(ids))
@@ -190,16 +189,23 @@ def compare_with_rank_bm25(
     return Bm25Check(done, depth, done - len(differing), largest, differing)
 
 
+def _terms(terms: Iterable[str], asked: Collection[str]) -> tuple[list[str], list[str]]:
+    """A document's words and its grams; of those that no query asks for only the length counts: ''."""
+    fields: tuple[list[str], list[str]] = ([], [])
+    for term in terms:
+        fields[is_gram(term)].append(term if term in asked else "")
+    return fields
+
+
 def _rank_bm25(terms: list[list[str]], grams: bool) -> _Scores | None:
     """The reference of words or grams; None for a corpus without any, which rank-bm25 divides by."""
     from rank_bm25 import BM25Okapi
 
-    tokens = [[term for term in document if is_gram(term) == grams] for document in terms]
-    if not any(tokens):
+    if not any(terms):
         return None
-    reference = BM25Okapi(tokens, k1=K1, b=B, epsilon=0.0)
+    reference = BM25Okapi(terms, k1=K1, b=B, epsilon=0.0)
     if grams:
-        reference.avgdl *= len(tokens) / sum(map(bool, tokens))
+        reference.avgdl *= len(terms) / sum(map(bool, terms))
     found: _Scores = reference
     return found
 

@@ -36,9 +36,9 @@ from curation.sources.query_import import (
 )
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import RowMark, mark_columns, mark_of
-from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
 from curation.store import Store
-from curation.store.documents import current_snapshot, snapshot_versions
+from curation.store.documents import current_versions
 from curation.store.rows import Query
 from curation.text import LONGEST_NOTE, amount, normalise_query
 
@@ -122,7 +122,7 @@ class _ProjectContext(NamedTuple):
 
     guide: Guide
     queries: KnownQueries
-    documents: frozenset[str]
+    documents: KnownDocuments
 
 
 class _Cell(NamedTuple):
@@ -162,8 +162,8 @@ def read_judgments(
     """
     records = Records(path, layout, progress, judged=True)
     used = _fields(records, fields or JudgmentFields())
+    documents = KnownDocuments(partial(current_versions, store))
     with store.reading() as cursor:
-        documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
         context = _ProjectContext(current_guide(cursor), KnownQueries.read(cursor), documents)
     reader = _JudgmentReader(records, used, context, dict(grade_map or {}), skip_unknown)
     judgments = reader.read()
@@ -296,10 +296,12 @@ class _JudgmentReader:
 
     def read(self) -> list[ImportedJudgment]:
         """The judgments, in the order of the file; raises what was wrong with it."""
-        judgments: list[ImportedJudgment] = []
+        cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
-                judgments += filter(None, map(self._judgment, self._cells(record)))
+                cells += self._cells(record)
+        self._known.documents.ask(cell.document for cell in cells)
+        judgments = list(filter(None, map(self._judgment, cells)))
         self._note_all()
         self.unknown.settle(self.left_out)
         new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, Self
 
 from curation.errors import InputError
@@ -65,9 +65,9 @@ class KnownQueries:
         }
         return type(self)(self._queries.values(), {**self.metadata, **called})
 
-    def share_an_id(self, document_ids: Collection[str]) -> bool:
-        """Whether a query has the id of a document."""
-        return any(query_id in document_ids for query_id in self._queries)
+    def share_an_id(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
+        """Whether a query has the id of a document; `find` gives those of some ids that documents have."""
+        return bool(find(self._queries))
 
     def of_id(self, name: str) -> Query | None:
         """The query of that id, or which a file has called so."""

@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,9 +31,9 @@ from curation.sources.queries import KnownQueries
 from curation.sources.run_lines import RunLine, RunLines
 from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.topics_file import with_topics
-from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
-from curation.store.documents import current_snapshot, snapshot_versions
+from curation.store.documents import current_versions
 from curation.text import canonical_json, digest
 
 REPEATED = "a document again for the same query"
@@ -101,8 +102,8 @@ def import_run(
     """
     check_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
+    documents = KnownDocuments(partial(current_versions, store))
     with store.reading() as cursor:
-        documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
         known = KnownQueries.read(cursor)
     known = with_topics(known, topics, progress)
     reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
@@ -168,7 +169,7 @@ class _RunReader:
         self,
         file: RunFile,
         queries: KnownQueries,
-        documents: frozenset[str],
+        documents: KnownDocuments,
         skip_unknown: bool,
         skip_repeated: bool,
     ) -> None:

@@ -9,7 +9,8 @@ which of rank and score orders a list.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
@@ -24,7 +25,7 @@ from curation.files.run_columns import MOST_RANK, Names
 from curation.files.run_files import RunFile, RunRow
 from curation.files.values import text_of, whole_number
 from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
-from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments
 from curation.statistics.arrays import Floats, Ints
 
 Number = TypeVar("Number", int, float)
@@ -80,7 +81,7 @@ class RunLines:
         self,
         file: RunFile,
         queries: KnownQueries,
-        documents: Collection[str],
+        documents: KnownDocuments,
         note: Callable[[str, str, int], None],
     ) -> None:
         self._file = file
@@ -101,10 +102,15 @@ class RunLines:
             yield from _lines(columns)
             self._problems.check()
             return
-        for row in self._file:
+        rows: list[RunRow] = []
+        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+            rows.extend(self._file)
+        self._documents.ask(meant for row in rows for meant in self._names.meant(row.document))
+        for row in rows:
             line = self._line(row)
             if line is not None:
                 yield line
+        self._problems.check()
 
     def columns(self) -> LineColumns | None:
         """All lines at once; None where there are problems, or only iterating can read the file."""
@@ -113,6 +119,7 @@ class RunLines:
             return None
         names = _RunNames(self._file, self._known, self._documents, Problems(self._problems.path))
         documents = list(found.documents.values)
+        self._documents.ask(meant for name in documents for meant in names.meant(name))
         try:
             queries = [names.query(name, line) for _, name, line in found.queries.firsts(found.lines)]
             known = np.array([query is not None for query in queries])[found.queries.codes]
@@ -178,22 +185,26 @@ class _RunNames:
     """What the names of queries and documents in one run mean."""
 
     def __init__(
-        self, file: RunFile, queries: KnownQueries, documents: Collection[str], problems: Problems
+        self, file: RunFile, queries: KnownQueries, documents: KnownDocuments, problems: Problems
     ) -> None:
         of_ids = file.format in ("trec", "ranx-parquet")
         self.problems = problems
         self.mapped: set[str] = set()
         self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
         self._known, self._documents = queries, documents
-        self._prefixed = queries.share_an_id(documents)
+        self._prefixed = queries.share_an_id(documents.ask)
         self._encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
+
+    def meant(self, name: str) -> tuple[str, ...]:
+        """The ids of documents that a name can mean."""
+        return name, name.removeprefix(PREFIXES[1]), self._decoded(name)
 
     def document(self, name: str, line: int) -> str:
         """The project's id of a document that an export may have given a prefix or encoded."""
         if "%" not in name and name in self._documents:
             return name
-        bare, decoded = name.removeprefix(PREFIXES[1]), self._decoded(name)
+        _, bare, decoded = self.meant(name)
         if name in self._documents:
             if decoded in self._documents:
                 self._note_two_ids(line, "document", name, decoded)
@@ -238,7 +249,7 @@ class _RunNames:
         )
 
 
-def _own(names: Sequence[str], documents: Collection[str]) -> NDArray[np.bool_]:
+def _own(names: Sequence[str], documents: KnownDocuments) -> NDArray[np.bool_]:
     """Which of the names are ids of documents and can be nothing else, shape (N,)."""
     return np.fromiter(("%" not in name and name in documents for name in names), bool, len(names))
 

@@ -1,14 +1,39 @@
-"""Names in a file that the project does not have: reported once each, or counted and left out."""
+"""Names in a file that the project does not have: reported once each, or counted and left out.
+
+Only the ids that a file names are asked of the database, so a large corpus costs no memory.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from curation.files.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"
+
+
+class KnownDocuments:
+    """Which document ids there are, of those that were asked for.
+
+    Parameters
+    ----------
+    find: those of some ids that there are.
+    """
+
+    def __init__(self, find: Callable[[Iterable[str]], Collection[str]]) -> None:
+        self._find = find
+        self._held: set[str] = set()
+
+    def ask(self, ids: Iterable[str]) -> Collection[str]:
+        """Ask for ids before they are looked up; returns those that there are."""
+        found = self._find({*ids})
+        self._held.update(found)
+        return found
+
+    def __contains__(self, document_id: str) -> bool:
+        return document_id in self._held
 
 
 class UnknownNames:

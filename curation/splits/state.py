@@ -14,6 +14,7 @@ from curation.splits.assignment.assignment import ALL
 from curation.splits.request import LARGEST_GROUP, AssignmentOptions
 from curation.splits.ties.parameters import rules_of
 from curation.store import Cursor, Store, get_setting
+from curation.store.documents import snapshot_versions
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,10 @@ def split_state(store: Store) -> SplitState:
 
 def _graded(cursor: Cursor) -> set[str]:
     """The queries that a split would take."""
-    sql = "SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?"
-    documents = {name for (name,) in cursor.execute(sql, [get_setting(cursor, "corpus")]).fetchall()}
-    graded = {
-        pair.query_id
-        for pair in consensus(cursor).pairs
-        if pair.grade is not None and pair.document_id in documents
-    }
+    pairs = [pair for pair in consensus(cursor).pairs if pair.grade is not None]
+    judged = sorted({pair.document_id for pair in pairs})
+    held = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
+    graded = {pair.query_id for pair in pairs if pair.document_id in held}
     return graded.intersection(query.query_id for query in active_queries(cursor))
 
 

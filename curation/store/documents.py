@@ -7,7 +7,9 @@ that its rows name.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import RefusedError
@@ -67,6 +69,26 @@ class Corpus(NamedTuple):
     ids: list[str]
     hashes: pa.StringArray
 
+    def part(self, document_ids: Iterable[str]) -> Corpus:
+        """Those of these documents that the corpus has."""
+        import pyarrow as pa
+
+        found = ((one, bisect_left(self.ids, one)) for one in sorted({*document_ids}))
+        places = [place for one, place in found if self.ids[place : place + 1] == [one]]
+        return Corpus([self.ids[place] for place in places], self.hashes.take(pa.array(places, pa.int64())))
+
+
+@dataclass(frozen=True)
+class StoredDocuments:
+    """Documents by content hash, in the same order each time; some thousands are in memory at once."""
+
+    store: Store
+    hashes: pa.StringArray
+
+    def __iter__(self) -> Iterator[Document]:
+        for rows in batches_of(self.store, self.hashes, _COLUMNS, AT_ONCE):
+            yield from map(Document, *(column.to_pylist() for column in rows.columns))
+
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
     """Documents that are in memory, and in the store."""
@@ -75,13 +97,6 @@ def corpus_of(documents: Iterable[Document]) -> Corpus:
     ordered = sorted(documents, key=lambda document: document.document_id)
     hashes = pa.array([one.content_hash for one in ordered], pa.string())
     return Corpus([one.document_id for one in ordered], hashes)
-
-
-def snapshot_corpus(cursor: Cursor, snapshot: str) -> Corpus:
-    """The documents of a snapshot."""
-    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
-    found = cursor.sql(sql, params=[snapshot]).to_arrow_table()
-    return Corpus(found["document_id"].to_pylist(), found["content_hash"].combine_chunks())
 
 
 def current_snapshot(cursor: Cursor) -> str:
@@ -115,15 +130,20 @@ def refuse_held(cursor: Cursor, what: str) -> None:
         )
 
 
-def current_corpus(cursor: Cursor) -> list[Document]:
-    """The documents of the snapshot in force, by document id.
+def current_corpus(cursor: Cursor) -> Corpus:
+    """The documents of the snapshot in force.
 
     Raises
     ------
     RefusedError: there is no corpus yet.
     """
-    sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id"
-    return fetch(cursor, Document, sql, [current_snapshot(cursor)])
+    return _corpus(cursor, current_snapshot(cursor))
+
+
+def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
+    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
+    found = cursor.sql(sql, params=[snapshot]).to_arrow_table()
+    return Corpus(found["document_id"].to_pylist(), found["content_hash"].combine_chunks())
 
 
 def first_documents(cursor: Cursor, most: int) -> list[Document]:
@@ -177,6 +197,17 @@ def snapshot_versions(
         return dict(cursor.execute(sql, [snapshot]).fetchall())
     sql += " AND document_id IN (SELECT unnest(?::TEXT[]))"
     return dict(cursor.execute(sql, [snapshot, document_ids]).fetchall())
+
+
+def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str]:
+    """Document id → content hash of those of the ids that the snapshot in force has.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    with store.reading() as cursor:
+        return snapshot_versions(cursor, current_snapshot(cursor), list(document_ids))
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
@@ -248,13 +279,22 @@ def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterato
     return batches_of(store, hashes, f"d.content_hash, {text}", size)
 
 
+def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
+    """What tells texts of versions apart without them, with their content_hash, in batches.
+
+    sum: equal where the texts are; blank: the text may be; ascii: it is.
+    """
+    blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
+    ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
+    return batches_of(store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", AT_ONCE)
+
+
 def documents_of(store: Store, hashes: Iterable[str]) -> dict[str, Document]:
     """As `documents_by_hash`, also of texts that are not in the project."""
     import pyarrow as pa
 
-    found = batches_of(store, pa.array(hashes, pa.string()), _COLUMNS, AT_ONCE)
-    rows = (Document(**row) for batch in found for row in batch.to_pylist())
-    return {document.content_hash: document for document in rows}
+    documents = StoredDocuments(store, pa.array(hashes, pa.string()))
+    return {document.content_hash: document for document in documents}
 
 
 def whole_texts(store: Store, snapshot: str) -> pa.Table:
@@ -262,7 +302,7 @@ def whole_texts(store: Store, snapshot: str) -> pa.Table:
     import pyarrow as pa
 
     with store.reading() as cursor:
-        hashes = snapshot_corpus(cursor, snapshot).hashes
+        hashes = _corpus(cursor, snapshot).hashes
     batches = [*batches_of(store, hashes, "d.document_id, d.title, d.body", AT_ONCE)]
     return pa.concat_tables(batches).sort_by("document_id")
 

@@ -16,7 +16,7 @@ from curation.sources.corpus import import_corpus
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held
 from tests.support.command_line import invoke
-from tests.support.projects import rows_of
+from tests.support.projects import documents_in_force, rows_of
 from tests.support.search_server import KEY, SearchServer, Served, engine, template_file
 
 __all__ = ["engine"]
@@ -54,8 +54,8 @@ def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpu
     assert said == ["Asking 127.0.0.1 for 3 lists, 500 requests a second at most. Texts go there redacted."]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]
+    assert [one.title for one in documents_in_force(project)] == ["red shoes", "blue shoes", "a hat"]
     with project.reading() as cursor:
-        assert [one.title for one in current_corpus(cursor)] == ["red shoes", "blue shoes", "a hat"]
         assert is_held(cursor)
     rows = rows_of(
         project,
@@ -177,7 +177,7 @@ def test_a_whole_corpus_stays_whole_and_a_file_makes_a_held_one_whole(
     assert ask(project, "later").brought == 1
     with project.reading() as cursor:
         assert not is_held(cursor)
-        assert len(current_corpus(cursor)) == 4
+        assert len(current_corpus(cursor).ids) == 4
 
 
 def test_a_refresh_finds_what_changed_and_what_is_gone(project: Store, engine: SearchServer) -> None:
@@ -189,11 +189,9 @@ def test_a_refresh_finds_what_changed_and_what_is_gone(project: Store, engine: S
     del engine.documents["c"]
     found = refresh(project, "shop", 1e6)
     assert (found.changed, found.gone, found.unchanged, found.documents) == (1, 1, 1, 2)
+    titles = {one.document_id: one.title for one in documents_in_force(project)}
+    assert titles == {"a": "dark red shoes", "b": "blue shoes"}
     with project.reading() as cursor:
-        assert {one.document_id: one.title for one in current_corpus(cursor)} == {
-            "a": "dark red shoes",
-            "b": "blue shoes",
-        }
         assert is_held(cursor)
 
 
@@ -203,7 +201,7 @@ def test_a_refresh_that_fails_changes_nothing(project: Store, engine: SearchServ
     with pytest.raises(RefusedError, match="HTTP 401"):
         refresh(project, "shop", 1e6)
     with project.reading() as cursor:
-        assert len(current_corpus(cursor)) == 3
+        assert len(current_corpus(cursor).ids) == 3
 
 
 def test_an_engine_that_has_none_of_its_documents_any_more_changes_nothing(

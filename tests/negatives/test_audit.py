@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from curation.negatives.audit_rate import MINIMUM_JUDGED, audit_report, measured
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import contributions
+from curation.pooling.corpus_texts import CorpusTexts
 from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Relevance
 from curation.pooling.systems import SystemHits
@@ -36,9 +38,11 @@ from curation.settling.adjudication import decide
 from curation.settling.consensus import read_relevance
 from curation.settling.dawid_skene import Estimate, GradeArrays, estimate
 from curation.settling.votes import ConsensusRule, set_rule
+from curation.similarity.identical import Identical
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
+from curation.store.documents import corpus_of
 from curation.store.rows import Document, Query
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
@@ -355,7 +359,9 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
     population = assumed_negatives(
         found,
         [Query("q", "q", "q", "written")],
-        documents,
+        corpus_of(documents),
+        CorpusTexts(Identical(documents), frozenset("h"), pa.table({})),
+        lambda _: (),
         [("q", d) for d in sorted(random)],
         [("q", d) for d in taken],
         [],

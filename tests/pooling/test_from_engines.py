@@ -79,9 +79,7 @@ def test_random_negatives_are_the_engines_and_not_of_what_it_ranked(project: Sto
     assert all(document_id.startswith("thing") for _, document_id in drawn)
     with project.reading() as cursor:
         assert is_held(cursor)
-        assert {one.document_id for one in current_corpus(cursor)} >= {
-            document_id for _, document_id in drawn
-        }
+        assert {*current_corpus(cursor).ids} >= {document_id for _, document_id in drawn}
     other = build_pool(project, ["engine:shop"], 10, 3, 8)
     sql = "SELECT document_id FROM candidate_sources WHERE system = 'random' AND pool_id = ?"
     with project.reading() as cursor:

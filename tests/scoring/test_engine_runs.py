@@ -26,7 +26,7 @@ __all__ = ["engine"]
 def gold(tmp_path: Path, engine: SearchServer) -> Iterator[Store]:
     store = frozen_project(tmp_path)
     with store.reading() as cursor:
-        ids = [one.document_id for one in current_corpus(cursor)]
+        ids = current_corpus(cursor).ids
     engine.documents = {one: {"title": one.replace("-", " ")} for one in ids}
     engine.documents["new 1"] = {"title": "best violin"}
     add_engine(store, "shop", "http", template_file(tmp_path))

@@ -18,14 +18,13 @@ from curation.sources import corpus as corpus_module
 from curation.sources.corpus import import_corpus, snapshot_id_of
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples
-from tests.support.projects import new_project
+from tests.support.projects import documents_in_force, new_project
 
 TWO = [{"id": "a", "title": "A", "text": "one", "colour": "red"}, {"id": "b", "title": "B", "text": "two"}]
 
 
 def _documents(store):
-    with store.reading() as cursor:
-        return current_corpus(cursor)
+    return documents_in_force(store)
 
 
 def test_named_fields_are_kept_as_such_and_the_rest_as_metadata(store, write):
@@ -78,7 +77,8 @@ def test_the_snapshot_does_not_depend_on_the_order_or_the_format_of_the_file(sto
     assert not import_corpus(store, write("c.csv", "text,id\nB,b\nA,a\n")).is_new
     with store.reading() as cursor:
         assert current_snapshot(cursor) == first.snapshot
-        versions = {document.document_id: document.content_hash for document in current_corpus(cursor)}
+        corpus = current_corpus(cursor)
+    versions = dict(zip(corpus.ids, corpus.hashes.to_pylist(), strict=True))
     assert snapshot_id_of(versions) == first.snapshot
 
 

@@ -16,6 +16,7 @@ from curation.files.formats import FileLayout
 from curation.files.run_files import RunFile
 from curation.sources.queries import KnownQueries
 from curation.sources.run_lines import RunLines
+from curation.sources.unknown_names import KnownDocuments
 from curation.store import Query
 from curation.text import normalise_query
 from tests.support import examples
@@ -34,9 +35,9 @@ class OneByOne(RunFile):
 
 def _outcome(kind, path, layout=None):
     """The lines, what was noted of them and the names that were mapped; or the sentence of the refusal."""
-    notes = []
+    notes, documents = [], KnownDocuments(DOCUMENTS.intersection)
     try:
-        lines = RunLines(kind(path, None, layout), KNOWN, DOCUMENTS, lambda *noted: notes.append(noted))
+        lines = RunLines(kind(path, None, layout), KNOWN, documents, lambda *noted: notes.append(noted))
         return list(lines), sorted(notes), lines.mapped
     except InputError as error:
         return str(error)

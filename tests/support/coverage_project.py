@@ -11,9 +11,9 @@ from curation.coverage.phrases import PhraseExtractor, find_entities
 from curation.coverage.report import find_coverage
 from curation.retrieval.embeddings import BFLOAT16, DEFAULT_MODEL
 from curation.store import Store, append
-from curation.store.documents import current_corpus
 from curation.text import digest
 from tests.support.pool_project import put_texts
+from tests.support.projects import documents_in_force
 
 TOPICS = {
     "tea": ["green tea leaves", "black tea leaves", "tea pot", "green tea pot", "black tea cup", "tea cup"],
@@ -58,9 +58,7 @@ def put_vectors(store: Store, kind: str, texts: Sequence[str]) -> None:
 
 
 def put_entity_vectors(store: Store) -> None:
-    with store.reading() as cursor:
-        documents = current_corpus(cursor)
-    found = find_entities(documents, PhraseExtractor())
+    found = find_entities(documents_in_force(store), PhraseExtractor())
     put_vectors(store, "document", [entity.text for entity in found.entities])
 
 

@@ -14,8 +14,8 @@ from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.project import init_project
-from curation.store import Store, append, get_setting, open_store, put_setting, utc_now
-from curation.store.documents import snapshot_versions
+from curation.store import Document, Store, append, get_setting, open_store, put_setting, utc_now
+from curation.store.documents import StoredDocuments, current_corpus, snapshot_versions
 from curation.text import digest
 from tests.support.once import once_a_run
 
@@ -184,3 +184,10 @@ def decide_pairs(store: Store, grades: Mapping[tuple[str, str], int]) -> None:
 def rows_of(store: Store, sql: str, *values: object) -> list[tuple[Any, ...]]:
     with store.reading() as cursor:
         return cursor.execute(sql, list(values)).fetchall()
+
+
+def documents_in_force(store: Store) -> list[Document]:
+    """All documents of the corpus in force, by id."""
+    with store.reading() as cursor:
+        corpus = current_corpus(cursor)
+    return sorted(StoredDocuments(store, corpus.hashes), key=lambda document: document.document_id)

@@ -65,7 +65,7 @@ from curation.store import (
     record_event,
     utc_now,
 )
-from curation.store.documents import current_corpus
+from curation.store.documents import Corpus, StoredDocuments, current_corpus
 from curation.text import amount, normalise_query, seeded
 from curation.words import words
 
@@ -250,9 +250,11 @@ class WritingWork(NamedTuple):
 class WritingInputs(NamedTuple):
     """What writing starts from; `gaps` count withheld queries, `alignments` are J of those written before."""
 
+    store: Store
+    corpus: Corpus
+
     map: CoverageMap
     gaps: list[CoverageGap]
-    documents: dict[str, Document]
     queries: list[Query]
     written_for: frozenset[str]
     alignments: list[float | None]
@@ -324,7 +326,7 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     with store.reading() as cursor:
         written = [row for row in coverage_queries(cursor) if row.map_id == found.map_id]
         hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
-        documents = {document.document_id: document for document in current_corpus(cursor)}
+        corpus = current_corpus(cursor)
         queries = fetch(
             cursor,
             Query,
@@ -334,9 +336,10 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     counted = [one._replace(queries=one.queries + withheld[one.number]) for one in of_clusters(found, asked)]
     done = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
+        store=store,
+        corpus=corpus,
         map=found,
         gaps=[gap for gap in gaps_of(found, counted, request.fill) if gap.number not in done],
-        documents=documents,
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],
@@ -347,10 +350,11 @@ def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[Quer
     """What is asked for each document of a gap that nothing was written for, in their order by seed."""
     free = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
+        [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
         held = {inputs.map.entities[place].name for place in inputs.map.of_documents[document_id]}
         about = tuple(name for name in gap.entities if name in held)
         style = _style(document_id, seed)
-        yield QueryAim(gap.number, about or gap.entities, inputs.documents[document_id], style)
+        yield QueryAim(gap.number, about or gap.entities, document, style)
 
 
 def _style(document_id: str, seed: int) -> QueryStyle:
@@ -391,7 +395,7 @@ class ModelExtractor:
             "prompt": load_prompt(PROMPT).prompt_hash,
         }
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+    def extract(self, documents: Iterable[Document], progress: Progress = silent) -> Extraction:
         """See `Extractor.extract`.
 
         Raises
@@ -441,9 +445,12 @@ def document_calls(store: Store, model: str) -> DocumentCalls:
     RefusedError: there is no corpus.
     """
     with store.reading() as cursor:
-        documents = current_corpus(cursor)
-    cut = sum(max(0, len(document.body) - LONGEST_TEXT) for document in documents)
-    return DocumentCalls([document_call(document, model) for document in documents], cut)
+        corpus = current_corpus(cursor)
+    calls, cut = [], 0
+    for document in StoredDocuments(store, corpus.hashes):
+        calls.append(document_call(document, model))
+        cut += max(0, len(document.body) - LONGEST_TEXT)
+    return DocumentCalls(calls, cut)
 
 
 def read_mentions(answer: str) -> list[Mention]:

@@ -99,7 +99,8 @@ def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
     """A writer's tasks; those of earlier batches come first."""
     tasks = _tasks(cursor, "writer = ?", writer)
     found = [task for task in tasks if task.outcome is None]
-    versions = snapshot_versions(cursor, current_snapshot(cursor)) if found else {}
+    documents = [task.document_id for task in found]
+    versions = snapshot_versions(cursor, current_snapshot(cursor), documents) if found else {}
     ready = [task for task in found if versions.get(task.document_id) == task.content_hash]
     return WritingQueue(
         task=_shown(cursor, ready[0]) if ready else None,
@@ -208,10 +209,9 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
 
 def _next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
     """Id and content hash of the next document of the task's region, or None."""
-    versions = snapshot_versions(cursor, current_snapshot(cursor))
     of_region = documents_of_cluster(cursor, task.map_id, task.cluster)
-    documents = [found for found in of_region if found in versions]
-    left = documents_left(documents, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
+    versions = snapshot_versions(cursor, current_snapshot(cursor), of_region)
+    left = documents_left(versions, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
     return (left[0], versions[left[0]]) if left else None
 
 

@@ -242,14 +242,12 @@ class _BatchInputs(NamedTuple):
     batches: how many there are.
     taken: documents that people were asked about.
     asked: number of a cluster → tasks that it has.
-    versions: document id → content hash.
     """
 
     state: CoverageState
     batches: int
     taken: list[str]
     asked: dict[int, int]
-    versions: dict[str, str]
 
 
 class _Batch(NamedTuple):
@@ -396,7 +394,6 @@ def _read(cursor: Cursor, kind: str, fill: bool) -> _BatchInputs:
         batches=batches,
         taken=documents_taken(cursor, kind),
         asked=_asked_for(cursor, state.map.map_id, kind, fill),
-        versions=snapshot_versions(cursor, state.map.snapshot_id),
     )
 
 
@@ -488,7 +485,8 @@ def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queri
 
 
 def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Sequence[str]) -> None:
-    id_, versions = batch.batch_id, batch.inputs.versions
+    id_, documents = batch.batch_id, [task.document_id for task in batch.tasks]
+    versions = snapshot_versions(cursor, batch.inputs.state.map.snapshot_id, documents)
     rows = [
         (
             task_id_of(id_, place),

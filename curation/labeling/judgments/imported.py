@@ -35,7 +35,7 @@ from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgme
 from curation.sources.left.reading import bring_texts
 from curation.sources.query_import import add_other_ids
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
-from curation.store.documents import current_snapshot, documents_by_hash
+from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
 from curation.text import digest
@@ -207,7 +207,7 @@ def _read(
     round_exists = any(row[0] == round_id for row in rounds)
     if pass_name and not round_exists:
         refuse_taken(cursor, pass_name)
-    current = cursor.execute(_DOCUMENTS, [current_snapshot(cursor), documents]).fetchall()
+    current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
     presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
     versions = [*current, *((row[2], row[10]) for row in presentations)]
     return ImportInputs(
@@ -266,11 +266,6 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
         left_out=left_out,
     )
 
-
-_DOCUMENTS = """
-SELECT document_id, content_hash FROM snapshot_documents
-WHERE snapshot_id = ? AND document_id IN (SELECT unnest(?::TEXT[]))
-"""
 
 # The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
 # (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.

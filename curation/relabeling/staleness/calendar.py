@@ -375,7 +375,8 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
         if one.query_id in active and (among is None or (one.query_id, one.document_id) in among)
     ]
     records = _records(cursor)
-    now = snapshot_versions(cursor, get_setting(cursor, "corpus"))
+    judged = sorted({one.document_id for one in found})
+    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
     types, tags = dict(cursor.execute(_TYPES).fetchall()), _tags(cursor)
     renewed = dict(_renewed(cursor))
     guide, lines = get_setting(cursor, "guide") or "", guide_lines(cursor)

@@ -16,6 +16,7 @@ from curation.agreement.gate import Gate
 from curation.door import open_door
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
+from curation.pooling.corpus_texts import read_texts
 from curation.progress import Progress, silent
 from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
@@ -130,12 +131,12 @@ def freeze(
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
-        corpus = current_corpus(cursor) if share else []
+        corpus = current_corpus(cursor) if share else None
         coverage_map = read_map_in_force(cursor)
     content = content_of(rows, allow_changed, only_complete)
     del rows  # as large as what it became
-    if share is not None:
-        content = with_shared(content, share, corpus)
+    if share is not None and corpus is not None:
+        content = with_shared(content, share, read_texts(store, corpus).identical)
     sealed = chosen_seals(content.queries, seal)
     refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
     _keep_sealed(store, name, content.split.parts, sealed, reason, actor)

@@ -10,7 +10,7 @@ its document is not shared: the text of now is not the one that was judged.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from heapq import merge
 from typing import Any
@@ -20,7 +20,6 @@ from curation.releases.freeze.content import Content, Sharing
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
 from curation.splits.inputs import SplitInputs
-from curation.store import Document
 from curation.store.release_parts import PartText
 
 IDENTICAL = "identical"
@@ -36,9 +35,8 @@ def check_rule(rule: str | None) -> None:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
 
-def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Content:
+def with_shared(content: Content, rule: str, identical: Identical) -> Content:
     """The content with the grades that identical documents share, each with the id that was judged."""
-    identical = Identical(corpus)
     rows, conflicts = _shared(content, identical)
     qrels = PartText.of_rows(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
     tables = {**content.tables, "qrels": qrels}

@@ -38,7 +38,7 @@ from curation.retrieval.index.counting import CHUNK, Counts, count_words, counte
 from curation.retrieval.index.merging import CorpusIndex, merge
 from curation.retrieval.terms import is_gram
 from curation.store import Store
-from curation.store.documents import batches_of_texts, current_snapshot, snapshot_corpus
+from curation.store.documents import batches_of_texts, current_corpus
 
 FEW = 20_000
 """The index of so many documents is merged anew each time, which takes some hundredths of a second."""
@@ -85,7 +85,7 @@ def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
     RefusedError: there is no corpus yet.
     """
     with store.reading() as cursor:
-        corpus = snapshot_corpus(cursor, current_snapshot(cursor))
+        corpus = current_corpus(cursor)
     index = stored_index(store, corpus.hashes, progress)
     counted = zip(index.words.to_pylist(), np.diff(index.starts).tolist(), strict=True)
     return {word: documents for word, documents in counted if not is_gram(word)}

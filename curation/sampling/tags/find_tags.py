@@ -63,7 +63,7 @@ from curation.sampling.tags.stored_tags import (
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting, record_event
-from curation.store.documents import current_corpus, current_snapshot, is_held
+from curation.store.documents import StoredDocuments, current_corpus, current_snapshot, is_held
 from curation.text import normalise_query
 from curation.words import words
 
@@ -187,7 +187,6 @@ OVERLAP = 0.6
 
 def find_synonyms(
     store: Store,
-    documents: Sequence[Document],
     texts: Sequence[str],
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
@@ -198,13 +197,16 @@ def find_synonyms(
     ------
     NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
     """
+    with store.reading() as cursor:
+        corpus = current_corpus(cursor)
     queries = [Query(str(place), text, normalise_query(text), "written") for place, text in enumerate(texts)]
-    by_id = {document.document_id: document for document in documents}
-    hits = Dense(store, documents, model).search(queries, NEIGHBOURS, progress)
+    hits = Dense(store, StoredDocuments(store, corpus.hashes), model).search(queries, NEIGHBOURS, progress)
+    near_of = [[hit.document_id for hit in one if (hit.score or 0.0) >= NEAR] for one in hits]
+    near_any = corpus.part(name for near in near_of for name in near)
+    stems = {one.document_id: stems_of(one.text) for one in StoredDocuments(store, near_any.hashes)}
     found = np.zeros(len(texts), bool)
-    for place, proposed in enumerate(hits):
-        near = [hit.document_id for hit in proposed if (hit.score or 0.0) >= NEAR]
-        held = [stems_of(by_id[document_id].text) for document_id in near]
+    for place, near in enumerate(near_of):
+        held = [stems[name] for name in near]
         found[place] = bool(near) and overlap(texts[place], held) < OVERLAP
     return found
 
@@ -404,9 +406,7 @@ def _by_rule(store: Store, tag: str, texts: Sequence[str], progress: Progress, m
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
     if tag == "synonym":
-        with store.reading() as cursor:
-            documents = current_corpus(cursor)
-        return find_synonyms(store, documents, texts, model, progress)
+        return find_synonyms(store, texts, model, progress)
     lexicon = _lexicon(store, snapshot)
     corpus_rule: Callable[[str], bool] = (
         (lambda text: is_entity(text, lexicon.names))
@@ -420,8 +420,8 @@ def _by_rule(store: Store, tag: str, texts: Sequence[str], progress: Progress, m
 def _lexicon(store: Store, snapshot: str) -> _Lexicon:
     """Spellings and names of a corpus; cached for the next tag, as a snapshot never changes."""
     with store.reading() as cursor:
-        documents = current_corpus(cursor)
-    return _Lexicon(Spelling(vocabulary(store)), names_of(documents))
+        corpus = current_corpus(cursor)
+    return _Lexicon(Spelling(vocabulary(store)), names_of(StoredDocuments(store, corpus.hashes)))
 
 
 def _counts(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:

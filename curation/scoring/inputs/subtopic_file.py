@@ -67,7 +67,7 @@ def read_subtopics(
     """
     records = Records(path, FileLayout("qrels"), progress)
     evaluated, left_out = set(release.qrels.query_ids), Counter[str]()
-    prefixes = PREFIXES if release.known.share_an_id(release.documents) else ("", "")
+    prefixes = PREFIXES if release.known.share_an_id(release.documents.intersection) else ("", "")
     rows: list[tuple[str, str, str]] = []
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:

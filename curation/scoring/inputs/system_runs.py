@@ -48,7 +48,7 @@ from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import RunRows, ordered
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
-from curation.sources.unknown_names import UNKNOWN_QUERY
+from curation.sources.unknown_names import UNKNOWN_QUERY, KnownDocuments
 from curation.statistics.arrays import Floats, Ints
 from curation.text import file_digest
 
@@ -333,7 +333,8 @@ class _RunColumns:
         self._skip_repeated = skip_repeated
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: set[str] = set()
-        self._lines = RunLines(file, release.known, release.documents, self._note)
+        documents = KnownDocuments(release.documents.intersection)
+        self._lines = RunLines(file, release.known, documents, self._note)
         self._place = {query: number for number, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:

@@ -28,11 +28,10 @@ from curation.coverage.phrases import Entity, find_entities
 from curation.coverage.report import find_coverage
 from curation.errors import RefusedError
 from curation.store import Document, Store
-from curation.store.documents import current_corpus
 from tests.support.command_line import invoke
 from tests.support.coverage_project import TEXTS, TOPICS, fill, put_vectors
 from tests.support.language_model import MODEL, Fault, ServedModel, completion, model
-from tests.support.projects import built_once, rows_of
+from tests.support.projects import built_once, documents_in_force, rows_of
 
 __all__ = ["model"]
 
@@ -92,9 +91,7 @@ def test_documents_that_the_model_refused_are_in_no_cluster_and_counted(
 ) -> None:
     model.faults = [completion(None, refusal="no"), *[completion("?")] * 3]
     asked(project, model.asking())
-    with project.reading() as cursor:
-        documents = current_corpus(cursor)
-    found = find_entities(documents, ModelExtractor(project, MODEL))
+    found = find_entities(documents_in_force(project), ModelExtractor(project, MODEL))
     assert found.left_out == {MALFORMED: 1, REFUSED: 1}
     assert sum(not held for held in found.of_documents.values()) == 2
 

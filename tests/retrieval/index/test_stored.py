@@ -21,15 +21,9 @@ from curation.retrieval.index.counting import counter
 from curation.retrieval.index.stored import CountedParts, index_folder, stored_index, vocabulary
 from curation.sources.corpus import import_corpus
 from curation.store import Store
-from curation.store.documents import (
-    Corpus,
-    batches_of_texts,
-    corpus_of,
-    current_corpus,
-    current_snapshot,
-    snapshot_corpus,
-)
+from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
 from curation.store.rows import Query
+from tests.support.projects import documents_in_force
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}
 MORE = {f"d{n:02}": f"red {'shoes ' * (n % 4)} hat{n % 3} 茶{n % 7}壶 item{n}" for n in range(40)}
@@ -57,7 +51,7 @@ def put_corpus(store: Store, folder: Path, texts: dict[str, str]) -> Corpus:
     path.write_text("\n".join(json.dumps({"id": name, "text": text}) for name, text in texts.items()))
     import_corpus(store, path)
     with store.reading() as cursor:
-        return snapshot_corpus(cursor, current_snapshot(cursor))
+        return current_corpus(cursor)
 
 
 def build(store: Store, corpus: Corpus, progress: Progress = silent) -> bytes:
@@ -87,8 +81,7 @@ def test_bm25_finds_the_same_in_files_as_in_texts(store: Store, tmp_path: Path) 
     asked = [
         Query("q", text, text, "written") for text in ("shoes hat1", "茶3壶", "red", "item7 shoes shoes")
     ]
-    with store.reading() as cursor:
-        documents = current_corpus(cursor)
+    documents = documents_in_force(store)
     assert Bm25.stored(store, corpus).search(asked, 50) == Bm25(documents).search(asked, 50)
     assert Bm25.stored(store, corpus_of(documents[:9])).search(asked, 50) == Bm25(documents[:9]).search(
         asked, 50
