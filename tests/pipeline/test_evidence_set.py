@@ -9,6 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curation.evaluation.submitted import evaluable_release
+from curation.releases.stored import find_release
+from curation.scoring.metrics.measures import CHUNK_MEASURES
+from curation.store import open_store
 from tests.support.evidence_set import SET, command, evidence_set, excerpts, texts
 
 pytestmark = pytest.mark.skipif(not SET.is_dir(), reason="the set with evidence is not there")
@@ -68,6 +72,14 @@ def test_four_chunkers_have_the_recall_precision_and_iou_of_the_report(project: 
     assert recall["bm25-400-100"] > recall["bm25-200-50"] > recall["bm25-sentence"] > 0.5
     within = {system["name"]: system["overall"]["evidence_within@1000"]["value"] for system in found["runs"]}
     assert max(within, key=within.__getitem__) == "bm25-200-50"
+
+
+def test_the_page_offers_the_measures_of_chunks_first(project: Path) -> None:
+    store = open_store(project)
+    with store.reading() as cursor:
+        offered = evaluable_release(cursor, find_release(cursor, "v1").release_id)
+    store.close()
+    assert offered.measures == CHUNK_MEASURES
 
 
 def by_characters(question: str, chunks: list[tuple[str, int, int]]) -> tuple[float, float, float]:
