@@ -53,7 +53,7 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 def cannot_write(folder: Path, error: OSError) -> str:
     """The sentence for a folder in which no file can be made."""
     return (
-        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. It is made anew "
+        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. It is made again "
         "wherever it is missing: make room, or use the project where its folder can be written."
     )
 

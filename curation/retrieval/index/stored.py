@@ -41,7 +41,7 @@ from curation.store import Store
 from curation.store.documents import batches_of_texts, current_corpus
 
 FEW = 20_000
-"""The index of so many documents is merged anew each time, which takes some hundredths of a second."""
+"""The index of so many documents is merged each time, which takes some hundredths of a second."""
 _STEP = "bm25: count words"
 _NAME = 8  # letters of the name of a way of counting
 _ENDED = "A process that counts words has ended before its time: perhaps the machine has no memory left."
