@@ -141,7 +141,7 @@ def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key:
         options["grade_map"] = st.text_input(
             LABELS["--grade-map"], placeholder="100=3, 10=2, 1=1, 0=0, x=cannot-tell", key=f"map {key}"
         )
-        options["grade"] = st.number_input(LABELS["--grade"], 0, 100, value=None, key=f"grade {key}")
+        options["grade"] = st.number_input(LABELS["--grade"], 0, 100, value=None, key=f"grade of all {key}")
         options["skip_unknown"] = _skip_unknown(key)
         if how != JUDGE:
             about = st.selectbox(LABELS["--about"], [UNSAID, *TEXTS], key=f"about {key}")
