@@ -36,7 +36,6 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 from curation.text import digest
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
-_VERSIONS = pa.schema({"document_id": pa.string(), "content_hash": pa.string()})
 _BATCH = 5_000
 
 
@@ -169,7 +168,7 @@ def import_corpus_files(
     taken.pack()
     versions = dict(held.versions) if add else {}
     versions.update({document_id: said.version for document_id, said in taken.versions.items()})
-    result = _compare(held, versions, taken)
+    result = compare(held, versions, taken)
     is_part = add and held.held
     if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
@@ -190,8 +189,6 @@ def snapshot_id_of(versions: Mapping[str, str]) -> str:
     return digest(sorted(versions.items()))
 
 
-AGAIN = "the same document again"
-TWO_TEXTS = "A document has one text: remove one of the two, or give it another id."
 NO_TEXT = "no column is the text: documents would be judged by their title alone"
 
 
@@ -263,14 +260,14 @@ def _is_first(document: Document, line: int, taken: Taken, records: Records) -> 
     if first is said:  # a file can hold several documents on one line
         return True
     if first.version == document.content_hash:
-        taken.left_out[AGAIN] += 1
+        taken.left_out["the same document again"] += 1
     else:
         where = f"{taken.units[first.file]} {first.line}"
         where += f" of {taken.paths[first.file]}" if first.file != said.file else ""
         records.problems.add(
             line,
             f"document {document.document_id!r} has another content than on {where}",
-            TWO_TEXTS,
+            "A document has one text: remove one of the two, or give it another id.",
         )
     return False
 
@@ -281,7 +278,7 @@ def document_rows(documents: Sequence[Document]) -> pa.Table:
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def _compare(held: KnownVersions, versions: Mapping[str, str], taken: Taken) -> CorpusImport:
+def compare(held: KnownVersions, versions: Mapping[str, str], taken: Taken) -> CorpusImport:
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -339,23 +336,12 @@ def _write(
     cursor: Cursor, snapshot: str, versions: Mapping[str, str], batches: Iterable[pa.Table], source: str
 ) -> None:
     for batch in batches:
-        append(cursor, "documents", columns_of(batch))
-    ids = sorted(versions)
-    columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
-    put_in_force(cursor, snapshot, pa.table(columns, _VERSIONS), source)
-
-
-def columns_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    """The columns of a table by name, for `append`."""
-    return dict(zip(table.column_names, table.columns, strict=True))
-
-
-def put_in_force(cursor: Cursor, snapshot: str, versions: pa.Table, source: str) -> None:
-    """Put a snapshot in force; `versions` are its columns document_id and content_hash, by id."""
+        append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
     if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
         cursor.execute(
             "INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", [snapshot, len(versions), source, utc_now()]
         )
-        names = pa.repeat(snapshot, len(versions))
-        append(cursor, "snapshot_documents", {"snapshot_id": names, **columns_of(versions)})
+        ids = sorted(versions)
+        columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
+        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
     put_setting(cursor, "corpus", snapshot)
