@@ -11,7 +11,7 @@ from curation.sampling.stored_sample import StoredSample, read_current
 from curation.sources.queries import active_queries
 from curation.sources.runs import stored_runs
 from curation.store import Cursor, get_setting
-from curation.store.documents import is_held
+from curation.store.documents import count_documents, is_held
 from curation.text import amount
 
 
@@ -52,16 +52,12 @@ class Prepared(NamedTuple):
 
 def read_prepared(cursor: Cursor) -> Prepared:
     """Read what there is."""
-    corpus = get_setting(cursor, "corpus")
-    (documents,) = cursor.execute(
-        "SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?", [corpus]
-    ).fetchall()[0]
     logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
     active = [query.query_id for query in active_queries(cursor)]
     asked, pairs, unshown = cursor.execute(_PAIRS, [active]).fetchall()[0]
     pool = _last_pool(cursor)
     return Prepared(
-        documents=documents,
+        documents=count_documents(cursor),
         held=is_held(cursor),
         logs=logs,
         log_rows=int(rows),
@@ -72,7 +68,7 @@ def read_prepared(cursor: Cursor) -> Prepared:
         pairs=pairs,
         unshown=unshown,
         pool=pool,
-        stale_pool=pool is not None and pool.snapshot_id != corpus,
+        stale_pool=pool is not None and pool.snapshot_id != get_setting(cursor, "corpus"),
     )
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.errors import refuse_problems
+from curation.errors import RefusedError, refuse_problems
 from curation.pooling.request import SYSTEMS
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
@@ -14,11 +14,13 @@ from curation.retrieval.terms import project_stemmer
 from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
 from curation.store import Cursor, Query, Store
-from curation.store.documents import Corpus, StoredDocuments, refuse_held
+from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
 
 ENGINE_PREFIX = "engine:"
 NAMED = 3
 """So many queries for which a system found nothing are kept for each reason."""
+MOST = {"bm25": 20_000_000, "dense": 1_000_000, "hybrid": 1_000_000}
+"""Documents that a system searches on one machine; see docs/scale.md."""
 _PARTS = ("bm25", "dense")
 
 
@@ -69,9 +71,17 @@ def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
 
 
 def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
-    """Refuse systems that search the corpus where it is held; see `documents.refuse_held`."""
-    if own := [name for name in names if name in SYSTEMS]:
+    """Refuse systems that search the corpus where it is held, or too large for one machine."""
+    own = [name for name in names if name in SYSTEMS]
+    if own:
         refuse_held(cursor, ", ".join(own))
+    documents = count_documents(cursor)
+    if beyond := [name for name in own if documents > MOST[name]]:
+        raise RefusedError(
+            f"The corpus has {documents:,} documents. One machine searches up to {MOST[beyond[0]]:,} with "
+            f"{beyond[0]}; beyond that the search engine that holds them does.",
+            command="`--systems engine:NAME` asks it (docs/engines.md); docs/scale.md has figures.",
+        )
 
 
 class Systems:

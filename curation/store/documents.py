@@ -183,6 +183,12 @@ def version_hashes(cursor: Cursor) -> frozenset[str]:
     return frozenset(row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall())
 
 
+def count_documents(cursor: Cursor) -> int:
+    """How many documents the snapshot in force has."""
+    sql = "SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?"
+    return int(cursor.execute(sql, [get_setting(cursor, "corpus")]).fetchall()[0][0])
+
+
 def count_versions(cursor: Cursor) -> int:
     """How many versions there are, of all snapshots."""
     return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])

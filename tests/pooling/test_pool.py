@@ -16,7 +16,7 @@ from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields
 from curation.pooling.candidates import REACH, Draw, draw_negatives, negative_order
 from curation.pooling.pool import build_pool, embedding_forecast
-from curation.pooling.systems import SystemHits
+from curation.pooling.systems import MOST, SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
@@ -361,6 +361,12 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     assert len(ids) == min(number, possible)
     missing = sum(count for reason, count in draw.left_out.items() if "missing" in reason)
     assert missing == number - len(ids)
+
+
+def test_beyond_one_machine_the_engine_is_named(shop: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MOST, "bm25", 2)
+    with pytest.raises(RefusedError, match=r"up to 2 with bm25; beyond that .* engine:NAME"):
+        build_pool(shop, ["bm25"], 3, 0, 1)
 
 
 def test_the_reach_shrinks_only_as_far_as_it_must() -> None:

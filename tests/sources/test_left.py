@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +24,7 @@ from curation.splits.duplicates import corpus_duplicates
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import current_snapshot, documents_by_hash, documents_of, snapshot_versions
+from tests.support import ROOT
 from tests.support.gold_project import LEXICAL, PARTS
 from tests.support.object_storage import ENVIRONMENT, Bucket, bucket, object_storage
 from tests.support.pool_project import judge
@@ -88,6 +92,27 @@ def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(tmp_pa
     again = leave_corpus(store, tmp_path / "pages")
     assert (again.is_new, again.unchanged) == (False, 300)
     assert rows_of(store, "SELECT count(*) FROM left_files") == [(3,)]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from curation.sources.left import leaving as module
+from curation.store import open_store
+
+module.record_event = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
+module.leave_corpus(open_store(Path(sys.argv[1])), sys.argv[2])
+"""
+
+
+def test_an_import_that_was_killed_has_left_nothing_and_is_begun_anew(tmp_path):
+    store, folder = new_project(tmp_path / "left.duckdb"), put_files(tmp_path / "pages")
+    store.close()
+    killed = subprocess.run([sys.executable, "-c", KILLED, store.path, folder], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    tables = ("documents", "left_files", "left_documents", "left_snapshots", "snapshot_documents")
+    assert [rows_of(store, f"SELECT count(*) FROM {name}") for name in tables] == [[(0,)]] * len(tables)
+    assert leave_corpus(store, folder).added == 300
 
 
 QUERIES = {"q1": "shoe 188", "q2": "body 211", "q3": "shoe 3", "q4": "body 260"}
