@@ -25,6 +25,7 @@ from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import current_snapshot, documents_by_hash, documents_of, snapshot_versions
 from tests.support import ROOT
+from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS
 from tests.support.object_storage import ENVIRONMENT, Bucket, bucket, object_storage
 from tests.support.pool_project import judge
@@ -190,7 +191,11 @@ def test_a_corpus_stays_in_a_storage_and_no_key_is_stored_or_shown(tmp_path, buc
         bucket.put(f"pages/{path.name}", path.read_bytes())
     place = f"s3://{bucket.name}/pages"
     here = leave_corpus(new_project(tmp_path / "here.duckdb"), folder)
-    assert leave_corpus(store, place).snapshot == here.snapshot
+    command = ["--project", str(store.path), "import", "corpus", place, "--leave", "--json"]
+    assert json.loads(invoke([*command, "--dry-run"], catch_exceptions=False).stdout)["added"] == 300
+    assert rows_of(store, "SELECT count(*) FROM left_files") == [(0,)]
+    said = json.loads(invoke(command, catch_exceptions=False).stdout)
+    assert (said["snapshot"], said["added"]) == (here.snapshot, 300)
     bring_texts(store, ["d150", "d240"])
     bucket.put("pages/c.json", b"[]")
     with pytest.raises(InputError) as refused:
