@@ -106,7 +106,7 @@ module.leave_corpus(open_store(Path(sys.argv[1])), sys.argv[2])
 """
 
 
-def test_an_import_that_was_killed_has_left_nothing_and_is_begun_anew(tmp_path):
+def test_an_import_that_was_killed_leaves_nothing_and_starts_again(tmp_path):
     store, folder = new_project(tmp_path / "left.duckdb"), put_files(tmp_path / "pages")
     store.close()
     killed = subprocess.run([sys.executable, "-c", KILLED, store.path, folder], cwd=ROOT, check=False)
