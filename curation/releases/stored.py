@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, NotFoundError
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
-from curation.store.documents import documents_of
+from curation.store.documents import StoredDocuments
 from curation.store.release_parts import PartText, batched, read_part
 from curation.text import canonical_json
 
@@ -213,6 +213,9 @@ def release_marks(cursor: Cursor) -> dict[str, str]:
 
 def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
     """Each pinned version, or None where the project no longer has it; a lease for each batch."""
+    import pyarrow as pa
+
     for batch in batched(pins):
-        held = documents_of(store, [pin.content_hash for pin in batch])
+        hashes = pa.array([pin.content_hash for pin in batch], pa.string())
+        held = {document.content_hash: document for document in StoredDocuments(store, hashes)}
         yield from ((pin, held.get(pin.content_hash)) for pin in batch)

@@ -227,9 +227,12 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
 
 
 def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
-    """Document id → title, or the beginning of the text, of those documents that the snapshot has."""
-    title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}))"
-    sql = f"SELECT d.document_id, {title} {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)"
+    """Document id → title, or the beginning of the text, or the id where the project lacks the text."""
+    title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}), s.document_id)"
+    sql = f"""
+        SELECT s.document_id, {title} FROM snapshot_documents s LEFT JOIN {VERSION}
+        WHERE s.snapshot_id = ? AND list_contains(?::TEXT[], s.document_id)
+    """  # noqa: S608  columns from above
     return dict(cursor.execute(sql, [snapshot, list(document_ids)]).fetchall())
 
 
@@ -293,14 +296,6 @@ def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]
     blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
     ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
     return batches_of(store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", AT_ONCE)
-
-
-def documents_of(store: Store, hashes: Iterable[str]) -> dict[str, Document]:
-    """As `documents_by_hash`, also of texts that are not in the project."""
-    import pyarrow as pa
-
-    documents = StoredDocuments(store, pa.array(hashes, pa.string()))
-    return {document.content_hash: document for document in documents}
 
 
 def whole_texts(store: Store, snapshot: str) -> pa.Table:

@@ -23,7 +23,7 @@ from curation.sources.query_import import import_queries
 from curation.splits.duplicates import corpus_duplicates
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.documents import current_snapshot, documents_by_hash, documents_of, snapshot_versions
+from curation.store.documents import StoredDocuments, current_snapshot, documents_by_hash, snapshot_versions
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS
@@ -86,7 +86,9 @@ def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(tmp_pa
     assert held(store) == 100
     hashes = list(versions(store).values())
     with copied.reading() as cursor:
-        assert documents_of(store, hashes) == documents_by_hash(cursor, hashes)
+        texts = documents_by_hash(cursor, hashes)
+    read = StoredDocuments(store, pa.array(hashes))
+    assert {document.content_hash: document for document in read} == texts
     assert held(store) == 100
     bring_texts(store, ["d150", "d199", "d249", "d299", "d001"])
     assert held(store) == 104

@@ -44,6 +44,7 @@ from curation.coverage.writing.checks import STYLES, draw_styles
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.reports.page import Section, Table
+from curation.sources.left.reading import bring_texts
 from curation.sources.query_import import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
@@ -221,6 +222,7 @@ def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
     return fetch(cursor, CoverageQuery, sql)
 
 
+BUSY = "Coverage kept changing meanwhile, and nobody was asked. Try again."
 MOST_AT_ONCE = 1_000
 """Queries of one batch."""
 NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
@@ -319,7 +321,9 @@ def open_tasks(
 
     def plan(inputs: _BatchInputs) -> _Batch:
         batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
-        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind, region, fill))
+        tasks = _plan(inputs, queries, seed, kind, region, fill)
+        bring_texts(store, (task.document_id for task in tasks))
+        return _Batch(batch_id, inputs, tasks)
 
     def write(cursor: Cursor, batch: _Batch) -> None:
         map_id = batch.inputs.state.map.map_id
@@ -329,7 +333,7 @@ def open_tasks(
         detail = {"batch": batch.batch_id, "tasks": len(batch.tasks), **asked}
         record_event(cursor, "writing tasks", detail, author)
 
-    opened = write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write)
+    opened = write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY)
     count = len(opened.tasks)
     return OpenedTasks(
         batch_id=opened.batch_id,
