@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -34,13 +34,20 @@ class FoundQuote(NamedTuple):
     score: float
 
 
-def places_of(quote: str, text: str) -> list[Span]:
-    """Every place of a quotation: as it is, or where there is none but for white space."""
-    exact = [found.span() for found in re.finditer(re.escape(quote), text)] if quote else []
+def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
+    """Every place of a quotation: as it is, or where there is none but for white space, by `flags`."""
+    exact = list(_exact(quote, text)) if quote else []
     words = quote.split()
     if exact or not words:
         return exact
-    return [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), text)]
+    return [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), text, flags)]
+
+
+def _exact(quote: str, text: str) -> Iterator[Span]:
+    at = text.find(quote)
+    while at >= 0:
+        yield at, at + len(quote)
+        at = text.find(quote, at + len(quote))
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:

@@ -19,7 +19,7 @@ from curation.arrow import ints_of, texts
 from curation.errors import InputError
 from curation.files.fields import ChunkFields, column
 from curation.files.records import Records
-from curation.files.values import text_of, whole_number
+from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
 from curation.scoring.inputs.bodies import PinnedBodies
@@ -130,7 +130,7 @@ def _write(
         raise InputError(f"the map could not be written: {error.strerror or error}", path=path) from error
 
 
-def read_chunk_map(path: Path | None, progress: Progress = silent) -> dict[str, ChunkPlace]:
+def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
     """Chunk id → where it is; nothing without a file.
 
     Raises
@@ -139,15 +139,14 @@ def read_chunk_map(path: Path | None, progress: Progress = silent) -> dict[str, 
     """
     if path is None:
         return {}
-    records = Records(path, None, progress)
-    if missing := [name for name in COLUMNS if name not in records.columns]:
-        records.refuse_columns(f"it is no map of chunks: no column {missing[0]}")
-    found = {}
-    for line, values in records:
-        chunk, document, start, end, version = (text_of(values.get(name)) for name in COLUMNS)
-        first, last = whole_number(start), whole_number(end)
-        if first is None or last is None:
-            records.problems.add(line, f"{start}-{end} is no place", "Let `goldset chunks` write the map.")
-        else:
-            found[chunk] = ChunkPlace(document, first, last, version)
-    return found
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {
+                row["chunk_id"]: ChunkPlace(
+                    row["document_id"], int(row["start"]), int(row["end"]), row["content_hash"]
+                )
+                for row in csv.DictReader(file)
+            }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        expected = f"expected a CSV file with the columns {', '.join(COLUMNS)}, as the chunks were mapped to"
+        raise InputError(f"it is no map of chunks ({error}); {expected}", path=path) from error

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from curation.files.problems import Problems
 from curation.files.values import whole_number
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.metrics.evidence import UNKNOWN
+from curation.similarity.quotes import places_of
 from curation.spans import Span
 from curation.statistics.arrays import Ints, Mask
 from curation.words import word_starts
@@ -157,7 +157,7 @@ def _by_text(
     for name, text in pairs:
         wanted.setdefault(name, {})[text] = []
     for name, body in bodies.walk(wanted):
-        wanted[name] = {text: text_places(body or "", text) for text in wanted[name]}
+        wanted[name] = {text: places_of(text, body or "", re.IGNORECASE) for text in wanted[name]}
     found, twice = (np.array([len(wanted[name][text]) > n for name, text in pairs]) for n in (0, 1))
     apart = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}  # behind the end, each elsewhere
     spans = [
@@ -172,14 +172,3 @@ def _by_text(
     firsts = [int(rows.min()) if len(rows) else None for rows in lines]
     counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
     return start, end, np.array([words[text] for _, text in pairs], np.int64), found, counts
-
-
-def text_places(body: str, text: str) -> list[Span]:
-    """The first two places of a text: as it is, else with other white space and case."""
-    first = body.find(text)
-    if not text.strip():
-        return []
-    if first >= 0:
-        return [(at, at + len(text)) for at in (first, body.find(text, first + 1)) if at >= 0]
-    folded = re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
-    return [match.span() for match in islice(folded.finditer(body), 2)]

@@ -243,7 +243,7 @@ def read_run(
     """
     file = run_file(source.path, options, progress)
     known = with_topics(release.known, options.topics, progress)
-    mapped = read_chunk_map(options.chunks, progress)
+    mapped = read_chunk_map(options.chunks)
     found = _RunColumns(file, replace(release, known=known), options.skip_repeated, mapped).read(source.name)
     return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
 

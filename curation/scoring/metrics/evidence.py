@@ -91,6 +91,13 @@ class EvidenceRanges:
         counted = self.grade >= relevant
         return _sums(self.query[counted], self.sizes[counted], queries).astype(np.int64)
 
+    def best_dcg(self, depth: int, queries: int) -> Floats:
+        """The DCG of each query's best list to a depth, shape (Q,)."""
+        order = np.lexsort((-self.grade, self.query))
+        rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # pairs are by query
+        gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
+        return _sums(self.query, gains, queries)
+
 
 def evidence_ranges(
     rows: Iterable[EvidenceRow], query_ids: Sequence[str], grade: Callable[[str, str], int]
@@ -150,18 +157,15 @@ class RankedChunks:
     Attributes
     ----------
     judged: whether their documents have a grade for the query, shape (C,).
-    evidence: None where the release has none.
     """
 
     chunks: RunChunks
     judged: Mask
-    evidence: EvidenceRanges | None
+    evidence: EvidenceRanges
 
     @cached_property
     def found(self) -> FoundEvidence:
         """The evidence that each chunk holds and no chunk above it."""
-        if self.evidence is None or not len(self.evidence.pair):
-            return FoundEvidence(*(np.zeros(0, np.int64) for _ in FoundEvidence._fields))
         return _found(self.chunks, self.evidence)
 
     @property
@@ -203,9 +207,8 @@ def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
     ids = chunks.documents.dictionary
     document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
     wanted = chunks.query * len(evidence.documents) + document
-    pair = np.minimum(np.searchsorted(evidence.pair, wanted), len(evidence.pair) - 1)
-    place = np.flatnonzero((document >= 0) & (evidence.pair[pair] == wanted))
-    pair = pair[place]
+    place = np.flatnonzero((document >= 0) & np.isin(wanted, evidence.pair))
+    pair = np.searchsorted(evidence.pair, wanted[place])
     held, ranges = _repeated(evidence.first[pair], evidence.first[pair + 1])
     start = np.maximum(chunks.start[place[held]], evidence.start[ranges])
     end = np.minimum(chunks.end[place[held]], evidence.end[ranges])
@@ -217,12 +220,9 @@ def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
     first = np.full(len(cuts), len(chunks.rank))
     np.minimum.at(first, pieces, place[held[at]])  # chunks are by rank: the first place is the first rank
     taken = np.flatnonzero(first < len(chunks.rank))
-    chunk, of_pair = first[taken], cuts[taken] // (2 * OPEN)
-    found, inverse = np.unique(chunk, return_inverse=True)
-    characters = np.bincount(inverse.ravel(), np.diff(cuts)[taken], len(found)).astype(np.int64)
-    pairs = np.zeros(len(found), np.int64)
-    pairs[inverse.ravel()] = of_pair
-    return FoundEvidence(found, pairs, characters)
+    found, inverse = np.unique(first[taken], return_inverse=True)
+    characters = np.bincount(inverse.ravel(), cuts[taken + 1] - cuts[taken], len(found)).astype(np.int64)
+    return FoundEvidence(found, pair[np.searchsorted(place, found)], characters)
 
 
 def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
@@ -244,20 +244,20 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     chunks, inside = ranked.chunks, ranked.looked_at(measure)
     if measure.kind == CONTEXT:
         return _known(chunks.query[inside], chunks.words[inside], queries)
-    found = ranked.found
-    query, rank = chunks.query[found.place], chunks.rank[found.place]
-    counted = inside[found.place]
+    found, evidence = ranked.found, ranked.evidence
+    query, rank, grade = chunks.query[found.place], chunks.rank[found.place], evidence.grade[found.pair]
     if measure.kind == "evidence_ndcg":
-        depth = measure.depth or 1
-        return _ndcg(ranked.evidence, query[counted], rank[counted], found, counted, depth, queries)
-    grade = np.zeros(0, np.int64) if ranked.evidence is None else ranked.evidence.grade[found.pair]
-    counted &= grade >= relevant
+        gains = grade * found.characters / evidence.sizes[found.pair] / np.log2(rank + 1)
+        reached = _sums(query, np.where(inside[found.place], gains, 0.0), queries)
+        best = evidence.best_dcg(measure.depth or 1, queries)
+        return np.minimum(_share(reached, best), 1.0)  # it may be a rounding error off
+    counted = inside[found.place] & (grade >= relevant)
     if measure.kind in ("evidence_hit", "evidence_mrr"):
         best = np.zeros(queries)
         np.maximum.at(best, query[counted], 1 / rank[counted])
         return best if measure.kind == "evidence_mrr" else np.ceil(best)
     new = _sums(query[counted], found.characters[counted], queries)
-    every = np.zeros(queries) if ranked.evidence is None else ranked.evidence.characters(queries, relevant)
+    every = evidence.characters(queries, relevant)
     if measure.kind == "evidence_recall":
         return _share(new, every)
     if measure.kind == WITHIN:
@@ -265,26 +265,6 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     length = chunks.end[inside] - chunks.start[inside]
     returned = _known(chunks.query[inside], np.where(length > OPEN // 2, UNKNOWN, length), queries)
     return _share(new, returned if measure.kind == "evidence_precision" else every + returned - new)
-
-
-def _ndcg(
-    evidence: EvidenceRanges | None,
-    query: Ints,
-    rank: Ints,
-    found: FoundEvidence,
-    counted: Mask,
-    depth: int,
-    queries: int,
-) -> Floats:
-    if evidence is None:
-        return np.zeros(queries)
-    pair = found.pair[counted]
-    gain = evidence.grade[pair] * found.characters[counted] / evidence.sizes[pair]
-    order = np.lexsort((-evidence.grade, evidence.query))
-    best = np.arange(len(order)) - np.searchsorted(evidence.query, evidence.query) + 1  # places are by query
-    ideal = np.where(best <= depth, evidence.grade[order] / np.log2(best + 1), 0.0)
-    reached = _sums(query, gain / np.log2(rank + 1), queries)
-    return np.minimum(_share(reached, _sums(evidence.query, ideal, queries)), 1.0)  # a rounding error off
 
 
 def _known(query: Ints, amounts: Ints, queries: int) -> Floats:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
-from curation.scoring.metrics.evidence import EvidenceRanges, RankedChunks, RunChunks
+from curation.scoring.metrics.evidence import EvidenceRanges, RankedChunks, RunChunks, evidence_ranges
 from curation.scoring.metrics.measures import CONTEXT, Measure
 from curation.scoring.metrics.subtopics import Subtopics
 from curation.statistics.arrays import Floats, Ints
@@ -140,7 +140,7 @@ def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | Non
     if chunks is None:
         return None
     judged = _judged(chunks.query, ints_of(chunks.documents.indices), chunks.documents.dictionary, qrels)
-    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence)
+    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges([], [], lambda *_: 0))
 
 
 def ties_of(ranking: Rankings) -> TieCounts:

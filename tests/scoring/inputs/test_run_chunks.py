@@ -11,7 +11,7 @@ import pytest
 from curation.errors import InputError
 from curation.scoring.inputs.chunk_map import map_chunks
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.run_chunks import ChunkCounts, text_places
+from curation.scoring.inputs.run_chunks import ChunkCounts
 from curation.scoring.inputs.system_runs import (
     ReadingOptions,
     RunSource,
@@ -113,12 +113,6 @@ def test_a_text_is_found_as_it_is_or_with_other_white_space_and_case(
     assert lacking[1] >= 39  # behind the end of its document: it holds no evidence
     assert twice[1:3] == (1, 2)
     assert run.chunks == ChunkCounts(4, 1, 3, 1, 4)
-
-
-def test_text_places_are_the_first_two() -> None:
-    assert text_places("ab ab ab", "ab") == [(0, 2), (3, 5)]
-    assert text_places("One  two\n THREE", "two three") == [(5, 15)]
-    assert text_places("one", "two") == text_places("one", " ") == []
 
 
 Said = Callable[[str, str], tuple[list[Row], str]]
