@@ -23,7 +23,7 @@ from curation.door import Door, door_or_shut
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.presentation.drawing import ReadDocument
-from curation.sources.reference_answers import StoredReferences, references_of
+from curation.sources.answers.reference_answers import StoredReferences, references_of
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import VERSION
 from curation.text import LONGEST_NOTE, isolated

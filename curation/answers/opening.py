@@ -34,8 +34,8 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.relevance import Relevance
 from curation.sampling.tags.stored_tags import KNOWN_TAGS, TAGS, unknown_tag
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
+from curation.sources.answers.reference_answers import reference_revision
 from curation.sources.queries import KnownQueries
-from curation.sources.reference_answers import reference_revision
 from curation.store import (
     COMMAND_LINE,
     Cursor,

@@ -28,8 +28,8 @@ from curation.guides.guide import BodyKind
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
 from curation.presentation.written_in import markup_of
+from curation.sources.answers.reference_answers import contexts_of_a_system
 from curation.sources.queries import named_by
-from curation.sources.reference_answers import contexts_of_a_system
 
 FIRST = 10
 LOOKED_AT = 100

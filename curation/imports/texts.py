@@ -16,11 +16,11 @@ from curation.imports.request import ImportRequest
 from curation.labeling.rounds.lifecycle import KEEP, put_in_force
 from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
+from curation.sources.answers.nuggets import NuggetImport, import_nuggets
+from curation.sources.answers.reference_answers import AnswerImport, import_answers
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.left.leaving import leave_corpus
-from curation.sources.nuggets import NuggetImport, import_nuggets
 from curation.sources.query_import import QueryImport, import_queries
-from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.log_files import import_log_files, is_of_files
 from curation.sources.traffic.traffic_import import DATE_ORDER, TrafficImport, import_traffic

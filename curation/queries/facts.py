@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author, require_role
-from curation.sources.nuggets import Nugget, read_nuggets
+from curation.sources.answers.nuggets import Nugget, read_nuggets
 from curation.sources.query_import import personal_problems
 from curation.store import Annotator, Cursor, Store, record_event, utc_now
 from curation.text import LONGEST_NOTE

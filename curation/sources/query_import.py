@@ -22,9 +22,9 @@ from curation.files.problems import Problems
 from curation.files.records import Record, Records, beir_file
 from curation.files.values import metadata_json, text_of
 from curation.progress import Progress, silent
+from curation.sources.answers.reference_answers import cleaned_answers, store_answers
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
-from curation.sources.reference_answers import cleaned_answers, store_answers
 from curation.sources.row_marks import mark_columns, mark_of
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query

@@ -22,7 +22,7 @@ from curation.answers.writing import (
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import open_round
-from curation.sources.reference_answers import store_answers
+from curation.sources.answers.reference_answers import store_answers
 from curation.store import Store
 from tests.support.projects import add_names, built_once, rows_of
 from tests.support.written_answers import QUERIES, WRITERS, assignment, fill, opened, references, say

@@ -27,7 +27,7 @@ from curation.jobs.uploads import uploads_root
 from curation.queries.documents import read_documents
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
-from curation.sources.reference_answers import import_answers
+from curation.sources.answers.reference_answers import import_answers
 from curation.store import Annotator, Store
 from tests.support.evaluated_project import (
     QUERIES,

@@ -19,7 +19,7 @@ from curation.imports.importing import Imported, dry_run, import_file
 from curation.imports.look import look_at
 from curation.imports.request import ImportRequest
 from curation.progress import silent
-from curation.sources.reference_answers import read_answers
+from curation.sources.answers.reference_answers import read_answers
 from curation.store import Store
 
 Take = Callable[..., Imported]

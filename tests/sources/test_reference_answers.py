@@ -12,8 +12,8 @@ from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
+from curation.sources.answers.reference_answers import AnswerImport, import_answers, read_answers, texts_of
 from curation.sources.query_import import import_queries
-from curation.sources.reference_answers import AnswerImport, import_answers, read_answers, texts_of
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project

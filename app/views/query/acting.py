@@ -17,7 +17,7 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import EVALUATED, QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
 from curation.retrieval import RUN_PREFIX
-from curation.sources.nuggets import nuggets_of_lines, write_nuggets
+from curation.sources.answers.nuggets import nuggets_of_lines, write_nuggets
 from curation.store import Annotator, Cursor, Store
 from curation.text import amount, digest
 

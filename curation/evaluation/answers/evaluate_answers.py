@@ -64,7 +64,7 @@ from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.metrics.measures import mean_of
-from curation.sources.nuggets import Nugget, nuggets_of_rows
+from curation.sources.answers.nuggets import Nugget, nuggets_of_rows
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest

@@ -32,9 +32,9 @@ from curation.progress import Progress, silent
 from curation.releases.stored import list_releases
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import parts_of, read_release, scale_of
-from curation.sources.nuggets import nuggets_of_rows
+from curation.sources.answers.nuggets import nuggets_of_rows
+from curation.sources.answers.reference_answers import texts_of
 from curation.sources.queries import KnownQueries, QueryColumn
-from curation.sources.reference_answers import texts_of
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.store import Store, open_store
 from curation.text import digest

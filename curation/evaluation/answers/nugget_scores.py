@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from curation.sources.nuggets import Nugget
+from curation.sources.answers.nuggets import Nugget
 from curation.statistics.arrays import Floats
 
 PARTIAL, OKAY_WEIGHT = 0.5, 0.5

@@ -18,7 +18,7 @@ from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.releases.stored import NOT_COUNTED
 from curation.settling.evidence import ProjectMarks, newer_versions, read_marks
-from curation.sources.nuggets import Nugget, read_nuggets
+from curation.sources.answers.nuggets import Nugget, read_nuggets
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held

@@ -30,10 +30,10 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.verify import opened
+from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries
-from curation.sources.reference_answers import import_answers
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Query

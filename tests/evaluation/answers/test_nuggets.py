@@ -15,7 +15,7 @@ from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scor
 from curation.guides.guide import read_guide
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.sources.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
+from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
 from tests.support import ROOT

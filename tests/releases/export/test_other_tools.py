@@ -15,8 +15,8 @@ from sklearn.datasets import load_svmlight_file
 
 from curation.files.fields import JudgmentFields
 from curation.releases.verify import opened
+from curation.sources.answers.reference_answers import import_answers
 from curation.sources.judgments import read_judgments
-from curation.sources.reference_answers import import_answers
 from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, awkward, export
 from tests.support.sampled_release import sampled_release

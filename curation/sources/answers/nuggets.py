@@ -24,9 +24,9 @@ from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
+from curation.sources.answers.reference_answers import PEOPLE
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.redaction.personal_data import redact
-from curation.sources.reference_answers import PEOPLE
 from curation.sources.unknown_names import UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.text import amount, digest

@@ -1,0 +1,1 @@
+"""What files and people say of good answers: reference answers, and nuggets."""
