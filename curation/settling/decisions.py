@@ -11,7 +11,6 @@ round is closed.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import members
 from curation.people.annotators import able_to_judge, require_author
 from curation.similarity.quotes import quoted
-from curation.spans import Span, Spans, union
+from curation.spans import Spans
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
 from curation.store.documents import documents_by_hash, title_last_shown
 from curation.text import digest
@@ -168,17 +167,17 @@ def append_decisions(
 
 def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
     """Pair → what was marked with this decision on it, of those with marks."""
-    found: defaultdict[Pair, list[Span]] = defaultdict(list)
     wanted = [list(part) for part in zip(*(one[:3] for one in decisions), strict=True)] or [[], [], []]
-    for query_id, document_id, *span in cursor.execute(_DECISION_MARKS, wanted).fetchall():
-        found[query_id, document_id].append((span[0], span[1]))
-    return {pair: union(spans) for pair, spans in found.items()}
+    rows = cursor.execute(_DECISION_MARKS, wanted).fetchall()
+    return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 
 
 _DECISION_MARKS = """
-SELECT query_id, document_id, start_at, end_at FROM decision_marks
+SELECT query_id, document_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
+FROM decision_marks
 WHERE (query_id, document_id, revision) IN (
     SELECT (unnest(?::TEXT[]), unnest(?::TEXT[]), unnest(?::INTEGER[])))
+GROUP BY query_id, document_id
 """
 
 

@@ -8,20 +8,20 @@ no character in common, are a dispute: it is open until a reviewer decides the p
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
-from curation.door import Door, door_or_shut
 from curation.guides.guide import Guide, current_guide
 from curation.settling.consensus import PairConsensus
 from curation.settling.decisions import Pair
 from curation.settling.votes import counted_decisions_view
 from curation.similarity.quotes import find_again
 from curation.spans import Span, Spans, held_by, union
-from curation.store import Cursor, Document, Store, get_setting
+from curation.store import Cursor, Document, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
-from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
+from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.store.release_parts import table_rows
 
 
@@ -49,11 +49,14 @@ class PairMarks(NamedTuple):
     decided: MarkedEvidence | None = None
 
     @property
+    def _counting(self) -> tuple[MarkedEvidence, ...]:
+        return self.people if self.decided is None else (self.decided,)
+
+    @property
     def consensus(self) -> Spans:
         """The characters that are evidence."""
-        if self.decided is not None:
-            return self.decided.spans
-        return held_by([one.spans for one in self.people], len(self.people) // 2 + 1)
+        counting = self._counting
+        return held_by([one.spans for one in counting], len(counting) // 2 + 1)
 
     @property
     def apart(self) -> bool:
@@ -68,26 +71,14 @@ class PairMarks(NamedTuple):
         ----------
         newer: the version that the corpus has, where some evidence of its document is of another one.
         """
-        quoted = [(span, self.quote(span)) for span in self.consensus]
+        marked = [piece for one in self._counting for piece in zip(one.spans, one.quotes, strict=True)]
+        signs = {place: sign for span, quote in marked for place, sign in enumerate(quote, span[0])}
+        quoted = [(span, "".join(signs[place] for place in range(*span))) for span in self.consensus]
         if newer is None or newer.content_hash == self.content_hash:
             return quoted
         found = [find_again(quote, newer.body, span[0]) for span, quote in quoted]
-        spans = [one.span for one in found if one is not None]
-        if len(spans) < len(quoted):
-            return None
-        return [(span, newer.body[slice(*span)]) for span in union(spans)]
-
-    def quote(self, span: Span) -> str:
-        """The characters of a range that is evidence, from what was marked."""
-        start, end = span
-        marked = [*self.people, *filter(None, [self.decided])]
-        pieces = [piece for one in marked for piece in zip(one.spans, one.quotes, strict=True)]
-        text = ""
-        while start < end:
-            (first, last), quote = next(piece for piece in pieces if piece[0][0] <= start < piece[0][1])
-            text += quote[start - first : end - first]
-            start = last
-        return text
+        spans = union(one.span for one in found if one is not None)
+        return None if None in found else [(span, newer.body[slice(*span)]) for span in spans]
 
 
 class ProjectMarks(NamedTuple):
@@ -138,41 +129,18 @@ def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
     return {name: held.get(version) or Document(name, version, "", "") for name, version in changed.items()}
 
 
-def pair_marks(store: Store, query_id: str, document_id: str, door: Door | None = None) -> PairMarks | None:
-    """The marks of all who judged a pair; None where nobody marked anything.
-
-    Raises
-    ------
-    RefusedError: a release seals the query's grades, and the door is shut.
-    """
-    with store.reading() as cursor:
-        door_or_shut(cursor, door).need(query_id)
-        sql = _MARKS.format(decisions=counted_decisions_view(cursor), within="true")
-        table = cursor.sql(of_one_query(cursor, sql), params={"query": query_id}).to_arrow_table()
-    return dict(_by_pair(table_rows(table))).get((query_id, document_id))
+def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
+    """Of rows in the order of the pairs, a decision after what people said."""
+    for pair, group in groupby(rows, key=lambda row: (row["query_id"], row["document_id"])):
+        marks = []
+        for row in group:
+            spans = tuple(zip(row["starts"], row["ends"], strict=True))
+            marks.append(MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"])))
+        people = tuple(one for one in marks if one.annotator is not None)
+        yield pair, PairMarks(row["content_hash"], people, None if marks[-1] in people else marks[-1])
 
 
-def _by_pair(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
-    people: defaultdict[Pair, list[MarkedEvidence]] = defaultdict(list)
-    versions: dict[Pair, str] = {}
-    decided: dict[Pair, MarkedEvidence] = {}
-    for row in rows:
-        pair = (row["query_id"], row["document_id"])
-        spans = tuple(zip(row["starts"], row["ends"], strict=True))
-        marked = MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"]))
-        if marked.annotator is None:
-            decided[pair] = marked
-        else:
-            people[pair].append(marked)
-        if marked.annotator is None or pair not in decided:
-            versions[pair] = row["content_hash"]
-    for pair, version in versions.items():
-        yield pair, PairMarks(version, tuple(people[pair]), decided.get(pair))
-
-
-_SOME = """
-SELECT * FROM (SELECT 1 FROM evidence_marks LIMIT 1) UNION ALL (SELECT 1 FROM decision_marks LIMIT 1)
-"""
+_SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
 
 _RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
        list(quote ORDER BY start_at) AS quotes"""

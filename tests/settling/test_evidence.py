@@ -14,7 +14,7 @@ from curation.path.judging import read_settled
 from curation.settling.adjudication import ReviewerSubmission, decide, decide_many, submit_decisions
 from curation.settling.consensus import settled
 from curation.settling.disputes import dispute, disputes
-from curation.settling.evidence import PairMarks, pair_marks, read_marks
+from curation.settling.evidence import PairMarks, read_marks
 from curation.settling.queue import next_cases
 from curation.settling.votes import read_votes
 from curation.sources.decisions import DecisionLine
@@ -65,14 +65,14 @@ def test_evidence_is_what_more_than_half_of_those_who_marked_marked(opened: Stor
     found = marks(opened)
     assert found is not None
     assert found.consensus == ((4, 8), (9, 11))
-    assert [found.quote(span) for span in found.consensus] == ["body", "of"]
+    assert found.found_in(None) == [((4, 8), "body"), ((9, 11), "of")]
 
 
 def test_a_range_may_need_the_quotes_of_several_people(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 8),)), ben=(3, ((0, 3), (8, 14))), cyd=(3, ((3, 14),)))
     found = marks(opened)
     assert found is not None
-    assert [found.quote(span) for span in found.consensus] == ["The body of d."]
+    assert found.found_in(None) == [((0, 14), "The body of d.")]
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,3 @@ def test_marks_on_another_version_have_no_say_beside_those_of_the_version_in_for
     item = str(rows_of(opened, sql)[0][0])
     submit(opened, "ben", [Submission(item, 0, "grade", "once more", grade=3, evidence=((4, 10),))])
     assert evidence(opened) == ((4, 10),)
-
-
-def test_sealed_marks_pass_no_shut_door(opened: Store) -> None:
-    mark(opened, ada=(3, ((0, 3),)))
-    found = pair_marks(opened, *PAIR)
-    assert found is not None
-    assert [(one.annotator, one.quotes) for one in found.people] == [("ada", ("The",))]
-    assert pair_marks(opened, "q", "other") is None

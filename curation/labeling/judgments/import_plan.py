@@ -120,6 +120,8 @@ def plan_import(
     for key, showings in shown.items():
         own = [one for one in showings if one.same_pass]
         if (target := _target(own, hashes[key.document_id], about)) is not None:
+            if judgments[key].evidence and not target.labeling:  # the guide of an import may know of none
+                target = target._replace(guide_hash=inputs.guide.guide_hash)
             targets[key] = target
     _refuse_moved(judgments, targets, inputs.moved)
     taken = {one.presentation_id for showings in shown.values() for one in showings}
@@ -158,7 +160,7 @@ def _judge(
 ) -> None:
     """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
     context = JudgingContext(
-        {one.presentation_id: _state(key.annotator, one, inputs.guide) for key, one in targets.items()},
+        {one.presentation_id: _state(key.annotator, one) for key, one in targets.items()},
         {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
         inputs.guides,
         {one.presentation_id: inputs.bodies.get(one.content_hash, "") for one in targets.values()},
@@ -186,9 +188,7 @@ def _judge(
             plan.changed += target.answered and not secret
             plan.filled += target.labeling and not target.answered
             made = _submission(judgment, target, client_key)
-            guide_hash = _read_under(target, judgment, inputs.guide)
-            marked = replace(made, evidence=evidence.get(key, ()), guide_hash=guide_hash)
-            submissions[key.annotator].append(marked)
+            submissions[key.annotator].append(replace(made, evidence=evidence.get(key, ())))
     _refuse_unclear(judgments, refused)
     for annotator, items in submissions.items():
         outcomes, events, written = judge(annotator, items, context)
@@ -210,7 +210,7 @@ def _evidence(
     way_out: list[str] = []
     for key, judgment in judgments.items():
         target = targets[key]
-        guide = inputs.guides[_read_under(target, judgment, inputs.guide) or target.guide_hash]
+        guide = inputs.guides[target.guide_hash]
         same = judgment.evidence is None and target.answered and target.grade == judgment.grade
         against = "" if same else guide.against_marks(judgment.grade, bool(judgment.evidence))
         if against:
@@ -235,18 +235,16 @@ def _refuse_unknown(
         for judgment in judgments.values()
         if judgment.grade is not None and guide.outside(judgment.grade)
     ]
-    if scale:
-        raise InputError(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
+    refuse_problems(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
     first = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}
     documents = [
         f"line {line}: the corpus has no document {document_id!r}"
         for document_id, line in sorted(first.items(), key=lambda item: item[1])
         if document_id not in hashes
     ]
-    if documents:
-        raise InputError(
-            documents, way_out="Import the corpus that was judged, or leave these out with --skip-unknown."
-        )
+    refuse_problems(
+        documents, way_out="Import the corpus that was judged, or leave these out with --skip-unknown."
+    )
 
 
 def _refuse_moved(
@@ -261,11 +259,9 @@ def _refuse_moved(
         for key, judgment in judgments.items()
         if key in rounds and key not in targets
     ]
-    if problems:
-        raise InputError(
-            problems,
-            way_out="The annotator who has those pairs now judges them. Leave these rows out.",
-        )
+    refuse_problems(
+        problems, way_out="The annotator who has those pairs now judges them. Leave these rows out."
+    )
 
 
 def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Collection[JudgmentKey]) -> None:
@@ -274,12 +270,11 @@ def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Col
         f"than the corpus has now (query {key.query_id!r})"
         for key in keys
     ]
-    if problems:
-        raise InputError(
-            problems,
-            way_out="Say which text the file is about: --about current (that of now: new judgments) or "
-            "--about earlier (the one that they had: corrections).",
-        )
+    way_out = (
+        "Say which text the file is about: --about current (that of now: new judgments) or --about earlier "
+        "(the one that they had: corrections)."
+    )
+    refuse_problems(problems, way_out=way_out)
 
 
 def _presentation(
@@ -293,9 +288,10 @@ def _presentation(
     return Presentation(presentation_id, round_id, *key, content_hash, position, None)
 
 
-def _state(annotator: str, target: _Target, current: Guide) -> PresentationState:
-    done = target.next_revision, target.answered, target.closed
-    return PresentationState(annotator, target.guide_hash, *done, guides=(current.guide_hash,))
+def _state(annotator: str, target: _Target) -> PresentationState:
+    return PresentationState(
+        annotator, target.guide_hash, target.next_revision, target.answered, target.closed
+    )
 
 
 def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
@@ -308,11 +304,6 @@ def _imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
     revision = target.next_revision
     keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
     return target.answered and last.get((target.presentation_id, revision)) in keys
-
-
-def _read_under(target: _Target, judgment: ImportedJudgment, current: Guide) -> str | None:
-    """Evidence for what was imported before is of the guide in force, as the round's may not know any."""
-    return current.guide_hash if judgment.evidence and not target.labeling else None
 
 
 def _submission(judgment: ImportedJudgment, target: _Target, client_key: str) -> Submission:

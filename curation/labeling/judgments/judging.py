@@ -34,7 +34,7 @@ from curation.guides.guide import Guide
 from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import JUDGING, require_author
 from curation.similarity.quotes import outside_of, quoted
-from curation.spans import Span, Spans, union
+from curation.spans import Spans
 from curation.store import Cursor, Store, append_rows, utc_now
 from curation.text import LONGEST_NOTE
 
@@ -274,21 +274,18 @@ def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans
 
     After an undo it is what was taken back, so that a screen can offer it once more.
     """
-    if not presentation_ids:
-        return {}
-    found: dict[str, list[Span]] = {}
-    for name, *span in cursor.execute(_MARKS, [list(presentation_ids)]).fetchall():
-        found.setdefault(name, []).append((span[0], span[1]))
-    return {name: union(spans) for name, spans in found.items()}
+    rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
+    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}
 
 
 # Those of the last answer: an answer without marks has none, whatever the one before had.
 _MARKS = """
-SELECT presentation_id, start_at, end_at FROM evidence_marks m
+SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
+FROM evidence_marks m
 WHERE presentation_id IN (SELECT unnest(?::TEXT[])) AND NOT EXISTS (
     FROM judgment_events e WHERE e.presentation_id = m.presentation_id AND e.revision > m.revision
     AND e.kind IN ('grade', 'cannot_tell'))
-ORDER BY ALL
+GROUP BY presentation_id
 """
 
 

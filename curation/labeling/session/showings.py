@@ -241,11 +241,8 @@ def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: s
     fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
     answers = {row[0]: row[1:] for row in fresh}
     found, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
-    names = [one.presentation_id for one in found]
-    return [
-        FoundAnswer(one, answers.get(name, ()), marks.get(name, ()))
-        for name, one in zip(names, found, strict=True)
-    ]
+    said = ((answers.get(one.presentation_id, ()), marks.get(one.presentation_id, ())) for one in found)
+    return [FoundAnswer(one, *both) for one, both in zip(found, said, strict=True)]
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:

@@ -29,6 +29,7 @@ class Judged(NamedTuple):
     ----------
     votes: grade → number of annotators, as JSON.
     confidence: of the rule by which the votes were settled; None where that is the majority.
+    evidence: start, end and quote of ranges of the document's body; None where the release has none at all.
     """
 
     query_id: str
@@ -39,11 +40,12 @@ class Judged(NamedTuple):
     how: str
     votes: str
     confidence: float | None
+    evidence: list[dict[str, Any]] | None
 
     @property
-    def about(self) -> tuple[str, str, float | None]:
-        """The columns of `ABOUT_GRADES`."""
-        return self[5:]
+    def about(self) -> tuple[Any, ...]:
+        """The columns of `Gold.about_grades`."""
+        return self[5:8] if self.evidence is None else self[5:]
 
 
 class Question(NamedTuple):
@@ -132,26 +134,22 @@ class Gold:
             query_id = row["query_id"]
             if part in (None, self.part_of[query_id]):
                 pair = query_id, texts[query_id], row["document_id"], row["grade"], self.part_of[query_id]
-                yield Judged(*pair, row["how"], canonical_json(row["votes"]), row.get("confidence"))
+                said = row["how"], canonical_json(row["votes"]), row.get("confidence")
+                marks = self._evidence.get((query_id, row["document_id"]), []) if self._evidence else None
+                yield Judged(*pair, *said, marks)
 
     @cached_property
-    def evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
-        """(query id, document id) → its evidence: start, end and quote of each range of the body."""
-        inside = {name for name, part in self.part_of.items() if part in self.parts}
+    def _evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         found: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in PartRowsOf(self.release, "evidence", inside):
+        for row in self.release.walk("evidence"):
             pair = row["query_id"], row["document_id"]
             found[pair].append({name: row[name] for name in ("start", "end", "quote")})
         return dict(found)
 
     @property
-    def evidence_column(self) -> tuple[str, ...]:
-        """The name of the column with a pair's evidence; none where the release has no evidence."""
-        return ("evidence",) if self.evidence else ()
-
-    def evidence_of(self, row: Judged) -> tuple[list[dict[str, Any]], ...]:
-        """What that column has of a grade."""
-        return (self.evidence.get((row.query_id, row.document_id), []),) if self.evidence else ()
+    def about_grades(self) -> tuple[str, ...]:
+        """What formats with columns have of a grade, as `Judged.about`: its evidence where there is any."""
+        return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
     def about(self) -> dict[str, dict[str, Any]]:

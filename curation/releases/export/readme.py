@@ -37,7 +37,7 @@ def write_readme(folder: Path, gold: Gold, format: ExportFormat, written: Writte
         parts=[(part, queries[part], found) for part, found in gold.with_relevant.items()],
         above_lowest=gold.above_lowest,
         reading=format.reading if gold.drawn else "",
-        evidence=bool(gold.evidence),
+        evidence="evidence" in gold.about_grades,
     )
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 

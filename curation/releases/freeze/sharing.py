@@ -73,13 +73,11 @@ def _shared(content: Content, identical: Identical) -> tuple[Table, int]:
 
 def _with_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
     """The evidence, and that of further documents: their text is the same."""
-    by_pair: defaultdict[Pair, Table] = defaultdict(list)
-    for row in evidence:
-        by_pair[_pair(row)].append(dict(row))
+    others: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
-        source = by_pair[row["query_id"], row["from"]]
-        by_pair[_pair(row)] = [{**one, "document_id": row["document_id"]} for one in source]
-    return [row for _, rows in sorted(by_pair.items()) for row in rows]
+        others[row["query_id"], row["from"]].append(row["document_id"])
+    copies = ({**row, "document_id": other} for row in evidence for other in others[_pair(row)])
+    return sorted([*map(dict, evidence), *copies], key=_pair)
 
 
 def _pair(row: Mapping[str, Any]) -> Pair:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
 """What formats with columns have of a query, by `Gold.about`."""
-ABOUT_GRADES = ("how", "votes", "confidence")
-"""What they have of a grade, as `Judged` does."""
 TYPES = {
     **dict.fromkeys(("score", "relevance", "rating"), "int32"),
     "traffic": "int64",
@@ -113,13 +111,12 @@ def write_evidence(
     ----------
     query, document: how an id is written in this format.
     """
-    if not gold.evidence:
+    if "evidence" not in gold.about_grades:
         return {}
-    pairs = sorted(gold.evidence.items())
     lines = (
-        json_line({"query_id": query(query_id), "document_id": document(document_id), **one})
-        for (query_id, document_id), found in pairs
-        for one in found
+        json_line({"query_id": query(row.query_id), "document_id": document(row.document_id), **one})
+        for row in gold.judged()
+        for one in row.evidence or ()
     )
     write_lines(folder / "evidence.jsonl", lines)
     return {"evidence": {"evidence": "evidence.jsonl"}}

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.releases.export.formats.export_format import (
-    ABOUT_GRADES,
     ABOUT_QUERIES,
     ExportFormat,
     Written,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 CORPUS = ("_id", "title", "text")
 QUERIES = ("_id", "text", "part", *ABOUT_QUERIES)
-QRELS = ("query-id", "corpus-id", "score", *ABOUT_GRADES)
+QRELS = ("query-id", "corpus-id", "score")
 READING = (
     'gold = pd.read_parquet(f"qrels/{sys.argv[1]}.parquet")'
     '.merge(pd.read_parquet("queries/queries.parquet"), left_on="query-id", right_on="_id")'
@@ -46,17 +45,11 @@ def write_hf(folder: Path, gold: Gold) -> Written:
     write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
     for part, split in split_names(gold.parts).items():
         rows = (
-            (
-                f"{of_query}{row.query_id}",
-                f"{of_document}{row.document_id}",
-                row.grade,
-                *row.about,
-                *gold.evidence_of(row),
-            )
+            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade, *row.about)
             for row in gold.judged(part)
         )
         files.setdefault("default", {})[split] = f"qrels/{split}.parquet"
-        write_parquet(folder / files["default"][split], (*QRELS, *gold.evidence_column), rows)
+        write_parquet(folder / files["default"][split], (*QRELS, *gold.about_grades), rows)
     return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
 
 

@@ -6,7 +6,7 @@ https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
@@ -39,7 +39,7 @@ def _interface(gold: Gold) -> Iterator[str]:
     yield '<Text name="document" value="$text"/><Choices name="grade" toName="document" required="true">'
     for grade, name in gold.scale.items():
         yield f'<Choice value="{grade}" hint={quoteattr(name)}/>'
-    yield f"</Choices>{_LABELS if gold.evidence else ''}</View>"
+    yield f"</Choices>{_LABELS if 'evidence' in gold.about_grades else ''}</View>"
 
 
 def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
@@ -49,8 +49,8 @@ def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
         pair = {"query_id": row.query_id, "query": row.text, "document_id": row.document_id}
         result = {"from_name": "grade", "to_name": "document", "type": "choices", "value": grade}
         marks = [
-            {"from_name": "evidence", "to_name": "document", "type": "labels", "value": _region(one)}
-            for one in gold.evidence.get((row.query_id, row.document_id), ())
+            {"from_name": "evidence", "to_name": "document", "type": "labels", "value": _region(**one)}
+            for one in row.evidence or ()
         ]
         yield {
             "data": {**pair, "title": document.title, "text": document.body},
@@ -58,8 +58,8 @@ def _tasks(gold: Gold, part: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _region(mark: Mapping[str, Any]) -> dict[str, Any]:
-    return {"start": mark["start"], "end": mark["end"], "text": mark["quote"], "labels": [EVIDENCE]}
+def _region(start: int, end: int, quote: str) -> dict[str, Any]:
+    return {"start": start, "end": end, "text": quote, "labels": [EVIDENCE]}
 
 
 LABEL_STUDIO = ExportFormat(

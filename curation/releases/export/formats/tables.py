@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.releases.export.formats.export_format import (
-    ABOUT_GRADES,
     ABOUT_QUERIES,
     ExportFormat,
     Written,
@@ -38,10 +37,10 @@ CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for
 def write_parquet_table(folder: Path, gold: Gold) -> Written:
     """qrels.parquet; the release id is in the schema's metadata."""
     rows = (
-        (*row, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES), *gold.evidence_of(row))
+        (*row[: len(COLUMNS)], *row.about, *(gold.about[row.query_id][column] for column in ABOUT_QUERIES))
         for row in gold.judged()
     )
-    columns = (*COLUMNS, *ABOUT_GRADES, *ABOUT_QUERIES, *gold.evidence_column)
+    columns = (*COLUMNS, *gold.about_grades, *ABOUT_QUERIES)
     write_parquet(folder / "qrels.parquet", columns, rows, gold.release_id)
     return Written({"default": {"qrels": "qrels.parquet"}})
 
