@@ -14,6 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
@@ -29,7 +32,7 @@ from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS
 from tests.support.object_storage import ENVIRONMENT, Bucket, bucket, object_storage
 from tests.support.pool_project import judge
-from tests.support.projects import new_project, rows_of
+from tests.support.projects import add_people, new_project, rows_of
 
 __all__ = ["bucket", "object_storage"]
 
@@ -207,3 +210,19 @@ def test_a_corpus_stays_in_a_storage_and_no_key_is_stored_or_shown(tmp_path, buc
     written = store.path.read_bytes()
     assert place.encode() in written
     assert ENVIRONMENT["AWS_SECRET_ACCESS_KEY"].encode() not in written + str(refused.value).encode()
+
+
+def test_what_is_judged_in_a_file_a_round_or_practice_comes_into_the_project(tmp_path):
+    store = new_project(tmp_path / "left.duckdb")
+    leave_corpus(store, put_files(tmp_path / "pages"))
+    (tmp_path / "queries.jsonl").write_text('{"id": "q1", "text": "shoe"}')
+    import_queries(store, tmp_path / "queries.jsonl")
+    add_people(store, "zoe")
+    (tmp_path / "known.csv").write_text("query,document,grade,explanation\nq1,d150,2,It is a shoe.\n")
+    judge(store, tmp_path, {("q1", "d160"): 1})
+    open_round(store, "first", ["zoe"], overlap=1, duplicates=0, pairs={("q1", "d170"): "shop"})
+    open_practice(store, "welcome", ["zoe"], path=tmp_path / "known.csv")
+    shown = next_showings(store, "zoe", 5).showings
+    assert {"".join(part.text for part in one.title) for one in shown} == {"Shoe 150"}
+    names = ["d150", "d160", "d170"]
+    assert rows_of(store, "SELECT count(*) FROM documents WHERE document_id IN ?", names) == [(3,)]

@@ -41,6 +41,7 @@ from curation.labeling.rounds.rounds import (
     write_round,
 )
 from curation.people.annotators import require_annotators, require_author
+from curation.sources.left.reading import bring_texts
 from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
@@ -233,11 +234,16 @@ def open_practice(
             set(cursor.execute(_HAD, [names]).fetchall()),
         )
 
+    def plan(inputs: _PracticeInputs) -> _PracticePlan:
+        planned = _plan(name, parameters, inputs)
+        bring_texts(store, (row.document_id for row in planned.rows))
+        return planned
+
     planned = write_if_unchanged(
         store,
         fingerprint=project_fingerprint,
         read=read,
-        plan=lambda inputs: _plan(name, parameters, inputs),
+        plan=plan,
         write=lambda cursor, planned: _write(cursor, planned, parameters, author),
         busy=BUSY,
     )
