@@ -28,7 +28,10 @@ from typing import Any, NamedTuple
 
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
+from curation.guides.front_matter import with_values
+from curation.guides.guide import current_guide, parse_guide
 from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.rounds.lifecycle import put_in_force
 from curation.labeling.rounds.rounds import RoundOpened, open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
@@ -218,6 +221,7 @@ def _fill(
         f"a second quarter: {later.corpus.changed:,} documents changed, {later.corpus.removed:,} are gone; "
         f"{later.traffic.rows:,} rows of traffic (`goldset relabel status`)"
     )
+    _ask_for_evidence(store)
     opened = _open_first(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
 
@@ -231,6 +235,14 @@ def _bring_sample_grades(store: Store, sample: Path) -> None:
     decide_many(store, proposals, source=decisions)
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED, replace(RULES, paraphrase=None))
     freeze(store, "sample", allow_disputed=True)
+
+
+def _ask_for_evidence(store: Store) -> None:
+    """From now on who gives a high grade may mark the sentences that show it; grades stay fresh."""
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    rule = {"evidence": {"ask": "optional", "from_grade": guide.values[-2]}}
+    put_in_force(store, parse_guide(with_values(guide.source, rule, guide.body)))
 
 
 def _open_first(store: Store) -> RoundOpened:
