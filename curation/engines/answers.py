@@ -125,7 +125,7 @@ def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
 
 
 def forget(store: Store, asked: AskedLists) -> None:
-    """Remove the answers of a request whose outcome is not kept by the project: the next one asks anew."""
+    """Remove the answers of a request whose outcome is not kept by the project: the next one asks for all."""
     with store.transaction() as cursor:
         cursor.execute(f"DELETE {_OF_IDS}", [[one.answer_id for one in asked.questions]])
 

@@ -103,7 +103,7 @@ class EngineRunImport:
             found.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
         if self.changed is not None:
             found.append(
-                f"AskedLists again: of the first {TOP} documents {self.changed:.2g} changed on average; "
+                f"Asked again: of the first {TOP} documents {self.changed:.2g} changed on average; "
                 f"some did in {amount(self.other_tops, 'list')}."
             )
         return found + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]

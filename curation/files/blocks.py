@@ -83,7 +83,7 @@ def read_blocks(table: PlainTable, wanted: Sequence[str]) -> Iterator[Block]:
         packed = file.read(2) == b"\x1f\x8b"
     try:
         with BoundedGzip(table.path) if packed else table.path.open("rb") as data:
-            yield from _Reading(table, wanted, cast(BinaryIO, data)).blocks()
+            yield from _TableReader(table, wanted, cast(BinaryIO, data)).blocks()
     except (EOFError, zlib.error, gzip.BadGzipFile, OutOfBoundsError):
         raise NotPlain from None
 
@@ -112,7 +112,7 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
         raise NotPlain from None
 
 
-class _Reading:
+class _TableReader:
     """One table being read: where it is, and how a line with quotes must look to be regular."""
 
     def __init__(self, table: PlainTable, wanted: Sequence[str], data: BinaryIO) -> None:
@@ -271,7 +271,7 @@ class _Reading:
 class _Lines:
     """The lines of a block, as Python's reader takes them; after them, on demand, those that follow it."""
 
-    def __init__(self, reading: _Reading, raw: bytes) -> None:
+    def __init__(self, reading: _TableReader, raw: bytes) -> None:
         self._reading, self._raw = reading, raw
         self._newline = "" if reading._table.quoted else None
         self.read = 0

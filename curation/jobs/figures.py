@@ -3,7 +3,7 @@
 A figure is what a function returns for a project. On a large one it takes seconds of a processor and as long
 a lease: the process that serves annotators must do neither, and DuckDB gives one process the file. So another
 process computes figures on a copy. The copy follows the project block by block, once for each state that a
-figure is asked of. It lies next to the project, can be read by its owner only, and goes with the process.
+figure is asked of. It is next to the project, can be read by its owner only, and goes with the process.
 
 A state is what `DataState` says. In a large project a grade or a decision of an annotator or a reviewer makes
 a new one once a minute; whatever else is written, and what leads themselves grade, makes one at once.

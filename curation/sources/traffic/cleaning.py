@@ -172,7 +172,7 @@ class Cleaned(NamedTuple):
     left_out: dict[str, int]
 
 
-class _Text(NamedTuple):
+class _CleanText(NamedTuple):
     """One text, cleaned."""
 
     text: str
@@ -228,18 +228,18 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     return plain
 
 
-def _cleaned(raw: str, rules: CleaningRules) -> _Text:
+def _cleaned(raw: str, rules: CleaningRules) -> _CleanText:
     # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
     if rules.characters and len(raw) > PASTE * rules.characters:
-        return _Text("", "", _LONG, ())
+        return _CleanText("", "", _LONG, ())
     redacted = redact(raw)
     normalised = normalise_query(redacted.text)
     verdict = _verdict(normalised, rules)
     if redacted.kinds and verdict == _KEPT:
         verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
     if verdict != _KEPT:
-        return _Text("", "", verdict, redacted.kinds)
-    return _Text(redacted.text, normalised, verdict, redacted.kinds)
+        return _CleanText("", "", verdict, redacted.kinds)
+    return _CleanText(redacted.text, normalised, verdict, redacted.kinds)
 
 
 def _verdict(normalised: str, rules: CleaningRules) -> int:

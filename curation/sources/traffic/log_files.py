@@ -2,10 +2,10 @@
 
 Each reading is an import of its own, for a sample that was drawn before it knows nothing of its rows.
 Sessions go on from file to file: a page that was turned, and a robot's session, are seen in all rows of the
-log. So the rows that they leave out are kept beside the traffic (`traffic_set_aside`), and so are those that
-another log has. With each new file the rules are applied again to the sessions that it goes on with, and rows
-move where they belong. What the project has then is what one file with all lines, in the order of reading,
-would give.
+log. So the rows that they leave out are kept in a table of their own (`traffic_set_aside`), and so are those
+that another log has. With each new file the rules are applied again to the sessions that it goes on with, and
+rows move where they belong. What the project has then is what one file with all lines, in the order of
+reading, would give.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 
 def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
-    """Store anew how many rows an import has, and has left out for the reasons by which rows move."""
+    """Store how many rows an import has, and has left out for the reasons by which rows move."""
     aside = (
         "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason ORDER BY reason"
     )
