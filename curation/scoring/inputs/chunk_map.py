@@ -8,12 +8,14 @@ index's own ids.
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
@@ -74,58 +76,76 @@ def map_chunks(
     release = opened(store, name)
     bodies = PinnedBodies(store, release)
     records = Records(splitter, None, progress)
+    problems, rows = records.problems, _read(records, bodies)
+    document = texts(rows.document).dictionary_encode()
+    found = located_chunks(rows.line, document, rows.columns, bodies, {}, problems)
+    assert found is not None  # there are columns of chunks
+    overlapping = _overlapping(found)
+    for row in overlapping.tolist() if apart else ():
+        begins = (
+            f"the chunk {rows.chunk[row]!r} of {rows.document[row]!r} begins before the one before it ends"
+        )
+        problems.add(int(rows.line[row]), begins, "Leave out --no-overlap where chunks may overlap.")
+    problems.check()
+    taken = np.flatnonzero(found.found).tolist()
+    if not taken:
+        records.refuse_nothing_taken("chunk", {"with a text that its document does not have": len(rows.line)})
+    places = ((rows.document[row], int(found.start[row]), int(found.end[row])) for row in taken)
+    _write(
+        out,
+        [
+            (rows.chunk[row], *place, bodies.hashes[place[0]])
+            for row, place in zip(taken, places, strict=True)
+        ],
+    )
+    documents = len({rows.document[row] for row in taken})
+    return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
+
+
+class _Rows(NamedTuple):
+    """A splitter's chunks; columns as `located_chunks` takes them."""
+
+    line: Ints
+    chunk: list[str]
+    document: list[str]
+    columns: dict[str, pa.Array]
+
+
+def _read(records: Records, bodies: PinnedBodies) -> _Rows:
     used = records.resolve(SplitterFields(), but=("query", "rank", "score"))
     wanted = used.of_chunks
     if not wanted:
         records.refuse_columns("no columns are known to hold the chunks' start and end, nor one their text")
+    names, first = [used.chunk, used.document, *wanted.values()], dict[str, int]()
     rows = []
     with suppress(InputError):  # noted with the file's problems
-        columns = [used.chunk, used.document, *wanted.values()]
-        rows = [(line, [text_of(values.get(one or "")) for one in columns]) for line, values in records]
+        for line, values in records:
+            chunk, document, *others = (text_of(values.get(name or "")) for name in names)
+            if document not in bodies.hashes:
+                lacks = f"the chunk {chunk!r} is of document {document!r}, which the release does not have"
+                records.problems.add(line, lacks, "Leave it out, or split the documents of the release.")
+            if first.setdefault(chunk, line) != line:
+                again = f"the chunk {chunk!r} again, also in line {first[chunk]}"
+                records.problems.add(line, again, "Give each chunk an id of its own.")
+            rows.append((line, chunk, document, *others))
     records.problems.check()
-    line = np.array([number for number, _ in rows], np.int64)
-    chunk, document, *others = (list(column) for column in zip(*(texts for _, texts in rows), strict=True))
-    times = Counter(chunk)
-    for number, one, own in zip(line.tolist(), chunk, document, strict=True):
-        if own not in bodies.hashes:
-            lacks = f"the chunk {one!r} is of document {own!r}, which the release does not have"
-            records.problems.add(number, lacks, "Leave it out, or split the documents of the release.")
-        elif times[one] > 1:
-            records.problems.add(number, f"{times[one]} chunks are {one!r}", "Give each an id of its own.")
-    records.problems.check()
-    given = dict(zip(wanted, map(texts, others), strict=True))
-    found = located_chunks(line, texts(document).dictionary_encode(), given, bodies, {}, records.problems)
-    assert found is not None  # there are columns of chunks
-    overlapping = _overlapping(found)
-    for row in overlapping.tolist() if apart else ():
-        sentence = f"the chunk {chunk[row]!r} of {document[row]!r} begins before the one before it ends"
-        records.problems.add(int(line[row]), sentence, "Leave out --no-overlap where chunks may overlap.")
-    records.problems.check()
-    if not found.found.any():
-        records.refuse_nothing_taken("chunk", {"with a text that its document does not have": len(line)})
-    _write(out, chunk, document, found, bodies)
-    ids = {document[row] for row in np.flatnonzero(found.found).tolist()}
-    return ChunkMap(release.row.name, release.row.release_id, out, len(ids), found.counts, len(overlapping))
+    lines, chunks, documents, *columns = (list(column) for column in zip(*rows, strict=True))
+    return _Rows(np.array(lines), chunks, documents, dict(zip(wanted, map(texts, columns), strict=True)))
 
 
 def _overlapping(chunks: LocatedChunks) -> Ints:
-    """The chunks that begin before one that begins earlier in their document ends."""
+    """The chunks that begin before the one before them in their document ends."""
     document = ints_of(chunks.documents.indices)
-    order = np.lexsort((chunks.start, document))[chunks.found[np.lexsort((chunks.start, document))]]
+    order = np.lexsort((chunks.start, document))
+    order = order[chunks.found[order]]
     same = np.diff(document[order]) == 0
     return np.sort(order[1:][same & (chunks.start[order[1:]] < chunks.end[order[:-1]])])
 
 
-def _write(
-    path: Path, chunk: list[str], document: list[str], found: LocatedChunks, bodies: PinnedBodies
-) -> None:
+def _write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            for row in np.flatnonzero(found.found).tolist():
-                own = document[row]
-                writer.writerow([chunk[row], own, found.start[row], found.end[row], bodies.hashes[own]])
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
     except OSError as error:
         raise InputError(f"the map could not be written: {error.strerror or error}", path=path) from error
 
