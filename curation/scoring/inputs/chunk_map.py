@@ -90,15 +90,9 @@ def map_chunks(
     taken = np.flatnonzero(found.found).tolist()
     if not taken:
         records.refuse_nothing_taken("chunk", {"with a text that its document does not have": len(rows.line)})
-    places = ((rows.document[row], int(found.start[row]), int(found.end[row])) for row in taken)
-    _write(
-        out,
-        [
-            (rows.chunk[row], *place, bodies.hashes[place[0]])
-            for row, place in zip(taken, places, strict=True)
-        ],
-    )
-    documents = len({rows.document[row] for row in taken})
+    chunk, own, start, end = rows.chunk, rows.document, found.start, found.end
+    _write(out, [(chunk[at], own[at], start[at], end[at], bodies.hashes[own[at]]) for at in taken])
+    documents = len({own[at] for at in taken})
     return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
 
 
