@@ -75,7 +75,7 @@ def bucket(object_storage: str, monkeypatch: pytest.MonkeyPatch) -> Bucket:
 
 
 def _started(address: str) -> str:
-    end = monotonic() + 30
+    end = monotonic() + 120  # a busy machine starts it in half a minute
     while monotonic() < end:
         try:
             urlopen(address, timeout=5).close()

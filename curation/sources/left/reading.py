@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import InputError
-from curation.store import Cursor, Store, fetch
+from curation.store import Cursor, Store
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.release_parts import batched
 from curation.text import file_digest
@@ -43,15 +43,14 @@ def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     ------
     InputError: a file is not there, or is not the one that was imported.
     """
-    import pyarrow.compute as pc
-
     with store.reading() as cursor:
         if not _any(cursor):
             return
-        files, places = _places(cursor, hashes)
-    for file in files:
-        own = pc.equal(places["file_id"], file.file_id)
-        yield from _rows_of(file, places.filter(own)["row"].to_pylist())
+        found = _places(cursor, hashes)
+    for place in range(len(found)):
+        [values] = found.slice(place, 1).to_pylist()
+        rows = values.pop("rows")
+        yield from _rows_of(LeftFile(**values), rows)
 
 
 def _any(cursor: Cursor) -> bool:
@@ -86,29 +85,27 @@ def add_versions(cursor: Cursor, rows: pa.Table) -> None:
     cursor.unregister("incoming_rows")
 
 
-def _places(cursor: Cursor, hashes: pa.Array) -> tuple[list[LeftFile], pa.Table]:
-    """The files, and the columns file_id and row of the versions, each as it was imported last."""
+def _places(cursor: Cursor, hashes: pa.Array) -> pa.Table:
+    """The files that have the versions, each as it was imported last, and the rows of these."""
     import pyarrow as pa
 
     cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
-    places = cursor.sql(_PLACES).to_arrow_table()
+    found = cursor.sql(_PLACES).to_arrow_table()
     cursor.unregister("wanted_versions")
-    named = places["file_id"].unique().to_pylist()
-    return fetch(cursor, LeftFile, _FILES, [named]), places
+    return found
 
 
-_FILES = f"""
-SELECT {", ".join(LeftFile._fields)} FROM left_files WHERE file_id IN (SELECT unnest(?::TEXT[]))
-ORDER BY location, name
+_PLACES = f"""
+SELECT {", ".join(LeftFile._fields)}, rows FROM left_files JOIN (
+    SELECT place.file_id AS file_id, list(place.row ORDER BY place.row) AS rows FROM (
+        SELECT arg_max({{'file_id': file_id, 'row': row}}, (imported_at, file_id, -row)) AS place
+        FROM (SELECT DISTINCT content_hash FROM wanted_versions) JOIN left_documents USING (content_hash)
+        JOIN (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL)
+            USING (file_id)
+        GROUP BY content_hash)
+    GROUP BY ALL) USING (file_id)
+ORDER BY location, name, file_id
 """  # noqa: S608  columns from code
-_PLACES = """
-SELECT place.file_id AS file_id, place.row AS row FROM (
-    SELECT arg_max({'file_id': file_id, 'row': row}, (imported_at, file_id, -row)) AS place
-    FROM (SELECT DISTINCT content_hash FROM wanted_versions) JOIN left_documents USING (content_hash)
-    JOIN (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL) USING (file_id)
-    GROUP BY content_hash)
-ORDER BY ALL
-"""
 
 
 def _rows_of(file: LeftFile, rows: Sequence[int]) -> Iterator[pa.Table]:
