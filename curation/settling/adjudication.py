@@ -386,8 +386,7 @@ def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOu
 def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
     pair = (one.query_id, one.document_id)
     if one.kind == "decide":
-        seen, marks = (one.revision, one.content_hash), one.evidence
-        decide(store, *pair, one.grade, one.words, reviewer, *seen, evidence=marks)
+        decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash, one.evidence)
     elif one.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
     elif one.kind == "comment":

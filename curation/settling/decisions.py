@@ -21,7 +21,7 @@ from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import members
 from curation.people.annotators import able_to_judge, require_author
-from curation.similarity.quotes import quoted
+from curation.similarity.quotes import QUOTED, quoted
 from curation.spans import Spans
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
 from curation.store.documents import documents_by_hash, title_last_shown
@@ -160,8 +160,7 @@ def append_decisions(
         if ruling.evidence
         for mark in quoted(read[ruling.content_hash or ""].body, ruling.evidence)
     ]
-    key = ("query_id", "document_id", "revision")
-    append_rows(cursor, "decision_marks", marks, (*key, "start_at", "end_at", "quote", "quote_hash"))
+    append_rows(cursor, "decision_marks", marks, ("query_id", "document_id", "revision", *QUOTED))
     return decisions
 
 

@@ -75,8 +75,12 @@ def outside_of(body: str, spans: Iterable[Span]) -> str:
     return ""
 
 
+QUOTED = ("start_at", "end_at", "quote", "quote_hash")
+"""The columns of a range as it is stored."""
+
+
 def quoted(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Ranges as they are stored: start, end, the characters and their hash; what overlaps is joined."""
+    """Ranges as they are stored (`QUOTED`); what overlaps is joined."""
     return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
 
 

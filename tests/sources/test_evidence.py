@@ -76,28 +76,28 @@ def test_the_same_file_changes_nothing_and_other_marks_correct_it(corpus: Store,
     assert stored(corpus) == [("d", 4, 8, "body")]
 
 
-def test_a_problem_of_any_row_is_named_with_its_line_and_nothing_is_imported(
-    corpus: Store, tmp_path: Path
-) -> None:
+def test_ranges_that_are_not_in_the_text_are_named_with_their_line(corpus: Store, tmp_path: Path) -> None:
     before = all_rows(corpus)
+    ranges = [{"start": 4, "end": 99}, {"start": 0, "end": 3, "quote": "Not"}]
     with pytest.raises(InputError) as refused:
-        load(
-            corpus,
-            tmp_path,
-            {
-                "document_id": "d",
-                "grade": 3,
-                "marks": [{"start": 4, "end": 99}, {"start": 0, "end": 3, "quote": "Not"}],
-            },
-            {"document_id": DOCUMENT, "grade": 0, "marks": ["The"]},
-        )
+        load(corpus, tmp_path, {"document_id": "d", "grade": 3, "marks": ranges})
     assert list(refused.value.problems) == [
         "line 1: evidence from 4 to 99 is no part of the document, which has 14 characters (document 'd')",
         "line 1: the text has “The” from 0 to 3; expected the quote “Not” (document 'd')",
-        "line 2: grade 0 takes no evidence; by the guide only grades from 2 on do",
     ]
     assert refused.value.path == tmp_path / "marks.jsonl"
     assert "Offsets count characters (Unicode code points)" in str(refused.value)
+    assert all_rows(corpus) == before
+
+
+def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(corpus: Store, tmp_path: Path) -> None:
+    before = all_rows(corpus)
+    rows = [{"document_id": "d", "grade": 3, "marks": ["The"]}]
+    rows += [{"document_id": DOCUMENT, "grade": 0, "marks": ["The"]}]
+    with pytest.raises(InputError) as refused:
+        load(corpus, tmp_path, *rows)
+    expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on do"
+    assert list(refused.value.problems) == [expected]
     assert "`goldset guide use FILE` puts another guide in force" in str(refused.value)
     assert all_rows(corpus) == before
 

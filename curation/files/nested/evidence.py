@@ -82,7 +82,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
             spans.append(_located(one, body))
         except ValueError as error:
             problems.append(f"{error} (document {document_id!r})")
-    refuse_problems(problems, way_out=WAY_OUT)
+    refuse_problems(problems)
     return union(spans)
 
 

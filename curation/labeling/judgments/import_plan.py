@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
-from curation.files.nested.evidence import located_evidence
+from curation.files.nested.evidence import WAY_OUT, located_evidence
 from curation.guides.guide import Guide
 from curation.labeling.judgments.judging import (
     EvidenceMark,
@@ -168,7 +168,8 @@ def _judge(
     evidence = _evidence(judgments, targets, inputs)
     last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
-    refused: list[JudgmentKey] = []
+    unsaid: list[JudgmentKey] = []
+    lines: dict[str, int] = {}
     for key, judgment in judgments.items():
         target = targets[key]
         client_key = _client_key(target, judgment.grade)
@@ -181,7 +182,7 @@ def _judge(
         elif client_key in context.used_keys and not _imported(target, last):
             plan.superseded += not secret
         elif key in unclear:
-            refused.append(key)
+            unsaid.append(key)
         else:
             client_key = again if client_key in context.used_keys else client_key
             plan.new += not target.answered
@@ -189,14 +190,17 @@ def _judge(
             plan.filled += target.labeling and not target.answered
             made = _submission(judgment, target, client_key)
             submissions[key.annotator].append(replace(made, evidence=evidence.get(key, ())))
-    _refuse_unclear(judgments, refused)
+            lines[client_key] = judgment.line
+    _refuse_unclear(judgments, unsaid)
+    problems: list[str] = []
     for annotator, items in submissions.items():
         outcomes, events, written = judge(annotator, items, context)
-        problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
-        refuse_problems(problems)
+        refused = [one for one in outcomes if one.status != "saved"]
+        problems += [f"line {lines[one.client_key]}: {one.message}" for one in refused]
         plan.marks += written
-        known = [item.submitted_at is not None for item in items]
-        plan.events += [event._replace(time_known=at) for event, at in zip(events, known, strict=True)]
+        known = {item.client_key: item.submitted_at is not None for item in items}
+        plan.events += [event._replace(time_known=known[event.client_key]) for event in events]
+    refuse_problems(problems, way_out=OF_GUIDE)
 
 
 def _evidence(
@@ -207,23 +211,14 @@ def _evidence(
     """What the file marks, of the judgments of which it says that; what cannot be is refused together."""
     found: dict[JudgmentKey, Spans] = {}
     problems: list[str] = []
-    way_out: list[str] = []
     for key, judgment in judgments.items():
-        target = targets[key]
-        guide = inputs.guides[target.guide_hash]
-        same = judgment.evidence is None and target.answered and target.grade == judgment.grade
-        against = "" if same else guide.against_marks(judgment.grade, bool(judgment.evidence))
-        if against:
-            problems.append(f"line {judgment.line}: {against}")
-            way_out.append(OF_GUIDE)
-        elif judgment.evidence is not None:
+        if judgment.evidence is not None:
             try:
-                body = inputs.bodies.get(target.content_hash, "")
+                body = inputs.bodies.get(targets[key].content_hash, "")
                 found[key] = located_evidence(judgment.evidence, key.document_id, body)
             except InputError as error:
                 problems += [f"line {judgment.line}: {problem}" for problem in error.problems]
-                way_out.append(error.way_out or "")
-    refuse_problems(problems, way_out=" ".join(dict.fromkeys(way_out)))
+    refuse_problems(problems, way_out=WAY_OUT)
     return found
 
 

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from curation.guides.guide import Guide
 from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import JUDGING, require_author
-from curation.similarity.quotes import outside_of, quoted
+from curation.similarity.quotes import QUOTED, outside_of, quoted
 from curation.spans import Spans
 from curation.store import Cursor, Store, append_rows, utc_now
 from curation.text import LONGEST_NOTE
@@ -108,22 +108,16 @@ class JudgmentEvent(NamedTuple):
     time_known: bool = True
 
 
-class EvidenceMark(NamedTuple):
-    """A row of `evidence_marks`: characters that the event of this revision has as evidence."""
-
-    presentation_id: str
-    revision: int
-    start_at: int
-    end_at: int
-    quote: str
-    quote_hash: str
+EvidenceMark = tuple[str, int, int, int, str, str]
+"""A row of `evidence_marks`: characters that the event of this revision has as evidence."""
+_MARK = ("presentation_id", "revision", *QUOTED)
 
 
 def append_events(
     cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
 ) -> None:
     """Append what `judge` has made; the primary key refuses a revision that was written meanwhile."""
-    append_rows(cursor, "evidence_marks", marks)
+    append_rows(cursor, "evidence_marks", marks, _MARK)
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
         return
@@ -210,9 +204,8 @@ def judge(annotator: str, submissions: Sequence[Submission], context: JudgingCon
             state = context.states[item.presentation_id]
             event = _event(item, annotator, state, now)
             events.append(event)
-            body = context.bodies.get(item.presentation_id, "")
-            name, revision = item.presentation_id, event.revision
-            marks += [EvidenceMark(name, revision, *mark) for mark in quoted(body, item.evidence)]
+            found = quoted(context.bodies.get(item.presentation_id, ""), item.evidence)
+            marks += [(item.presentation_id, event.revision, *mark) for mark in found]
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
             context.used_keys[item.client_key] = UsedKey(annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
