@@ -284,4 +284,6 @@ def _show_guide(guide: Guide) -> None:
     if guide.presentation:
         fields = ", ".join(guide.presentation.names) or "none"
         say("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
+    if guide.evidence:
+        say("", f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on")
     say("", guide.body)

@@ -99,7 +99,7 @@ class Gold:
     Attributes
     ----------
     parts: parts of the split whose grades are here.
-    queries: of all parts; `qrels` and `candidates` are those of `parts` alone.
+    queries: of all parts; `qrels`, `candidates` and `marks` (evidence) are those of `parts` alone.
     relevant_grade: least grade of a relevant document.
     scale: grade → name, of the guides that it was judged with, ascending.
     drawn: stratum → queries that the sample drew.
@@ -113,6 +113,7 @@ class Gold:
     queries: Table
     qrels: PartRowsOf
     candidates: PartRowsOf
+    marks: PartRowsOf
     documents: PinnedDocuments
     relevant_grade: int
     scale: Mapping[int, str]
@@ -141,7 +142,7 @@ class Gold:
     @cached_property
     def _evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         found: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in self.release.walk("evidence"):
+        for row in self.marks:
             pair = row["query_id"], row["document_id"]
             found[pair].append({name: row[name] for name in ("start", "end", "quote")})
         return dict(found)
@@ -227,6 +228,7 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
         queries=queries,
         qrels=PartRowsOf(release, "qrels", inside),
         candidates=PartRowsOf(release, "candidates", inside),
+        marks=PartRowsOf(release, "evidence", inside),
         documents=PinnedDocuments(store, release),
         relevant_grade=split["relevant_grade"],
         scale=dict(sorted(scale.items())),
