@@ -60,7 +60,7 @@ def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
     wanted, words = _located(quote), _located(text)
     if len(wanted) > MOST_WORDS:
         return None
-    run = _compared(wanted, words, True).find_longest_match()
+    run = _compared(wanted, words).find_longest_match()
     room = len(wanted) // 2 + 5
     found = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
     return found if found is not None and found.score >= NEARLY else None
@@ -88,18 +88,16 @@ def _located(text: str) -> list[LocatedWord]:
     return sorted(located_words(text), key=lambda word: (word.start, word.end))
 
 
-def _compared(
-    wanted: Sequence[LocatedWord], words: Sequence[LocatedWord], frequent: bool
-) -> SequenceMatcher[str]:
-    """The words compared; `frequent` leaves out those that a long text has again and again."""
-    return SequenceMatcher(None, [one.word for one in wanted], [one.word for one in words], frequent)
+def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
+    """The words compared; no run begins at what a long text has again and again, which bounds the time."""
+    return SequenceMatcher(None, [one.word for one in wanted], [one.word for one in words])
 
 
 def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
     """The part of the words that is most like the quotation: runs in common at its ends are left out while
     that helps.
     """
-    runs = [run for run in _compared(wanted, words, False).get_matching_blocks() if run.size]
+    runs = [run for run in _compared(wanted, words).get_matching_blocks() if run.size]
     best: FoundQuote | None = None
     while runs:
         first, last = runs[0].b, runs[-1].b + runs[-1].size

@@ -48,3 +48,7 @@ def test_a_quote_that_was_reworded_is_found_with_its_score(quote: str, now: str,
 )
 def test_a_quote_of_which_little_is_left_is_not_found(text: str) -> None:
     assert find_again(ENGLISH, text, 0) is None
+
+
+def test_words_that_a_text_has_again_and_again_do_not_hold_up_the_search() -> None:
+    assert find_again("a b " * 500, "a a " * 20_000, 0) is None
