@@ -205,6 +205,9 @@ def _show_disputes(shown: list[Dispute], total: int) -> None:
     say(f"{len(shown):,} of {total:,} shown.")
     if changed := sum(item.changed for item in shown):
         say(f"{changed:,} of them about an older text: nobody has judged the one that the corpus has now.")
+    same = [item for item in shown if item.distinct == 1 and item.decision is None]
+    if apart := sum(any(one.evidence for one in item.opinions) for item in same):
+        say(f"{apart:,} of them about evidence alone: the grades agree, the marks have no common character.")
     if shown:
         say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
 

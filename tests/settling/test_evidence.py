@@ -20,6 +20,7 @@ from curation.settling.votes import read_votes
 from curation.sources.decisions import DecisionLine
 from curation.spans import Spans
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
 from tests.support.projects import add_names, add_pairs, built_once, change_text, rows_of
 
@@ -96,6 +97,8 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert (found.distinct, [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
+    listed = invoke(["--project", str(opened.path), "adjudicate", "list"]).stdout
+    assert "1 of them about evidence alone: the grades agree" in listed
     (case,) = next_cases(opened, "rita").showings
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
     sent = {"query_id": "q", "document_id": "d", "kind": "decide", "client_key": "key of rita", "grade": 3}
