@@ -82,7 +82,8 @@ def pool_runs(
     check_pooling(store, depth, author)
     release = read_release(store, release_name, split)
     named = _apart(sources)
-    found = {name: _top(read_run(one, release, reading, progress), release, depth) for name, one in named}
+    runs = {name: read_run(one, release, reading, progress) for name, one in named}
+    found = {name: _top(run, release, depth) for name, run in runs.items()}
     for name, source in named:
         import_run(
             store,
@@ -91,7 +92,7 @@ def pool_runs(
             reading.fields,
             reading.layout,
             skip_unknown=True,
-            skip_repeated=reading.skip_repeated,
+            skip_repeated=reading.skip_repeated or runs[name].chunks is not None,
             topics=reading.topics,
             progress=progress,
         )

@@ -13,6 +13,7 @@ from curation.evaluation.submitted import evaluable_release
 from curation.releases.stored import find_release
 from curation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.store import open_store
+from tests.support.command_line import invoke
 from tests.support.evidence_set import SET, command, evidence_set, excerpts, texts
 
 pytestmark = pytest.mark.skipif(not SET.is_dir(), reason="the set with evidence is not there")
@@ -22,6 +23,7 @@ SPLITTERS = {
     "sentence": "bm25-sentence",
     "heading": "bm25-heading",
 }
+CHANGED, PREFACE = "state_of_the_union", "What was said, as it was written down.\n\n"
 MEASURES = ("evidence_recall@5", "evidence_precision@5", "evidence_iou@5")
 
 
@@ -58,11 +60,7 @@ def test_four_chunkers_have_the_recall_precision_and_iou_of_the_report(project: 
     assert found["measures"][:4] == ["evidence_within@1000", *MEASURES]
     ids = dict(zip(found["query_texts"], found["query_ids"], strict=True))
     for system in found["runs"]:
-        with (out / f"{system['name']}.csv").open(encoding="utf-8", newline="") as file:
-            chunks: dict[str, list[tuple[str, int, int]]] = {}
-            for row in csv.DictReader(file):
-                place = (row["document_id"], int(row["start"]), int(row["end"]))
-                chunks.setdefault(row["query_id"], []).append(place)
+        chunks = chunks_of(out / f"{system['name']}.csv")
         expected = {text: by_characters(text, chunks.get(ids[text], [])[:5]) for text in ids}
         for at, measure in enumerate(MEASURES):
             assert system["per_query"][measure] == pytest.approx(
@@ -74,6 +72,34 @@ def test_four_chunkers_have_the_recall_precision_and_iou_of_the_report(project: 
     assert max(within, key=within.__getitem__) == "bm25-200-50"
 
 
+def test_after_a_new_version_of_a_document_old_chunks_are_refused_and_new_ones_are_right(
+    project: Path, tmp_path: Path
+) -> None:
+    asked = ("--systems", "bm25", "--chunks", "200/50", "--depth", "9", "--out")
+    command(project, "run", "v1", *asked, str(tmp_path / "old"))
+    bodies = {name: (PREFACE if name == CHANGED else "") + text for name, text in texts().items()}
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("\n".join(json.dumps({"id": name, "text": text}) for name, text in bodies.items()))
+    command(project, "import", "corpus", str(corpus))
+    frozen = command(project, "freeze", "v2", "--allow-changed", "--override", "one annotator")
+    assert frozen["parts"]["evidence"] == 487
+    old = invoke(
+        ["--project", str(project), "evaluate", "v2", "--run", str(tmp_path / "old/bm25-200-50.csv")]
+    )
+    assert old.exit_code == 1
+    assert f"of document '{CHANGED}' is of its version" in str(old.exception)
+    command(project, "run", "v2", *asked, str(tmp_path / "new"))
+    found = command(project, "evaluate", "v2", "--run", str(tmp_path / "new/bm25-200-50.csv"))
+    [system] = found["runs"]
+    chunks = chunks_of(tmp_path / "new/bm25-200-50.csv")
+    assert system["per_query"]["evidence_recall@5"] == pytest.approx(
+        [
+            by_characters(text, chunks[name][:5], len(PREFACE))[0]
+            for text, name in zip(found["query_texts"], found["query_ids"], strict=True)
+        ]
+    )
+
+
 def test_the_page_offers_the_measures_of_chunks_first(project: Path) -> None:
     store = open_store(project)
     with store.reading() as cursor:
@@ -82,12 +108,30 @@ def test_the_page_offers_the_measures_of_chunks_first(project: Path) -> None:
     assert offered.measures == CHUNK_MEASURES
 
 
-def by_characters(question: str, chunks: list[tuple[str, int, int]]) -> tuple[float, float, float]:
-    """Recall, precision and IoU from which characters of a document are evidence, and which are returned."""
+def chunks_of(run: Path) -> dict[str, list[tuple[str, int, int]]]:
+    """Query id → its chunks in order."""
+    found: dict[str, list[tuple[str, int, int]]] = {}
+    with run.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            place = (row["document_id"], int(row["start"]), int(row["end"]))
+            found.setdefault(row["query_id"], []).append(place)
+    return found
+
+
+def by_characters(
+    question: str, chunks: list[tuple[str, int, int]], shift: int = 0
+) -> tuple[float, float, float]:
+    """Recall, precision and IoU from which characters of a document are evidence, and which are returned.
+
+    Parameters
+    ----------
+    shift: characters before the changed document's text.
+    """
     document, ranges = excerpts_of[question]
-    evidence, returned = np.zeros((2, lengths[document]), bool)
+    shift = shift if document == CHANGED else 0
+    evidence, returned = np.zeros((2, lengths[document] + shift), bool)
     for one in ranges:
-        evidence[one["start_index"] : one["end_index"]] = True
+        evidence[one["start_index"] + shift : one["end_index"] + shift] = True
     for name, start, end in chunks:
         if name == document:
             returned[start:end] = True

@@ -134,7 +134,8 @@ def write_context(found: Evaluation) -> list[Section]:
             f"the comparison by {WITHIN}@w says.",
             (curves("Recall of evidence", "words of context", "recall", drawn[:MOST_SERIES], widest),),
             (Table("Recall of evidence by number of chunks", columns, rows),),
-            "Words are those of the stored text; of scripts without spaces each sign is one.",
+            "Words are those of the stored text; of scripts without spaces each sign is one."
+            + (f" Lines are of the first {MOST_SERIES} systems." if len(drawn) > MOST_SERIES else ""),
         )
     ]
 

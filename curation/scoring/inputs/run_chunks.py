@@ -118,7 +118,9 @@ def located_chunks(
     both = pc.and_(pc.not_equal(hashes, ""), pc.not_equal(pinned, ""))
     other = np.zeros(len(line), bool)
     other[ints_of(pc.indices_nonzero(pc.and_(both, pc.not_equal(hashes, pinned))))] = True
-    refuse(other, lambda row: f"is of its version {str(hashes[row])[:12]}; the release has another", _AGAIN)
+    once = np.zeros(len(line), bool)
+    once[np.flatnonzero(other)[np.unique(document[other], return_index=True)[1]]] = True  # of each document
+    refuse(once, lambda row: f"is of its version {str(hashes[row])[:12]}; the release has another", _AGAIN)
     outside = found & ((start < 0) | (end <= start) | (end > lengths)) & ~other
     known = np.array([name in bodies.hashes for name in ids])[document]
     refuse(
