@@ -387,7 +387,7 @@ class NuggetFields(_FileColumns):
     )
     nugget: str | None = column(
         "Nuggets",
-        "a nugget, or a list of objects with text and importance",
+        "a nugget, or a list of objects with text",
         ("nuggets", "nugget", "nugget_text", "text"),
         "the nuggets",
     )

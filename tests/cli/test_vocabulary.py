@@ -104,7 +104,7 @@ ALONE = set(
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
     --dev --difference --documents --duration-field --duration-unit --email --end --end-field --evidence-field
-    --exclude-judged
+    --exclude-judged --importance-field --nugget-field --support
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --first-stage --for --fresh --from --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need

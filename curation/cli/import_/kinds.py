@@ -198,9 +198,10 @@ def import_answers_command(skip_unknown: SkipUnknown = False) -> Options:
 
 @import_command("nuggets", f"{RECORDS}.")
 def import_nuggets_command(skip_unknown: SkipUnknown = False) -> Options:
-    """Import nuggets: the facts that a good answer to a query has, each vital or okay.
+    """Import nuggets: the facts that a good answer has.
 
-    A row is a nugget, or a query with a list of objects with text and importance, as in TREC's files.
+    Each is vital or okay. A row is a nugget, or a query with a list of objects with text and importance, as
+    in TREC's files.
     What the file says of a query is all of its nuggets. The same file again changes nothing.
 
     \b

@@ -96,7 +96,7 @@ def map_chunks(
     return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
 
 
-class _Rows(NamedTuple):
+class _MapRows(NamedTuple):
     """A splitter's chunks; columns as `located_chunks` takes them."""
 
     line: Ints
@@ -105,7 +105,7 @@ class _Rows(NamedTuple):
     columns: dict[str, pa.Array]
 
 
-def _read(records: Records, bodies: PinnedBodies) -> _Rows:
+def _read(records: Records, bodies: PinnedBodies) -> _MapRows:
     used = records.resolve(SplitterFields(), but=("query", "rank", "score"))
     wanted = used.of_chunks
     if not wanted:
@@ -124,7 +124,7 @@ def _read(records: Records, bodies: PinnedBodies) -> _Rows:
             rows.append((line, chunk, document, *others))
     records.problems.check()
     lines, chunks, documents, *columns = (list(column) for column in zip(*rows, strict=True))
-    return _Rows(np.array(lines), chunks, documents, dict(zip(wanted, map(texts, columns), strict=True)))
+    return _MapRows(np.array(lines), chunks, documents, dict(zip(wanted, map(texts, columns), strict=True)))
 
 
 def _overlapping(chunks: LocatedChunks) -> Ints:
