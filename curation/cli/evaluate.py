@@ -40,6 +40,7 @@ NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
 ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
 """Options that are no questions of the request, and change nothing without a run."""
+ABOUT_ANSWERS = ("answer_field", "context_field", "citation_field")
 Asked = ParamSpec("Asked")
 
 
@@ -77,8 +78,8 @@ def evaluate(
     answers: Annotated[
         list[str] | None,
         typer.Option(
-            help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer and contexts. "
-            "Exact match and F1 are with the reference answers.",
+            help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
+            "and citations. Exact match and F1 are with the reference answers.",
             show_default="none",
         ),
     ] = None,
@@ -107,6 +108,9 @@ def evaluate(
         str | None, field("the answer, in files of answers", "answer, prediction")
     ] = None,
     context_field: Annotated[str | None, field("what a system was given", "contexts, context")] = None,
+    citation_field: Annotated[
+        str | None, field("the documents and chunks that an answer cites", "citations, cited")
+    ] = None,
     score_field: Annotated[str | None, field("the score, which orders the list", "score, similarity")] = None,
     start_field: Annotated[str | None, field("where a chunk starts", "start, start_index")] = None,
     end_field: Annotated[str | None, field("where it ends", "end, end_index")] = None,
@@ -221,9 +225,11 @@ def evaluate(
             ),
             named=lambda found: flag_of(EvaluateRequest, found.name),
             about_runs=[given[name] for name in ABOUT_RUNS if name in given],
-            about_answers=[given[name] for name in ("answer_field", "context_field") if name in given],
+            about_answers=[given[name] for name in ABOUT_ANSWERS if name in given],
             further=[given[name] for name in ("report",) if name in given],
-            answer_fields=AnswerFields(query_field if answers else None, answer_field, context_field),
+            answer_fields=AnswerFields(
+                *(query_field if answers else None, answer_field, context_field, citation_field)
+            ),
             facets=facets_needed(conditions),
             by_query=per_query is not None,
             progress=progress,

@@ -29,6 +29,7 @@ from curation.looks.looking import by_ladder
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
+from curation.scoring.inputs.chunk_map import read_chunk_map
 from curation.scoring.inputs.system_runs import ReadingOptions, RunSource
 from curation.step import OptionField, options_of
 from curation.store import Store
@@ -233,7 +234,9 @@ def _answer_options(work: EvaluationWork) -> AnswerOptions:
     near = work.store if work.near else None
     grades = {name: read_grades_of_answers(name, text, near) for name, text in texts.items()}
     layout, fields = work.reading.layout, work.answer_fields
-    return AnswerOptions(request.part, request.by, grades, layout, request.seed, fields)
+    mapped = read_chunk_map(work.reading.chunks)
+    asked = (request.part, request.by, grades, layout, request.seed, fields, request.relevant, mapped)
+    return AnswerOptions(*asked)
 
 
 def _run_options(work: EvaluationWork) -> EvaluationOptions:

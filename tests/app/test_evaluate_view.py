@@ -500,7 +500,7 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
     uploader = next(one for one in page.file_uploader if one.label == "Files of answers")
     page = uploader.set_value([("new.jsonl", sent, "application/json")]).run()
     graded = [one.label for one in page.selectbox if "people graded" in one.label]
-    assert len(graded) == 2, "leads choose where people graded answers"
+    assert len(graded) == 3, "leads choose where people graded answers"
     page = next(one for one in page.button if one.label == "Evaluate").click().run()
     assert not page.error
     assert "Answers" in [one.label for one in page.expander]

@@ -100,7 +100,7 @@ ALONE = set(
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
-    --chunk-map --chunks
+    --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
     --dev --difference --documents --duration-field --duration-unit --email --end --end-field --evidence-field

@@ -1,6 +1,18 @@
-"""A guide that asks for evidence at grades 2 and 3, and marks on documents of `add_pairs`."""
+"""A guide that asks for evidence at grades 2 and 3, and the gold project with marks."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from curation.files.nested.evidence import StatedEvidence
+from curation.guides.guide import parse_guide
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.lifecycle import put_in_force
+from curation.releases.freeze.freeze import freeze
+from curation.store import Store, open_store
+from tests.support.gold_project import gold_project, judgments
+from tests.support.once import once_a_run
 
 GUIDE = """---
 title: Marked
@@ -13,3 +25,44 @@ scale:
 ---
 Mark the sentences that say it.
 """
+
+
+def marked_project(folder: Path) -> Store:
+    """The gold project; zoe marked "All about" in each first document, abe "about the"."""
+    path = folder / "project.duckdb"
+    path.write_bytes(_marked())
+    return open_store(path)
+
+
+def frozen_marks(folder: Path) -> Store:
+    """The same with its release v1."""
+    path = folder / "project.duckdb"
+    path.write_bytes(_frozen())
+    return open_store(path)
+
+
+@once_a_run
+def _marked() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = gold_project(Path(folder))
+        put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
+        for who, quote in {"zoe.miller": "All about", "abe.jones": "about the"}.items():
+            mark(store, who, quote)
+        store.close()
+        return store.path.read_bytes()
+
+
+@once_a_run
+def _frozen() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = marked_project(Path(folder))
+        freeze(store, "v1")
+        store.close()
+        return store.path.read_bytes()
+
+
+def mark(store: Store, who: str, quote: str, *only: str) -> None:
+    """One person's evidence in the relevant documents, or in these of them."""
+    given = [one for one in judgments(who) if one.grade == 3 and (not only or one.document_id in only)]
+    marks = (StatedEvidence(None, None, quote),)
+    add_judgments(store, [one._replace(evidence=marks) for one in given], f"{who}.csv")

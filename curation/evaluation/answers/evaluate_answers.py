@@ -17,6 +17,9 @@ A file of guesses still checks as many references as figures can be solved for, 
 queries are for leads, as all figures of runs are: the answers of evaluators climb a Ladder (`looks.ladder`).
 
 What people graded such answers is known to who names these grades, and no secret of the release.
+
+Citations are scored on parts that are not sealed (`answers.citations`): two files that differ in one citation
+would tell where the evidence of a query is.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from numpy.typing import NDArray
 
 from curation.answers.rule import exact_match, normalised_answer, token_f1
 from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.citations import CitedCorpus, Marked, citation_scores, marked_evidence
 from curation.evaluation.answers.grading import (
     SUPPORT,
     AnswerFields,
@@ -63,6 +67,7 @@ from curation.looks.looking import (
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
+from curation.scoring.inputs.run_chunks import ChunkPlace
 from curation.scoring.metrics.measures import mean_of
 from curation.sources.answers.nuggets import Nugget, nuggets_of_rows
 from curation.statistics.arrays import Floats, Mask
@@ -82,6 +87,8 @@ class AnswerOptions(NamedTuple):
     split: a part or 'all'; None is all parts that are not sealed.
     by: facets whose values get figures of their own.
     grades: what people graded answers for, such as 'correctness' → their grades.
+    relevant: least grade of a document whose evidence citations are to hold; None is above the lowest.
+    mapped: an index's own names of the chunks that answers cite.
     """
 
     split: str | None = None
@@ -90,6 +97,8 @@ class AnswerOptions(NamedTuple):
     layout: FileLayout = FileLayout()
     seed: int = 0
     fields: AnswerFields = AnswerFields()
+    relevant: int | None = None
+    mapped: Mapping[str, ChunkPlace] = {}
 
 
 @dataclass(frozen=True)
@@ -98,9 +107,10 @@ class AnsweringSystem:
 
     Attributes
     ----------
-    overall: exact_match, f1 and what people graded → figure.
+    overall: exact_match, f1, of citations, and what people graded → figure.
     strata: facet → value → figures.
-    answered, missing: queries with references that the system answered, and did not: these count 0.
+    answered, missing: queries with something to compare with that the system answered, and did not: these
+        count 0.
     empty: of those answered, with nothing.
     refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
         answer. One without a row is not known to be silence, so it counts 0.
@@ -130,7 +140,8 @@ class AnswerEvaluation:
 
     Attributes
     ----------
-    queries: evaluated; `with_references` have reference answers, `unanswerable` are tagged so and have none.
+    queries: evaluated; `with_references` have reference answers, or nuggets where support was graded, or
+        evidence where answers cite; `unanswerable` are tagged so and have none.
     query_ids: None where a sealed part was evaluated.
     looks: which look at sealed parts each file was; empty where none is sealed.
     mark: that the release was frozen against the gate, where it was.
@@ -151,14 +162,18 @@ class AnswerEvaluation:
 
 
 class _Evaluated(NamedTuple):
-    """The release, and the references and nuggets of its Q queries; these where support was graded.
+    """The release, and what the answers to its Q queries are compared with.
 
-    known, unanswerable: which queries have references or nuggets, and which are unanswerable, shape (Q,).
+    Attributes
+    ----------
+    nuggets: where support was graded. evidence: where a file cites.
+    known, unanswerable: which queries have any of these, and which are unanswerable, shape (Q,).
     """
 
     release: EvaluatedRelease
     references: Mapping[str, Sequence[str]]
     nuggets: Mapping[str, Sequence[Nugget]]
+    evidence: Marked
     known: NDArray[np.bool_]
     unanswerable: NDArray[np.bool_]
 
@@ -185,14 +200,17 @@ def evaluate_answers(
     RefusedError: no query of the parts has reference answers; a sealed part is scored without a reason, by
         somebody who may not, or so that figures would tell of single queries.
     """
-    release = read_release(store, release_name, options.split)
+    release = read_release(store, release_name, options.split, options.relevant)
     facets = chosen_facets(release.facets, options.by)
-    evaluated = _evaluated(store, release, SUPPORT in options.grades)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
+    marked = {} if release.sealed else marked_evidence(release.qrels)
+    corpus = CitedCorpus(release.bodies, options.mapped) if release.bodies and marked else None
     read = [
-        read_answer_file(source, release.known, options.layout, progress, options.fields)
+        read_answer_file(source, release.known, options.layout, progress, options.fields, corpus)
         for source in sources
     ]
+    cites = any(found.cited is not None for found in read)
+    evaluated = _evaluated(store, release, SUPPORT in options.grades, marked if cites else {})
     values = [_values(found, evaluated, options.grades) for found in read]
 
     def scored(secrets: Sequence[Sequence[Mask]]) -> AnswerEvaluation:
@@ -296,14 +314,17 @@ def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, An
     }
 
 
-def _evaluated(store: Store, release: EvaluatedRelease, support: bool = False) -> _Evaluated:
+def _evaluated(
+    store: Store, release: EvaluatedRelease, support: bool = False, marked: Marked | None = None
+) -> _Evaluated:
     frozen, ids = opened(store, release.frozen or release.name), release.qrels.query_ids
     inside = set(ids)
     rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
     references = {row["query_id"]: row["answers"] for row in rows}
     nuggets = nuggets_of_rows(list(frozen.rows("nuggets"))) if support else {}
     parts = ", ".join(release.parts)
-    known = np.array([query_id in references or query_id in nuggets for query_id in ids])
+    evidence = marked or {}
+    known = np.array([any(query_id in one for one in (references, nuggets, evidence)) for query_id in ids])
     if not known.any():
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
@@ -319,7 +340,7 @@ def _evaluated(store: Store, release: EvaluatedRelease, support: bool = False) -
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
-    return _Evaluated(release, references, nuggets, known, tagged & ~known)
+    return _Evaluated(release, references, nuggets, evidence, known, tagged & ~known)
 
 
 def _system(
@@ -363,6 +384,8 @@ def _values(
     ids = evaluated.release.qrels.query_ids
     graded = {name: people for name, people in grades.items() if name != SUPPORT}
     values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
+    if evaluated.evidence:
+        values |= citation_scores(ids, found.cited, evaluated.evidence)
     for place, query_id in enumerate(ids):
         given = found.answers.get(query_id)
         references = evaluated.references.get(query_id)

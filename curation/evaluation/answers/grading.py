@@ -10,7 +10,8 @@ People's grades of answers are then the frozen release of that project.
 The answers of a system as a file has them: query, answer, and the contexts that it was given.
 
 A query is named by id or text and has one answer. Two answers of one query are a problem, whatever they say.
-An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list.
+An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list. What
+an answer cites is read where somebody scores it (`answers.citations`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
+from curation.evaluation.answers.citations import (
+    CITATION_FIELDS,
+    Citation,
+    Cited,
+    CitedCorpus,
+    cited_names,
+    located_citations,
+)
 from curation.files.fields import ReferenceFields, file_fields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
@@ -57,6 +66,7 @@ class AnswerFields(NamedTuple):
     query: str | None = None
     answer: str | None = None
     contexts: str | None = None
+    citations: str | None = None
 
 
 class SystemAnswer(NamedTuple):
@@ -74,12 +84,19 @@ class SystemAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """What a file holds, by query id; left_out: reason → number of rows."""
+    """What a file holds, by query id.
+
+    Attributes
+    ----------
+    left_out: reason → number of rows.
+    cited: what the answers cite; None where the file does not say, or nobody wanted to know.
+    """
 
     name: str
     source: str
     answers: Mapping[str, SystemAnswer]
     left_out: dict[str, int]
+    cited: Cited | None = None
 
 
 def named_answers(texts: Sequence[str]) -> list[AnswerSource]:
@@ -108,19 +125,27 @@ def read_answer_file(
     layout: FileLayout | None = None,
     progress: Progress = silent,
     fields: AnswerFields = AnswerFields(),
+    corpus: CitedCorpus | None = None,
 ) -> SystemAnswers:
     """Read a system's answers.
 
+    Parameters
+    ----------
+    corpus: what they cite; None where citations are not to be read.
+
     Raises
     ------
-    InputError: the file cannot be read, or a query has two answers; all of its problems.
+    InputError: the file cannot be read, a query has two answers, or one cites what there is not; all of its
+        problems.
     """
     records = Records(source.path, layout, progress)
     query_field = records.need("--query-field", fields.query, QUERY_FIELDS, "the queries")
     answer_field = records.need("--answer-field", fields.answer, ANSWER_FIELDS, "the answers")
     context_field = records.field("--context-field", fields.contexts, CONTEXT_FIELDS)
+    citation_field = records.field("--citation-field", fields.citations, CITATION_FIELDS)
     column = QueryColumn(known, query_field)
     left_out: Counter[str] = Counter()
+    citations: list[Citation] = []
     found: dict[str, SystemAnswer] = {}
     lines: dict[str, int] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -144,10 +169,13 @@ def read_answer_file(
                 answer = text_of(record.fields.get(answer_field or "")).strip()
                 contexts = texts_of(record.fields[context_field]) if context_field in record.fields else []
                 found[query.query_id] = SystemAnswer(query.query_id, answer, tuple(filter(None, contexts)))
+                names = cited_names(record.fields.get(citation_field or "")) if corpus else []
+                citations += [Citation(record.line, query.query_id, name) for name in names]
     records.problems.check()
     if not found:
         records.refuse_nothing_taken("answer", left_out)
-    return SystemAnswers(source.name, records.source, found, dict(left_out))
+    cited = located_citations(citations, corpus, records.problems) if corpus and citation_field else None
+    return SystemAnswers(source.name, records.source, found, dict(left_out), cited)
 
 
 def _unnamed(path: Path) -> AnswerSource:

@@ -20,10 +20,11 @@ from curation.sources.answers.nuggets import Nugget
 from curation.statistics.arrays import Floats
 
 PARTIAL, OKAY_WEIGHT = 0.5, 0.5
+WEIGHTED = "nuggets_weighted"
 NUGGET_SCORES = (
     "nuggets_all",
     "nuggets_vital",
-    "nuggets_weighted",
+    WEIGHTED,
     "nuggets_all_strict",
     "nuggets_vital_strict",
     "nuggets_weighted_strict",

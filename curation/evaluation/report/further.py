@@ -1,9 +1,10 @@
 """Report, what was asked for beyond the runs: answers, a judge, candidates, and conditions to fail by.
 
 With runs and answers the report begins with the triple: what each system finds, how right its answers are,
-and whether they are faithful. Exact match and F1 are computed from reference answers; correctness and
-faithfulness are what people graded. A run and a file of answers are of one system where they have the same
-name.
+and whether they are faithful. Exact match and F1 are computed from reference answers, scores of citations
+from people's marks; correctness, support of nuggets and faithfulness are what people graded. Of the scores of
+nuggets the weighted one is in the triple, as it has a value wherever there are nuggets. A run and a file of
+answers are of one system where they have the same name.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from curation.evaluation.to_pool import PooledRuns
 from markupsafe import Markup
 
+from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
@@ -91,12 +94,13 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     """Exact match, F1 and people's grades by system; none where no answers were named."""
     if found is None:
         return []
+    measures = shown_measures(found)
     sentence = (
-        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have reference answers. A "
-        "query that a system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over "
-        "all references; what people graded is a share of the scale."
+        f"{compared_with(found)} A query that a system did not answer counts 0. Exact match and F1 are those "
+        "of SQuAD, the best over all references; what people graded is a share of the scale."
     )
-    measures = list(found.systems[0].overall)
+    if CITATION_SCORES[0] in measures:
+        sentence += f" {_OF_CITATIONS}"
     counts = ["answered", "missing", "empty"]
     if found.unanswerable:
         sentence += (
@@ -111,7 +115,7 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     overall = Table(
         "Means over queries",
         ("system", *measures, *counts),
-        tuple(_row(system, bool(found.unanswerable)) for system in found.systems),
+        tuple(_row(system, measures, bool(found.unanswerable)) for system in found.systems),
     )
     drawn = tuple(
         intervals(
@@ -120,24 +124,47 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         for name in measures
     )
     looks = "\n".join(look.sentence for look in found.looks)
-    return [Section("Answers", sentence, drawn, (overall, *_strata(found)), looks)]
+    return [Section("Answers", sentence, drawn, (overall, *_strata(found, measures)), looks)]
 
 
-def _row(system: AnsweringSystem, unanswerable: bool) -> tuple[object, ...]:
-    figures = (with_interval(figure) for figure in system.overall.values())
+def shown_measures(found: AnswerEvaluation) -> list[str]:
+    """The measures that a system has a value of."""
+    every = list(found.systems[0].overall)
+    return [one for one in every if any(own.overall[one].value is not None for own in found.systems)] or every
+
+
+def compared_with(found: AnswerEvaluation) -> str:
+    """How many queries have something that answers are compared with, in a sentence."""
+    shown = shown_measures(found)
+    have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
+    return (
+        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have {' or '.join(have)}."
+    )
+
+
+_COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "graded nuggets", CITATION_SCORES[0]: "evidence"}
+"""Measure → what an answer is compared with for it."""
+_OF_CITATIONS = (
+    "Citation precision is the share of what an answer cites that holds evidence of its query. Citation "
+    "recall is the share of the documents with evidence from which it cites some."
+)
+
+
+def _row(system: AnsweringSystem, measures: Sequence[str], unanswerable: bool) -> tuple[object, ...]:
+    figures = (with_interval(system.overall[name]) for name in measures)
     silence = (with_interval(system.refused), system.unsent) if unanswerable else ()
     return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
 
 
-def _strata(found: AnswerEvaluation) -> list[Table]:
+def _strata(found: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
     tables = []
     for system in found.systems:
         for facet, values in system.strata.items():
             rows = []
             for value, one in values.items():
-                means = [_mean(one.figures.get(name)) for name in system.overall]
+                means = [_mean(one.figures.get(name)) for name in measures]
                 rows.append((value, one.queries, *means, one.left_out or ""))
-            columns = (facet, "queries", *system.overall, "note")
+            columns = (facet, "queries", *measures, "note")
             tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
     return tables
 
@@ -203,9 +230,15 @@ def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Sectio
     rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
     sentence = (
         f"Retrieval is {found.measures[0]} of the runs. Exact match and F1 compare answers with the "
-        "reference answers. Correctness and faithfulness are people's grades of the answers, as shares of "
+        f"reference answers. Correctness and faithfulness are people's grades of the answers, as shares of "
         "the scale."
     )
+    if WEIGHTED in told_of:
+        sentence += (
+            f" {WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight."
+        )
+    if CITATION_SCORES[0] in told_of:
+        sentence += f" {_OF_CITATIONS}"
     table = Table("Means over queries", ("system", *told_of), rows, words=True)
     return [Section(TRIPLE, sentence, (_triple_drawing(systems),), (table,), _triple_remark(found, answers))]
 
@@ -223,14 +256,20 @@ def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, Triple]:
     """The systems with a run first."""
     retrieval = {system.name: system.overall[found.measures[0]] for system in found.runs}
     answered = {system.name: system.overall for system in answers.systems}
-    computed = [name for name in answers.systems[0].overall if name not in GRADED]
+    shown = [one for one in shown_measures(answers) if one == WEIGHTED or one not in NUGGET_SCORES]
+    computed = [name for name in shown if name not in GRADED]
     return {
         name: {
             f"retrieval, {found.measures[0]}": retrieval.get(name),
-            **{one: answered.get(name, {}).get(one) for one in (*computed, *GRADED)},
+            **{one: answered.get(name, {}).get(one) for one in (*computed, *_wanted(shown))},
         }
         for name in dict.fromkeys([*retrieval, *answered])
     }
+
+
+def _wanted(shown: Sequence[str]) -> list[str]:
+    """What people should grade besides: nuggets say how right an answer is, as correctness does."""
+    return [one for one in GRADED if one in shown or one != CORRECTNESS or WEIGHTED not in shown]
 
 
 def _triple_cell(triple: Triple, name: str) -> str:
@@ -257,6 +296,7 @@ def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
         remarks.append(
             "No run and no file of answers have the same name: name them alike to read a system on one line."
         )
-    if missing := [name for name in GRADED if name not in answers.systems[0].overall]:
+    shown = shown_measures(answers)
+    if missing := [name for name in _wanted(shown) if name not in shown]:
         remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
     return " ".join(remarks)

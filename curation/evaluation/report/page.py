@@ -19,7 +19,9 @@ from curation.evaluation.report.comparison import (
 )
 from curation.evaluation.report.further import (
     answer_sections,
+    compared_with,
     judge_sections,
+    shown_measures,
     triple_findings,
     triple_sections,
 )
@@ -155,7 +157,7 @@ def evaluation_report(
 
 def answers_report(found: AnswerEvaluation) -> EvaluationReport:
     """The report of answers alone."""
-    first = next(iter(found.systems[0].overall))
+    first = shown_measures(found)[0]
     findings = [
         f"{system.name}: {first} {with_interval(system.overall[first])}, "
         f"{amount(system.overall[first].n, 'query', 'queries')}."
@@ -163,8 +165,7 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
     ]
     return EvaluationReport(
         title=f"Answers on {marked(found.release, found.mark)}, {', '.join(found.parts)}",
-        lead=f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have "
-        "reference answers.",
+        lead=compared_with(found),
         findings=(
             *mark_sentence(found.release, found.mark),
             *findings,

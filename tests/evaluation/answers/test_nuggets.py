@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nugget
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
 from tests.support import ROOT
+from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project
 from tests.support.projects import add_names, rows_of
 
@@ -124,6 +126,15 @@ def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
     assert (system.answered, system.ungraded) == (1, {"support": 0})
     with pytest.raises(RefusedError, match="sealed: its nuggets are not written"):
         write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit", "test")
+    run = tmp_path / "run.trec"
+    run.write_text(f"q-{topic} Q0 {topic}-1 1 1 x\n", encoding="utf-8")
+    project.close()
+    asked = ["--project", str(project.path), "evaluate", "v1", "--answers", f"new={new.path}"]
+    asked += ["--run", f"new={run}", "--support", f"{graded}=graded"]
+    shown = invoke(asked, catch_exceptions=False).stdout
+    assert re.search(
+        r"new: retrieval, ndcg_exp@10 .*; nuggets_weighted 0\.600; faithfulness not graded", shown
+    )
 
 
 def test_the_guide_for_support_can_be_read() -> None:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from pyarrow import parquet
 
-from curation.files.nested.evidence import StatedEvidence
-from curation.guides.guide import parse_guide
-from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
 from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.export.verify_export import verify_export
@@ -22,62 +17,27 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
 from curation.sources.corpus import import_corpus
 from curation.splits.split import make_split
-from curation.store import Store, open_store
+from curation.store import Store
 from tests.support.gold_project import (
     LEXICAL,
     PARTS,
     TOPICS,
     documents,
-    gold_project,
-    judgments,
     write_corpus,
 )
-from tests.support.marking import GUIDE
-from tests.support.once import once_a_run
+from tests.support.marking import frozen_marks, mark, marked_project
 
 
 @pytest.fixture
 def marked(tmp_path: Path) -> Store:
     """The gold project; zoe marked "All about" in each first document, abe "about the"."""
-    path = tmp_path / "project.duckdb"
-    path.write_bytes(_marked())
-    return open_store(path)
+    return marked_project(tmp_path)
 
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> Store:
     """The same with its release v1."""
-    path = tmp_path / "project.duckdb"
-    path.write_bytes(_frozen())
-    return open_store(path)
-
-
-@once_a_run
-def _marked() -> bytes:
-    with TemporaryDirectory() as folder:
-        store = gold_project(Path(folder))
-        put_in_force(store, parse_guide(GUIDE.format(ask="optional")))
-        for who, quote in {"zoe.miller": "All about", "abe.jones": "about the"}.items():
-            mark(store, who, quote)
-        store.close()
-        return store.path.read_bytes()
-
-
-@once_a_run
-def _frozen() -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "project.duckdb"
-        path.write_bytes(_marked())
-        freeze(store := open_store(path), "v1")
-        store.close()
-        return path.read_bytes()
-
-
-def mark(store: Store, who: str, quote: str, *only: str) -> None:
-    """One person's evidence in the relevant documents, or in these of them."""
-    given = [one for one in judgments(who) if one.grade == 3 and (not only or one.document_id in only)]
-    marks = (StatedEvidence(None, None, quote),)
-    add_judgments(store, [one._replace(evidence=marks) for one in given], f"{who}.csv")
+    return frozen_marks(tmp_path)
 
 
 def part(store: Store, name: str) -> list[tuple[Any, ...]]:

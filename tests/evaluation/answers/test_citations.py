@@ -1,0 +1,118 @@
+"""Citations of answers: their places as files say them, and their precision and recall by people's marks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.citations import citation_scores, cited_names
+from curation.evaluation.answers.evaluate_answers import AnsweringSystem, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.grading import AnswerSource
+from curation.scoring.inputs.run_chunks import ChunkPlace
+from curation.store import Store
+from tests.evaluation.answers.test_evaluate_answers import jsonl, part
+from tests.support.command_line import invoke
+from tests.support.marking import frozen_marks
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Store:
+    """In each TOPIC-1 the characters 4 to 9 are evidence; no query has reference answers."""
+    return frozen_marks(tmp_path)
+
+
+def scored(store: Store, folder: Path, cites: list[object], **options: object) -> AnsweringSystem:
+    """A file whose lines are answers to the first queries of dev, each with what it cites."""
+    rows: list[dict[str, object]] = [
+        {"query_id": f"q-{topic}", "answer": "Yes.", "citations": cited}
+        for topic, cited in zip(part(store, "dev"), cites, strict=False)
+    ]
+    source = AnswerSource("new", jsonl(folder / "new.jsonl", rows))
+    (system,) = evaluate_answers(store, "v1", [source], AnswerOptions(**options)).systems  # type: ignore[arg-type]
+    return system
+
+
+def test_scores_are_those_of_a_worked_example() -> None:
+    """Evidence in the documents a and b; a chunk beside it, one on it, and all of a third document."""
+    marked = {"q": {"a": [(10, 20), (40, 50)], "b": [(0, 5)]}, "silent": {"a": [(0, 1)]}}
+    cited = {"q": frozenset([ChunkPlace("a", 20, 40), ChunkPlace("a", 0, 11), ChunkPlace("c", 0, 99)])}
+    precision, recall = citation_scores(["q", "silent", "bare"], cited, marked).values()
+    assert precision.tolist()[:2] == [pytest.approx(1 / 3), 0]
+    assert recall.tolist()[:2] == [0.5, 0]
+    assert np.isnan([precision[2], recall[2]]).all(), "no evidence, no value"
+
+
+def test_citations_are_chunks_documents_or_objects_and_one_that_is_there_twice_counts_once(
+    project: Store, tmp_path: Path
+) -> None:
+    one, two, three, _ = part(project, "dev")
+    cites: list[object] = [
+        [f"{one}-1#0-9", f"{one}-2", {"doc_id": f"{one}-1", "start": 0, "end": 9}],
+        f"{two}-1",
+        [{"doc_id": f"{three}-1", "start": 9, "end": 12}],
+    ]
+    system = scored(project, tmp_path, cites)
+    assert system.per_query is not None
+    assert system.per_query["citation_precision"] == (0.5, 1, 0, 0), "the last query has no answer"
+    assert system.per_query["citation_recall"] == (1, 1, 0, 0)
+    assert system.overall["citation_recall"].n == 4
+    assert (system.answered, system.missing) == (3, 1)
+    assert system.overall["exact_match"].value is None
+
+
+def test_an_index_s_own_names_are_those_of_a_map(project: Store, tmp_path: Path) -> None:
+    one = part(project, "dev")[0]
+    system = scored(project, tmp_path, [["c7"]], mapped={"c7": ChunkPlace(f"{one}-1", 4, 6)})
+    assert system.overall["citation_recall"].value == 1 / 4
+
+
+def test_the_report_of_a_system_has_what_it_finds_and_what_it_cites(project: Store, tmp_path: Path) -> None:
+    topics = part(project, "dev")
+    run = tmp_path / "run.trec"
+    run.write_text("".join(f"q-{topic} Q0 {topic}-1 1 1 x\n" for topic in topics), encoding="utf-8")
+    rows: list[dict[str, object]] = [
+        {"query_id": f"q-{topic}", "answer": "Yes.", "sources": [f"{topic}-1"]} for topic in topics
+    ]
+    answers = jsonl(tmp_path / "new.jsonl", rows)
+    project.close()
+    asked = ["--project", str(project.path), "evaluate", "v1", "--answers", f"new={answers}"]
+    asked += ["--citation-field", "sources"]
+    both = invoke([*asked, "--run", f"new={run}"], catch_exceptions=False).stdout
+    assert re.search(r"new: retrieval, ndcg_exp@10 1\.000.*; citation_precision 1\.000", both)
+    assert "exact_match" not in both, "nobody wrote a reference answer"
+    alone = invoke(asked, catch_exceptions=False).stdout
+    assert "4 of 4 queries have evidence." in alone
+    assert "new: citation_precision 1.000" in alone
+
+
+def test_what_cannot_be_cited_is_named_with_its_line(project: Store, tmp_path: Path) -> None:
+    one, two, three, _ = part(project, "dev")
+    unknown: list[object] = [[f"{one}-1"], ["moon"], [f"{three}-1#-1-3"]]
+    with pytest.raises(InputError) as found:
+        scored(project, tmp_path, unknown)
+    assert "line 2: cites 'moon', which is no document of the release or chunk of one" in str(found.value)
+    assert f"line 3: cites '{three}-1#-1-3'" in str(found.value)
+    with pytest.raises(
+        InputError, match=f"line 2: the chunk 3-400 of document '{two}-1' is outside its text"
+    ):
+        scored(project, tmp_path, [[f"{one}-1"], [f"{two}-1#3-400"]])
+
+
+def test_citations_of_sealed_parts_are_not_scored(project: Store, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"query_id": f"q-{topic}", "answer": "Yes.", "citations": [f"{topic}-1"]}
+        for topic in part(project, "test")
+    ]
+    source = AnswerSource("new", jsonl(tmp_path / "new.jsonl", rows))
+    with pytest.raises(RefusedError, match=r"No query of test .* has reference answers"):
+        evaluate_answers(project, "v1", [source], AnswerOptions("test"), "May")
+
+
+def test_a_cell_of_a_table_holds_the_same_as_a_list() -> None:
+    assert cited_names('["a", {"document_id": "b", "start": 1, "end": 2.0}]') == ["a", "b#1-2"]
+    assert cited_names("a") == ["a"]
+    assert cited_names(None) == []
