@@ -159,13 +159,14 @@ def _judge(
     unclear: Collection[JudgmentKey],
 ) -> None:
     """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
+    evidence = _evidence(judgments, targets, inputs)
+    marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
         {one.presentation_id: _state(key.annotator, one) for key, one in targets.items()},
         {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
         inputs.guides,
-        {one.presentation_id: inputs.bodies.get(one.content_hash, "") for one in targets.values()},
+        {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
     )
-    evidence = _evidence(judgments, targets, inputs)
     last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
     unsaid: list[JudgmentKey] = []

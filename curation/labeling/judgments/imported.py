@@ -209,7 +209,8 @@ def _read(
         refuse_taken(cursor, pass_name)
     current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
     presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
-    versions = [*current, *((row[2], row[10]) for row in presentations)]
+    marked = {key.document_id for key, one in judgments.items() if one.evidence is not None}
+    versions = [*current, *((row[2], row[10]) for row in presentations)] if marked else []
     return ImportInputs(
         guides={
             used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
@@ -225,8 +226,8 @@ def _read(
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         sealed=shut_door(cursor).closed,
         round_exists=round_exists,
-        bodies=_bodies(cursor, versions, {key.document_id for key, one in judgments.items() if one.evidence}),
-        marks=marks_of(cursor, [row[3] for row in presentations]),
+        bodies=_bodies(cursor, versions, marked),
+        marks=marks_of(cursor, [row[3] for row in presentations if row[2] in marked]),
     )
 
 
