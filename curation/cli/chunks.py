@@ -55,16 +55,7 @@ def _show(found: ChunkMap) -> None:
         f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(found.documents, 'document')} of "
         f"{found.release} in {found.file}."
     )
-    if counts.not_found:
-        say(
-            f"Left out: {amount(counts.not_found, 'chunk')} whose text is not in their document, first in "
-            f"line {counts.first_not_found}."
-        )
-    if counts.twice:
-        say(
-            f"{amount(counts.twice, 'chunk')} whose text their document has twice, first in line "
-            f"{counts.first_twice}: the first place was taken. Columns start and end would say which."
-        )
+    say(*counts.sentences)
     if found.overlapping:
         say(f"{amount(found.overlapping, 'chunk')} begin before the one before them ends.")
     say(f"release id: {found.release_id}")

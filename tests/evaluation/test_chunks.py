@@ -14,7 +14,7 @@ from curation.evaluation.report.page import report_sections
 from curation.looks.limits import refuse_fine_measures, seen_lists
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
-from curation.scoring.metrics.evidence import EvidenceRow, evidence_ranges
+from curation.scoring.metrics.evidence import evidence_ranges
 from curation.scoring.metrics.measures import CHUNK_MEASURES, measures_named
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
@@ -31,8 +31,9 @@ def store(tmp_path: Path) -> Store:
 def marked(release: EvaluatedRelease) -> EvaluatedRelease:
     """The release with the last ten characters of each query's best document marked."""
     ids = release.qrels.query_ids
-    rows = [EvidenceRow(query, document_ids(int(query[1:]))[0], 29, 39) for query in ids]
-    return replace(release, qrels=replace(release.qrels, evidence=evidence_ranges(rows, ids, lambda *_: 3)))
+    marked = {(query, document_ids(int(query[1:]))[0]): [(29, 39)] for query in ids}
+    evidence = evidence_ranges(marked, dict.fromkeys(marked, 3), ids)
+    return replace(release, qrels=replace(release.qrels, evidence=evidence))
 
 
 def chunked(release: EvaluatedRelease, folder: Path, name: str, size: int) -> SystemRun:

@@ -88,18 +88,8 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
         if facts.against_scores:
             queries = amount(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
-        if facts.chunks and facts.chunks.not_found:
-            chunks = amount(facts.chunks.not_found, "chunk has", "chunks have")
-            yield (
-                f"{facts.source}: {chunks} a text that is not in the document, first in line "
-                f"{facts.chunks.first_not_found}; such a chunk has no evidence."
-            )
-        if facts.chunks and facts.chunks.twice:
-            chunks = amount(facts.chunks.twice, "chunk has", "chunks have")
-            yield (
-                f"{facts.source}: {chunks} a text that the document has twice, first in line "
-                f"{facts.chunks.first_twice}; the first place counts. Columns start and end would say which."
-            )
+        if facts.chunks is not None:
+            yield from (f"{facts.source}: {sentence}" for sentence in facts.chunks.sentences)
         if mattering := getattr(facts.ties, "mattering", 0):
             queries = amount(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."

@@ -39,9 +39,10 @@ from curation.releases.verify import Opened, opened
 from curation.sampling.designs import BETWEEN
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
-from curation.scoring.metrics.evidence import EvidenceRanges, EvidenceRow, evidence_ranges
+from curation.scoring.metrics.evidence import EvidenceRanges, evidence_ranges
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries
+from curation.spans import Span
 from curation.statistics.arrays import Floats, Mask
 from curation.store import Query, Store
 from curation.text import normalise_query
@@ -362,14 +363,13 @@ def _evidence(
     release: Opened, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]]
 ) -> EvidenceRanges | None:
     """Where documents hold evidence for these queries; None where nobody marked any."""
-    inside = set(query_ids)
-    rows = [
-        EvidenceRow(row["query_id"], row["document_id"], row["start"], row["end"])
-        for row in release.walk("evidence")
-        if row["query_id"] in inside
-    ]
     grades = {(query, document): grade for query, document, grade in graded}
-    return evidence_ranges(rows, query_ids, lambda *pair: grades.get(pair, 0)) if rows else None
+    marked: dict[tuple[str, str], list[Span]] = {}
+    for row in release.walk("evidence"):
+        pair = (row["query_id"], row["document_id"])
+        if pair in grades:
+            marked.setdefault(pair, []).append((row["start"], row["end"]))
+    return evidence_ranges(marked, grades, query_ids) if marked else None
 
 
 def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:

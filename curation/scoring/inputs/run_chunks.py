@@ -24,6 +24,7 @@ from curation.scoring.metrics.evidence import UNKNOWN
 from curation.similarity.quotes import places_of
 from curation.spans import Span
 from curation.statistics.arrays import Ints, Mask
+from curation.text import amount
 from curation.words import word_starts
 
 _CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
@@ -53,6 +54,19 @@ class ChunkCounts(NamedTuple):
     first_not_found: int | None = None
     twice: int = 0
     first_twice: int | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What has to be known of texts that were not found, or twice."""
+        lacking, twice = (
+            amount(number, "chunk has", "chunks have") for number in (self.not_found, self.twice)
+        )
+        said = [
+            f"{lacking} a text that is not in the document, first in line {self.first_not_found}.",
+            f"{twice} a text that the document has twice, first in line {self.first_twice}; the first place "
+            "counts. Columns start and end would say which.",
+        ]
+        return [one for one, number in zip(said, (self.not_found, self.twice), strict=True) if number]
 
 
 class LocatedChunks(NamedTuple):

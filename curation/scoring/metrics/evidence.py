@@ -31,7 +31,7 @@ a language model is given to read. It is no quality, so systems are not compared
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -45,19 +45,11 @@ from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure
 from curation.spans import Span, union
 from curation.statistics.arrays import Floats, Ints, Mask
 
+Pair = tuple[str, str]
 OPEN = 1 << 40
 """The end of a document whose length is not known."""
 UNKNOWN = -1
 """The words of a chunk whose text is not known."""
-
-
-class EvidenceRow(NamedTuple):
-    """A range of characters of a document's body that holds evidence for a query."""
-
-    query_id: str
-    document_id: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -100,31 +92,27 @@ class EvidenceRanges:
 
 
 def evidence_ranges(
-    rows: Iterable[EvidenceRow], query_ids: Sequence[str], grade: Callable[[str, str], int]
+    marked: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Columns of evidence rows; those of other queries are left out.
+    """Columns of the ranges of characters that hold evidence.
 
     Parameters
     ----------
+    marked: (query id, document id) → ranges, of these queries alone.
     query_ids: ordered as those of the qrels.
-    grade: of a query id and a document id.
     """
     place = {query: number for number, query in enumerate(query_ids)}
-    spans: dict[tuple[str, str], list[Span]] = {}
-    for row in rows:
-        if row.query_id in place:
-            spans.setdefault((row.query_id, row.document_id), []).append((row.start, row.end))
-    pairs = sorted(spans)
+    pairs = sorted(marked)
     names = sorted({document for _, document in pairs})
     number = {name: at for at, name in enumerate(names)}
-    apart = [union(spans[pair]) for pair in pairs]
+    apart = [union(marked[pair]) for pair in pairs]
     ranges = np.array([span for own in apart for span in own], np.int64).reshape(-1, 2)
     query = np.array([place[name] for name, _ in pairs], np.int64)
     return EvidenceRanges(
         documents=texts(names),
         pair=query * len(names) + np.array([number[name] for _, name in pairs], np.int64),
         query=query,
-        grade=np.array([grade(*pair) for pair in pairs], np.int64),
+        grade=np.array([grades.get(pair, 0) for pair in pairs], np.int64),
         first=np.cumsum([0, *map(len, apart)]),
         start=ranges[:, 0],
         end=ranges[:, 1],

@@ -140,7 +140,7 @@ def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | Non
     if chunks is None:
         return None
     judged = _judged(chunks.query, ints_of(chunks.documents.indices), chunks.documents.dictionary, qrels)
-    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges([], [], lambda *_: 0))
+    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges({}, {}, ()))
 
 
 def ties_of(ranking: Rankings) -> TieCounts:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError
 from curation.scoring.metrics.engine import RunScores, score_rows, score_run
-from curation.scoring.metrics.evidence import OPEN, UNKNOWN, EvidenceRow, RunChunks, evidence_ranges
+from curation.scoring.metrics.evidence import OPEN, UNKNOWN, RunChunks, evidence_ranges
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import RunRows, qrels_from
 from tests.support import examples
@@ -28,8 +28,11 @@ def scores(
 ) -> RunScores:
     """Of one query, whose chunks are in order; a chunk has a word for each ten characters."""
     qrels = qrels_from({"q": grades})
-    rows = [EvidenceRow("q", *place) for place in evidence]
-    qrels = replace(qrels, evidence=evidence_ranges(rows, ("q",), lambda _, name: grades[name]))
+    marked: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for name, first, last in evidence:
+        marked.setdefault(("q", name), []).append((first, last))
+    given = {("q", name): grade for name, grade in grades.items()}
+    qrels = replace(qrels, evidence=evidence_ranges(marked, given, ("q",)))
     ids = [name for name, _, _ in chunks]
     start, end = (np.array([place[at] for place in chunks], np.int64) for at in (1, 2))
     found = RunChunks(
