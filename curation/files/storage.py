@@ -8,20 +8,18 @@ stored or shown.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.text import file_digest
 
-if TYPE_CHECKING:
-    from pyarrow import NativeFile
-
-_HIDDEN = ("_", ".")  # what Spark and others write beside the data
+_HIDDEN = re.compile(r"(^|/)[_.]")  # what Spark and others write beside the data
 _READ = 1 << 20
 _TRY = "See that AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are those of it."
 
@@ -60,62 +58,55 @@ class Storage(NamedTuple):
             if found.is_file:
                 return [StoredFile("", found.size)]
             inside = self.system.get_file_info(fs.FileSelector(self.root, recursive=True))
-        named = ((one.path[len(self.root) :].lstrip("/"), one) for one in inside if one.is_file)
-        files = [
-            StoredFile(name, one.size)
-            for name, one in named
-            if not any(part.startswith(_HIDDEN) for part in name.split("/"))
-        ]
+        named = ((one.path[len(self.root) :].lstrip("/"), one.size) for one in inside if one.is_file)
+        files = sorted(StoredFile(name, size) for name, size in named if not _HIDDEN.search(name))
         if not files:
             raise InputError(["holds no file"], path=self.location, way_out="Expected files of records.")
-        return sorted(files)
+        return files
 
-    def address(self, file: StoredFile) -> str:
+    def address(self, name: str) -> str:
         """Where a file is, as it is shown."""
-        return f"{self.location}/{file.name}".rstrip("/")
+        return f"{self.location}/{name}".rstrip("/")
 
-    def version(self, file: StoredFile) -> str:
-        """What changes with the content of a file: its SHA-256, or the storage's ETag."""
-        if self.is_local:
-            return file_digest(Path(self._path(file)))
-        with self.open(file) as opened:
-            return str(opened.metadata()["ETag"].decode().strip('"'))
-
-    def open(self, file: StoredFile) -> NativeFile:
-        """The bytes of a file, read where they are wanted.
+    def version(self, name: str) -> str:
+        """What changes with the content of a file: its SHA-256, or the storage's ETag.
 
         Raises
         ------
         InputError: it cannot be reached.
         """
-        with _reachable(self.address(file)):
-            return self.system.open_input_file(self._path(file))
+        with _reachable(self.address(name)):
+            if self.is_local:
+                return file_digest(Path(self._path(name)))
+            with self.system.open_input_file(self._path(name)) as opened:
+                return str(opened.metadata()["ETag"].decode().strip('"'))
 
     @contextmanager
-    def on_disk(self, file: StoredFile) -> Iterator[Path]:
+    def on_disk(self, name: str) -> Iterator[Path]:
         """A path with the bytes of a file, while the block lasts; problems of the file name its address."""
+        stored, address = self._path(name), self.address(name)
         if self.is_local:
-            yield Path(self._path(file))
+            yield Path(stored)
             return
         with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
-            path = Path(folder) / self._path(file).rsplit("/", 1)[-1]
+            path = Path(folder) / stored.rsplit("/", 1)[-1]
             with (
-                _reachable(self.address(file)),
-                self.system.open_input_stream(self._path(file), compression=None) as source,
+                _reachable(address),
+                self.system.open_input_stream(stored, compression=None) as source,
                 path.open("wb") as target,
             ):
                 shutil.copyfileobj(source, target, _READ)
             try:
                 yield path
             except InputError as error:
-                raise InputError(error.problems, path=self.address(file), way_out=error.way_out) from error
+                raise InputError(error.problems, path=address, way_out=error.way_out) from error
 
     @property
     def is_local(self) -> bool:
-        return bool(self.system.type_name == "local")
+        return self.location == self.root
 
-    def _path(self, file: StoredFile) -> str:
-        return f"{self.root}/{file.name}".rstrip("/")
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}".rstrip("/")
 
 
 @contextmanager

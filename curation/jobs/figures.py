@@ -29,8 +29,9 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack, suppress
 from datetime import datetime
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from select import select
 from typing import Any, NamedTuple, TypeVar
 
 from curation import log
@@ -153,33 +154,26 @@ class _Process:
 
     def __init__(self, store: Store) -> None:
         self._store, self._of = store, ""
-        self._folder = ExitStack()
-        self._copy = self._folder.enter_context(beside_or_temporary(store.path)) / store.path.name
-        command = [sys.executable, "-P", "-m", "curation.jobs.figures", str(self._copy)]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        self._ending = ExitStack()
+        self._copy = self._ending.enter_context(beside_or_temporary(store.path)) / store.path.name
+        self._pipe, theirs = Pipe()
+        command = [sys.executable, "-P", "-m", "curation.jobs.figures", str(self._copy), str(theirs.fileno())]
+        with theirs:
+            process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: S603
+        for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
+            self._ending.callback(end)
+        self.end = self._ending.close
 
     def answer(self, of: str, asked: object) -> tuple[Any, Exception | None]:
         """What the process answers; what it is asked of comes into its copy first."""
         if of != self._of:
             self._store.copy_changes_to(self._copy)
             self._of = of
-        assert self._process.stdin
-        assert self._process.stdout
-        late = threading.Timer(LONGEST, self._process.kill)
-        late.start()
-        try:
-            pickle.dump(asked, self._process.stdin)
-            self._process.stdin.flush()
-            found: tuple[Any, Exception | None] = pickle.load(self._process.stdout)  # noqa: S301 - our own child
-            return found
-        finally:
-            late.cancel()
-
-    def end(self) -> None:
-        with suppress(BrokenPipeError), self._process:  # closes the pipes
-            self._process.kill()
-        self._folder.close()
+        self._pipe.send(asked)
+        if not self._pipe.poll(LONGEST):
+            raise TimeoutError
+        found: tuple[Any, Exception | None] = self._pipe.recv()
+        return found
 
 
 _figures: dict[Path, Figures] = {}
@@ -195,17 +189,12 @@ def figures_of(store: Store) -> Figures:
         return _figures[store.path]
 
 
-def main(copy: Path) -> None:
+def main(copy: Path, pipe: Connection) -> None:
     """Answer until there is nothing more to answer."""
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # what libraries print is no answer
-        while select([sys.stdin.buffer], [], [], IDLE)[0]:
-            try:
-                asked = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own parent
-            except EOFError:
-                return
-            pickle.dump(_answer(open_store(copy), *asked), answers)
-            answers.flush()
+    with suppress(EOFError):
+        while pipe.poll(IDLE):
+            asked = pipe.recv()
+            pipe.send(_answer(open_store(copy), *asked))
 
 
 def _answer(
@@ -225,4 +214,4 @@ def _answer(
 if __name__ == "__main__":
     os.nice(KINDNESS)
     log.set_up()
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

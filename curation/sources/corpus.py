@@ -173,10 +173,14 @@ def import_corpus_files(
     if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
             write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
-            detail = {"source": taken.source, "snapshot": result.snapshot, "added": result.added}
-            detail |= {"changed": result.changed, "removed": result.removed, "left_out": result.left_out}
-            record_event(cursor, "import corpus", detail, author)
+            record_import(cursor, {"source": taken.source}, result, author)
     return result
+
+
+def record_import(cursor: Cursor, detail: dict[str, Any], found: CorpusImport, author: str) -> None:
+    """Say in the audit trail what an import did."""
+    counts = {name: getattr(found, name) for name in ("snapshot", "added", "changed", "removed", "left_out")}
+    record_event(cursor, "import corpus", detail | counts, author)
 
 
 def content_hash_of(document: Document) -> str:

@@ -19,10 +19,11 @@ from curation.sources.corpus import (
     compare,
     known_versions,
     read_documents,
+    record_import,
     write_corpus,
 )
 from curation.sources.left.reading import LeftFile
-from curation.store import COMMAND_LINE, Cursor, Document, Store, append, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Document, Store, append, append_rows, utc_now
 from curation.text import canonical_json, digest, file_digest
 
 READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
@@ -92,9 +93,7 @@ def leave_corpus(
     with store.transaction(appends=True, large=True) as cursor:
         write_corpus(cursor, held, versions, taken.batches, storage.location, held=False)
         _write_manifest(cursor, found.snapshot, taken)
-        detail = {"source": storage.location, "left": True, "snapshot": found.snapshot, "added": found.added}
-        detail |= {"changed": found.changed, "removed": found.removed, "left_out": found.left_out}
-        record_event(cursor, "import corpus", detail, author)
+        record_import(cursor, {"source": storage.location, "left": True}, found, author)
     return found
 
 
@@ -118,8 +117,8 @@ def _read(
     taken: _Left,
     progress: Progress,
 ) -> None:
-    version = storage.version(file)
-    with storage.on_disk(file) as path:
+    version = storage.version(file.name)
+    with storage.on_disk(file.name) as path:
         checksum = version if storage.is_local else file_digest(path)
         records = Records(path, layout, progress)
         read_documents(records, asked, taken)

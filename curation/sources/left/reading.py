@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import InputError
-from curation.store import Cursor, Store
+from curation.store import Store
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.release_parts import batched
 from curation.text import file_digest
@@ -43,18 +43,16 @@ def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     ------
     InputError: a file is not there, or is not the one that was imported.
     """
+    import pyarrow as pa
+
     with store.reading() as cursor:
-        if not _any(cursor):
-            return
-        found = _places(cursor, hashes)
+        cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
+        found = cursor.sql(_PLACES).to_arrow_table()
+        cursor.unregister("wanted_versions")
     for place in range(len(found)):
         [values] = found.slice(place, 1).to_pylist()
         rows = values.pop("rows")
         yield from _rows_of(LeftFile(**values), rows)
-
-
-def _any(cursor: Cursor) -> bool:
-    return bool(cursor.execute("SELECT 1 FROM left_files LIMIT 1").fetchall())
 
 
 def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
@@ -67,32 +65,18 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
     import pyarrow as pa
 
     with store.reading() as cursor:
-        if not _any(cursor):
+        if not cursor.execute("SELECT 1 FROM left_files LIMIT 1").fetchall():
             return
         versions = snapshot_versions(cursor, current_snapshot(cursor), sorted({*document_ids})).values()
         lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
     for rows in read_left(store, pa.array(lacking, pa.string())):
-        with store.transaction(appends=True) as cursor:
-            add_versions(cursor, rows)
-
-
-def add_versions(cursor: Cursor, rows: pa.Table) -> None:
-    """Append rows to the table `documents`, but for versions that it has."""
-    cursor.register("incoming_rows", rows)
-    names = ", ".join(rows.column_names)
-    sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
-    cursor.execute(sql)
-    cursor.unregister("incoming_rows")
-
-
-def _places(cursor: Cursor, hashes: pa.Array) -> pa.Table:
-    """The files that have the versions, each as it was imported last, and the rows of these."""
-    import pyarrow as pa
-
-    cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
-    found = cursor.sql(_PLACES).to_arrow_table()
-    cursor.unregister("wanted_versions")
-    return found
+        names = ", ".join(rows.column_names)
+        with store.transaction(appends=True) as cursor:  # another process may have brought the same
+            cursor.register("incoming_rows", rows)
+            cursor.execute(
+                f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
+            )
+            cursor.unregister("incoming_rows")
 
 
 _PLACES = f"""
@@ -131,19 +115,18 @@ def _rows_of(file: LeftFile, rows: Sequence[int]) -> Iterator[pa.Table]:
 @contextmanager
 def _unchanged(file: LeftFile) -> Iterator[Path]:
     """The file on this machine, if it is the one that was imported."""
-    from curation.files.storage import StoredFile, storage_at
+    from curation.files.storage import storage_at
 
     storage = storage_at(file.location)
-    stored = StoredFile(file.name, file.bytes)
-    changed = InputError([_CHANGED], path=storage.address(stored), way_out=_AGAIN)
+    address = storage.address(file.name)
+    changed = InputError([_CHANGED], path=address, way_out=_AGAIN)
     try:
-        version = storage.version(stored)
-    except OSError as error:
-        found = f"cannot be read: {error.strerror}"
-        raise InputError([found], path=storage.address(stored), way_out=_AGAIN) from error
+        version = storage.version(file.name)
+    except InputError as error:
+        raise InputError(error.problems, path=address, way_out=error.way_out or _AGAIN) from error
     if version != file.version:
         raise changed
-    with storage.on_disk(stored) as path:
+    with storage.on_disk(file.name) as path:
         if not storage.is_local and file_digest(path) != file.sum:
             raise changed
         yield path

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -31,23 +30,24 @@ from curation.files.records import Records
 from curation.files.storage import Storage, StoredFile, is_address, storage_at
 from curation.files.times import check_date_order
 from curation.progress import Progress, silent
-from curation.sources.traffic.cleaning import CleaningRules, Codes, SessionQueries, session_verdicts
-from curation.sources.traffic.session_keys import keep_session_key, session_key
+from curation.sources.traffic.cleaning import CleaningRules, SessionQueries, session_verdicts
+from curation.sources.traffic.session_keys import session_key
 from curation.sources.traffic.traffic_import import (
     BATCH,
     KNOWN,
     KNOWN_ROWS,
+    NOTHING,
     FilesRead,
+    LogCounts,
     TrafficImport,
+    append_traffic,
     clean_log,
     import_summary,
-    read_timed,
     refuse_grown_log,
-    refuse_too_much,
     resolved_fields,
     store_import,
 )
-from curation.store import COMMAND_LINE, Cursor, Store, append_batches, append_rows
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows
 from curation.text import canonical_json, digest
 
 _MANY = 5_000_000
@@ -68,19 +68,6 @@ class _Known(NamedTuple):
     imports: list[str]
     files: dict[str, LogFile]
     fields: TrafficFields | None
-
-
-class _Staged(NamedTuple):
-    """The clean rows of new files, each in a file of its own, and what was counted in reading them."""
-
-    paths: list[Path]
-    fields: TrafficFields
-    traffic: int
-    has_sessions: bool
-    personal: Counter[str]
-    left_out: Counter[str]
-    replaced: Counter[str]
-    unreadable_time: str | None
 
 
 def is_of_files(location: str) -> bool:
@@ -120,24 +107,29 @@ def import_log_files(
             found = import_summary(cursor, known.imports[-1], source, known.fields)
         return replace(found, files=counted)
     import_id = digest("traffic files", log_id, new)
+    reading = _Reading(storage, asked, layout, rules, progress, import_id, key, known.fields)
     with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
-        reading = _Reading(storage, asked, layout, rules, progress, import_id, key)
-        staged = reading.staged(Path(folder), new, known.fields)
+        paths = [Path(folder) / f"{number}.parquet" for number in range(len(new))]
+        for file, path in zip(new, paths, strict=True):
+            pq.write_table(reading.clean_rows(file), path)
         with store.transaction(appends=True, large=True) as cursor:
             if _known(cursor, log_id) != known:
                 raise RefusedError(
                     "This log was imported meanwhile, and nothing was changed. Import it again."
                 )
-            refuse_too_much(cursor, staged.traffic)
-            if staged.has_sessions:
-                keep_session_key(cursor, key)
-            append_batches(cursor, "traffic", _rows(staged.paths))
-            store_import(cursor, import_id, source, 0, staged.left_out, staged.personal, author)
-            _append_files(cursor, log_id, import_id, new, known, staged.fields)
+            append_traffic(cursor, _rows(paths), reading.counts, key)
+            store_import(cursor, import_id, source, 0, reading.counts, author)
+            used = reading.used or asked
+            append_rows(
+                *(cursor, "traffic_files", new),
+                import_id=import_id,
+                log_id=log_id,
+                reading=len(known.imports) + 1,
+                fields=canonical_json(_columns(used)),
+            )
             _apply_rules(cursor, [*known.imports, import_id], rules)
-            found = import_summary(cursor, import_id, source, staged.fields)
-    times, changed = staged.unreadable_time, dict(staged.replaced)
-    return replace(found, is_new=True, unreadable_time=times, replaced=changed, files=counted)
+            found = import_summary(cursor, import_id, source, used)
+    return replace(found, is_new=True, files=counted, **reading.counts.of_reading)
 
 
 def _known(cursor: Cursor, log_id: str) -> _Known:
@@ -161,22 +153,25 @@ def _new_files(storage: Storage, files: Sequence[StoredFile], known: _Known) -> 
     ------
     InputError: one that was read is another now.
     """
-    found = [LogFile(file.name, file.size, storage.version(file)) for file in files]
+    found = [LogFile(file.name, file.size, storage.version(file.name)) for file in files]
     changed = [file.name for file in found if known.files.get(file.name, file) != file]
     if changed:
-        first = storage.address(StoredFile(changed[0], 0))
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
         raise InputError(
             [f"has changed since it was imported{more}. Nothing was imported, for rows would count twice"],
-            path=first,
+            path=storage.address(changed[0]),
             way_out="Put new rows into a new file, and bring this one back. Or delete the log "
             f"(`goldset import delete-log {known.imports[0][:8]}`), and import all of its files again.",
         )
     return [file for file in found if file.name not in known.files]
 
 
-class _Reading(NamedTuple):
-    """How the files of a log are read."""
+@dataclass
+class _Reading:
+    """How the new files of a log are read, and what was counted.
+
+    used: the fields of the files before.
+    """
 
     storage: Storage
     asked: TrafficFields
@@ -185,36 +180,22 @@ class _Reading(NamedTuple):
     progress: Progress
     import_id: str
     key: str
+    used: TrafficFields | None
+    counts: LogCounts = NOTHING
 
-    def staged(self, folder: Path, files: Sequence[LogFile], used: TrafficFields | None) -> _Staged:
-        """Read the files; `used` are the fields of those before them."""
-        staged = _Staged([], used or self.asked, 0, False, Counter(), Counter(), Counter(), None)
-        lines = 0
-        for number, file in enumerate(files):
-            with self.storage.on_disk(StoredFile(file.name, file.size)) as path:
-                records = Records(path, self.layout, self.progress)
-                fields = resolved_fields(records, self.asked)
-                if (used or number) and _columns(fields) != _columns(staged.fields):
-                    _refuse_other_fields(records, fields, staged.fields)
-                log = read_timed(records, fields)
-            last = int(log.lines[-1]) if len(log.lines) else 0
-            log = log._replace(lines=log.lines + lines)
+    def clean_rows(self, file: LogFile) -> pa.Table:
+        """Read the next file."""
+        with self.storage.on_disk(file.name) as path:
+            records = Records(path, self.layout, self.progress)
+            fields = resolved_fields(records, self.asked)
+            self.used = self.used or fields
+            if _columns(fields) != _columns(self.used):
+                _refuse_other_fields(records, fields, self.used)
             # Sessions go on in other files: what depends on them is found when all rows are there.
-            clean = clean_log(log, self.import_id, self.rules.without_sessions, self.key)
-            paths = [*staged.paths, folder / f"{number}.parquet"]
-            pq.write_table(clean.table, paths[-1])
-            lines += last
-            staged = _Staged(
-                paths,
-                staged.fields if used or number else fields,
-                staged.traffic + log.traffic,
-                staged.has_sessions or len(log.sessions.texts) > 0,
-                staged.personal + Counter(clean.personal),
-                staged.left_out + Counter(clean.left_out),
-                staged.replaced + Counter(records.replaced),
-                staged.unreadable_time or log.unreadable_time,
-            )
-        return staged
+            rules = self.rules.without_sessions
+            clean = clean_log(records, fields, self.import_id, rules, self.key, self.counts.lines)
+        self.counts = self.counts.plus(clean.counts)
+        return clean.table
 
 
 def _rows(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
@@ -234,23 +215,6 @@ def _refuse_other_fields(records: Records, found: TrafficFields, expected: Traff
     records.problems.stop(
         f"line 1: has the fields {ours}; the files before it have {theirs}",
         "Name the fields with --query-field, --time-field and so on, or import this file as another log.",
-    )
-
-
-def _append_files(
-    cursor: Cursor,
-    log_id: str,
-    import_id: str,
-    files: Sequence[LogFile],
-    known: _Known,
-    fields: TrafficFields,
-) -> None:
-    append_rows(
-        *(cursor, "traffic_files", files),
-        import_id=import_id,
-        log_id=log_id,
-        reading=len(known.imports) + 1,
-        fields=canonical_json(_columns(fields)),
     )
 
 
@@ -284,30 +248,20 @@ def _parts(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
 def _changed(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
     """Rows of sessions of the new import whose reason is another now: import_id, line, reason."""
     given = {"log": imports, "new": imports[-1], "low": low, "high": high}
-    rows = cursor.sql(_SESSIONS, params=given).to_arrow_table().combine_chunks()
-    asked = SessionQueries(
-        _codes(rows["session"]),
-        rows["time"].to_numpy(),
-        _codes(rows["normalised"]),
-        rows["count"].to_numpy() == 1,
+    rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
+    sessions, queries = (
+        rows[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        for name in ("session", "normalised")
     )
-    now = session_verdicts(asked, rules)
+    single = rows["count"].to_numpy() == 1
+    now = session_verdicts(SessionQueries(sessions, rows["time"].to_numpy(), queries, single), rules)
     reasons = pa.array(["", *rules.of_sessions])
     moves = np.flatnonzero(now != pc.index_in(rows["reason"], reasons).to_numpy())
-    places = rows["place"].to_numpy()[moves] - 1
+    moved = rows.take(moves)
+    import_ids = pa.array(imports).take(pc.subtract(moved["place"].combine_chunks(), 1))
     return pa.table(
-        {
-            "import_id": pa.array(imports).take(pa.array(places)),
-            "line": rows["line"].take(pa.array(moves)),
-            "reason": reasons.take(pa.array(now[moves])),
-        }
+        {"import_id": import_ids, "line": moved["line"], "reason": reasons.take(pa.array(now[moves]))}
     )
-
-
-def _codes(column: pa.ChunkedArray) -> Codes:
-    """Which of the column's texts each row has."""
-    whole = pa.concat_arrays([pa.array([], pa.string()), *column.chunks])
-    return np.asarray(whole.dictionary_encode().indices, np.int32)
 
 
 def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
@@ -323,18 +277,16 @@ def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
     """Store how many rows an import has, and has left out for the reasons by which rows move."""
-    aside = (
-        "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason ORDER BY reason"
-    )
-    counts = dict(cursor.execute(aside, [import_id]).fetchall())
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchall()
-    other = {reason: count for reason, count in json.loads(left_out).items() if reason not in moved}
+    counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in moved}
+    aside = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
+    counts |= dict(cursor.execute(aside, [import_id]).fetchall())
     cursor.execute(
         "UPDATE traffic_imports SET left_out = $left_out, "
         "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",
-        {"left_out": canonical_json(other | counts), "import": import_id},
+        {"left_out": canonical_json(counts), "import": import_id},
     )
 
 

@@ -11,9 +11,10 @@ session, time, segment, text and count is known, as often as one earlier log has
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,7 +39,7 @@ from curation.sources.traffic.cleaning import (
 )
 from curation.sources.traffic.log import Log, Terms, read_log
 from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
-from curation.store import COMMAND_LINE, Cursor, Store, append, append_batches, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_batches, append_rows, record_event, utc_now
 from curation.text import canonical_json, digest, file_digest
 
 BATCH = 1_000_000  # rows that are written together
@@ -123,7 +124,6 @@ class TrafficImport:
     """
 
     import_id: str
-    is_new: bool
     rows: int
     traffic: int
     queries: int
@@ -132,21 +132,54 @@ class TrafficImport:
     first: datetime | None
     last: datetime | None
     unknown_times: int
-    unreadable_time: str | None
     same_source: int
     fields: TrafficFields
     personal: dict[str, int]
     left_out: dict[str, int]
-    replaced: dict[str, int]
+    is_new: bool = False
+    unreadable_time: str | None = None
+    replaced: dict[str, int] = field(default_factory=dict)
     files: FilesRead | None = None
 
 
+class LogCounts(NamedTuple):
+    """What was counted in reading and cleaning a log.
+
+    Attributes
+    ----------
+    lines: of the file, up to the last one with a query.
+    traffic: the sum of the counts of all rows.
+    sessions: distinct ones.
+    personal: kind → rows with personal data; `left_out` and `replaced` are those of `TrafficImport`.
+    unreadable_times: the first time that could not be read, if there is one.
+    """
+
+    lines: int
+    traffic: int
+    sessions: int
+    personal: Counter[str]
+    left_out: Counter[str]
+    replaced: Counter[str]
+    unreadable_times: tuple[str, ...]
+
+    def plus(self, other: LogCounts) -> LogCounts:
+        """The counts of both."""
+        return LogCounts(*map(operator.add, self, other))
+
+    @property
+    def of_reading(self) -> dict[str, Any]:
+        """The attributes of a `TrafficImport` that the project does not keep."""
+        return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
+
+
+NOTHING = LogCounts(0, 0, 0, Counter(), Counter(), Counter(), ())
+
+
 class CleanLog(NamedTuple):
-    """The columns to store, in how many rows personal data was found, and what is left out."""
+    """The columns to store, and what was counted."""
 
     table: pa.Table
-    personal: dict[str, int]
-    left_out: dict[str, int]
+    counts: LogCounts
 
 
 class _Redacted(NamedTuple):
@@ -184,25 +217,21 @@ def import_traffic(
         if _is_held(cursor, import_id):
             return import_summary(cursor, import_id, records.source, used)
         key = session_key(cursor)
-    log = read_timed(records, used)
-    clean = clean_log(log, import_id, rules, key)
-    traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
-    del log
+    clean = clean_log(records, used, import_id, rules, key)
+    counts = clean.counts
     if not clean.table.num_rows:
-        records.refuse_nothing_taken("query", Counter(clean.left_out))
+        records.refuse_nothing_taken("query", counts.left_out)
     with store.transaction(appends=True) as cursor:
         is_new = not _is_held(cursor, import_id)
         if is_new:
-            refuse_too_much(cursor, traffic)
-            if has_sessions:
-                keep_session_key(cursor, key)
-            _write(cursor, import_id, records.source, clean, rules, author)
+            rows = append_traffic(cursor, clean.table.to_batches(BATCH), counts, key)
+            _store(cursor, import_id, records.source, rows, counts, rules, author)
         del clean  # the summary counts distinct texts, for which it takes as much
         summary = import_summary(cursor, import_id, records.source, used)
-    return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
+    return replace(summary, is_new=is_new, **counts.of_reading)
 
 
-def read_timed(records: Records, fields: TrafficFields) -> Log:
+def _read_timed(records: Records, fields: TrafficFields) -> Log:
     """The log in a file.
 
     Raises
@@ -223,18 +252,12 @@ def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
             "Import the log of queries (ubi_queries) instead, or insist with --query-field.",
         )
     used = records.resolve(asked)
-    people = {used.session, *_SESSIONS}
-    _refuse_people(records, [name for name in asked.metadata if name in people])
-    return replace(used, metadata=tuple(sorted(set(used.metadata))))
-
-
-def _refuse_people(records: Records, names: list[str]) -> None:
-    if names:
-        listed = ", ".join(map(repr, sorted(set(names))))
+    if people := {name for name in asked.metadata if name in (used.session, *_SESSIONS)}:
         records.refuse_columns(
-            f"{_METADATA} names {listed}, which tells people apart: of that goldset keeps a keyed hash alone "
-            "(--session-field)"
+            f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which tells people apart: of that "
+            "goldset keeps a keyed hash alone (--session-field)"
         )
+    return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
 
 def _import_id(
@@ -248,8 +271,16 @@ def _import_id(
     return digest("traffic", file_digest(path), format, layout.encoding, layout.columns, names, cleaning)
 
 
-def clean_log(log: Log, import_id: str, rules: CleaningRules, key: str) -> CleanLog:
-    """The columns to store."""
+def clean_log(
+    records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str, after: int = 0
+) -> CleanLog:
+    """Read a log, whose lines come after so many others, and make the columns to store.
+
+    Raises
+    ------
+    InputError: as `read_log` says; or it has times, and none can be read.
+    """
+    log = _read_timed(records, fields)
     texts = clean_texts(log.texts.texts, rules)
     keep, left_out = clean_rows(
         LogRows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules
@@ -259,7 +290,7 @@ def clean_log(log: Log, import_id: str, rules: CleaningRules, key: str) -> Clean
     identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
     table = {
         "import_id": identity,
-        "line": pa.array(log.lines[keep]),
+        "line": pa.array(log.lines[keep] + after),
         "text": log.texts.column(keep, texts.texts),
         "normalised": log.texts.column(keep, texts.normalised),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
@@ -278,8 +309,17 @@ def clean_log(log: Log, import_id: str, rules: CleaningRules, key: str) -> Clean
             (log.metadata.rows, metadata.personal),
         ]
     )
-    empty = Counter({"empty query": log.empty} if log.empty else {})
-    return CleanLog(pa.table(table), personal, dict(empty + Counter(left_out)))
+    empty = Counter({"empty query": log.empty})
+    counts = LogCounts(
+        lines=int(log.lines[-1]) if len(log.lines) else 0,
+        traffic=log.traffic,
+        sessions=len(log.sessions.texts),
+        personal=Counter(personal),
+        left_out=empty + Counter(left_out),
+        replaced=Counter(records.replaced),
+        unreadable_times=(log.unreadable_time,) if log.unreadable_time else (),
+    )
+    return CleanLog(pa.table(table), counts)
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:
@@ -306,14 +346,24 @@ def _is_held(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 
-def refuse_too_much(cursor: Cursor, traffic: int) -> None:
+def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: LogCounts, key: str) -> int:
+    """Append clean rows, and return their number.
+
+    Raises
+    ------
+    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`; or meanwhile the project got
+        another key of sessions.
+    """
     held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
-    total = int(held) + traffic
+    total = int(held) + counts.traffic
     if total > LARGEST_TRAFFIC:
         raise RefusedError(
             f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
             "Nothing was imported: see whether --count-field names the right field, or divide its counts."
         )
+    if counts.sessions:
+        keep_session_key(cursor, key)
+    return append_batches(cursor, "traffic", batches)
 
 
 def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
@@ -334,35 +384,34 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
         )
 
 
-def _write(
-    cursor: Cursor, import_id: str, source: str, clean: CleanLog, rules: CleaningRules, author: str
+def _store(
+    cursor: Cursor,
+    import_id: str,
+    source: str,
+    rows: int,
+    counts: LogCounts,
+    rules: CleaningRules,
+    author: str,
 ) -> None:
-    rows, left_out = append_batches(cursor, "traffic", clean.table.to_batches(BATCH)), dict(clean.left_out)
     earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
     if earlier and not rules.known_rows:
         refuse_grown_log(cursor, [import_id])
         known = int(cursor.execute(_DELETE_KNOWN, {"log": [import_id]}).fetchall()[0][0])
         rows -= known
-        left_out |= {KNOWN: known} if known else {}
-    store_import(cursor, import_id, source, rows, left_out, clean.personal, author)
+        counts = counts._replace(left_out=counts.left_out + Counter({KNOWN: known}))
+    store_import(cursor, import_id, source, rows, counts, author)
 
 
 def store_import(
-    cursor: Cursor,
-    import_id: str,
-    source: str,
-    rows: int,
-    left_out: Mapping[str, int],
-    personal: Mapping[str, int],
-    author: str,
+    cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
 ) -> None:
     """Store what an import took and left out, with a line in the audit trail."""
-    values = [import_id, source, rows, canonical_json(left_out), utc_now()]
+    values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
     cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
-    kinds: dict[str, list[Any]] = {"kind": [*personal], "rows": [*personal.values()]}
-    append(cursor, "traffic_personal_data", {"import_id": [import_id] * len(personal), **kinds})
-    counts = {"rows": rows, "personal data": personal, "left_out": left_out}
-    record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts}, author)
+    kinds = sorted(counts.personal.items())
+    append_rows(cursor, "traffic_personal_data", kinds, ("kind", "rows"), import_id=import_id)
+    detail = {"rows": rows, "personal data": counts.personal, "left_out": counts.left_out}
+    record_event(cursor, "import traffic", {"source": source, "import": import_id, **detail}, author)
 
 
 def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
@@ -385,12 +434,5 @@ def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficF
     ).fetchall()
     counted: dict[str, Any] = dict(zip(_COUNTED, row, strict=True))
     return TrafficImport(
-        import_id,
-        is_new=False,
-        unreadable_time=None,
-        fields=fields,
-        personal=dict(personal),
-        left_out=dict(left_out[0][0]),
-        replaced={},
-        **counted,
+        import_id, fields=fields, personal=dict(personal), left_out=dict(left_out[0][0]), **counted
     )
