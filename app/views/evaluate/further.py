@@ -74,9 +74,9 @@ def ask_for_answers(
             "Files of answers",
             "Name of the answering system",
             key,
-            "Rows of query, answer and contexts, as CSV, TSV or JSON lines. Exact match and F1 are with the "
-            "reference answers of the release. Name the system as its run, and the report shows both "
-            "together.",
+            "Rows of query, answer, contexts and citations, as CSV, TSV or JSON lines. Exact match and F1 "
+            "are with the reference answers of the release. Name the system as its run, and the report "
+            "shows both together.",
         )
         if files and is_lead:
             return files, {what: _graded(store, what, key) for what in GUIDES}

@@ -205,6 +205,12 @@ def evaluate_answers(
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     marked = {} if release.sealed else marked_evidence(release.qrels)
     corpus = CitedCorpus(release.bodies, options.mapped) if release.bodies and marked else None
+    if options.fields.citations and corpus is None:
+        parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
+        raise InputError(
+            f"Citations cannot be scored: {parts} of the release {release.name!r} {why_not}. "
+            "Leave --citation-field out, or choose another part."
+        )
     read = [
         read_answer_file(source, release.known, options.layout, progress, options.fields, corpus)
         for source in sources

@@ -95,12 +95,7 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     if found is None:
         return []
     measures = shown_measures(found)
-    sentence = (
-        f"{compared_with(found)} A query that a system did not answer counts 0. Exact match and F1 are those "
-        "of SQuAD, the best over all references; what people graded is a share of the scale."
-    )
-    if CITATION_SCORES[0] in measures:
-        sentence += f" {_OF_CITATIONS}"
+    sentence = f"{compared_with(found)} A query that a system did not answer counts 0. {_meanings(measures)}"
     counts = ["answered", "missing", "empty"]
     if found.unanswerable:
         sentence += (
@@ -144,10 +139,19 @@ def compared_with(found: AnswerEvaluation) -> str:
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "graded nuggets", CITATION_SCORES[0]: "evidence"}
 """Measure → what an answer is compared with for it."""
-_OF_CITATIONS = (
-    "Citation precision is the share of what an answer cites that holds evidence of its query. Citation "
-    "recall is the share of the documents with evidence from which it cites some."
-)
+_MEANINGS = {
+    "f1": "Exact match and F1 are those of SQuAD, the best over all reference answers.",
+    WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight.",
+    CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
+    "query. Citation recall is the share of the documents with evidence from which it cites some.",
+    CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
+    FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
+}
+
+
+def _meanings(measures: Sequence[str]) -> str:
+    """What these measures of answers are, in sentences."""
+    return " ".join(text for name, text in _MEANINGS.items() if name in measures)
 
 
 def _row(system: AnsweringSystem, measures: Sequence[str], unanswerable: bool) -> tuple[object, ...]:
@@ -228,17 +232,7 @@ def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Sectio
     systems = _triples(found, answers)
     told_of = list(next(iter(systems.values())))
     rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
-    sentence = (
-        f"Retrieval is {found.measures[0]} of the runs. Exact match and F1 compare answers with the "
-        f"reference answers. Correctness and faithfulness are people's grades of the answers, as shares of "
-        "the scale."
-    )
-    if WEIGHTED in told_of:
-        sentence += (
-            f" {WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight."
-        )
-    if CITATION_SCORES[0] in told_of:
-        sentence += f" {_OF_CITATIONS}"
+    sentence = f"Retrieval is {found.measures[0]} of the runs. {_meanings(told_of)}"
     table = Table("Means over queries", ("system", *told_of), rows, words=True)
     return [Section(TRIPLE, sentence, (_triple_drawing(systems),), (table,), _triple_remark(found, answers))]
 
@@ -299,4 +293,6 @@ def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
     shown = shown_measures(answers)
     if missing := [name for name in _wanted(shown) if name not in shown]:
         remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
+    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
+        remarks.append("How right the answers are is not known: no reference answers, and no graded nuggets.")
     return " ".join(remarks)

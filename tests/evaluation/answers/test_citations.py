@@ -11,7 +11,7 @@ import pytest
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.citations import citation_scores, cited_names
 from curation.evaluation.answers.evaluate_answers import AnsweringSystem, AnswerOptions, evaluate_answers
-from curation.evaluation.answers.grading import AnswerSource
+from curation.evaluation.answers.grading import AnswerFields, AnswerSource
 from curation.scoring.inputs.run_chunks import ChunkPlace
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part
@@ -110,6 +110,9 @@ def test_citations_of_sealed_parts_are_not_scored(project: Store, tmp_path: Path
     source = AnswerSource("new", jsonl(tmp_path / "new.jsonl", rows))
     with pytest.raises(RefusedError, match=r"No query of test .* has reference answers"):
         evaluate_answers(project, "v1", [source], AnswerOptions("test"), "May")
+    asked = AnswerOptions("test", fields=AnswerFields(citations="citations"))
+    with pytest.raises(InputError, match="Citations cannot be scored: test of the release 'v1' is sealed"):
+        evaluate_answers(project, "v1", [source], asked, "May")
 
 
 def test_a_cell_of_a_table_holds_the_same_as_a_list() -> None:
