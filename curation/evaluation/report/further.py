@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
 from curation.evaluation.report.section import interval, mark, with_interval
 from curation.judges.estimates import JudgedEvaluation
-from curation.reports.page import Section, Table, intervals
+from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
 from curation.text import amount
 
@@ -112,14 +112,9 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         ("system", *measures, *counts),
         tuple(_row(system, measures, bool(found.unanswerable)) for system in found.systems),
     )
-    drawn = tuple(
-        intervals(
-            f"{name} of each system", [mark(system.name, system.overall[name]) for system in found.systems]
-        )
-        for name in measures
-    )
+    drawn = _drawing("Answers of each system", {system.name: system.overall for system in found.systems})
     looks = "\n".join(look.sentence for look in found.looks)
-    return [Section("Answers", sentence, drawn, (overall, *_strata(found, measures)), looks)]
+    return [Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), looks)]
 
 
 def shown_measures(found: AnswerEvaluation) -> list[str]:
@@ -232,9 +227,9 @@ def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Sectio
     systems = _triples(found, answers)
     told_of = list(next(iter(systems.values())))
     rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
-    sentence = f"Retrieval is {found.measures[0]} of the runs. {_meanings(told_of)}"
+    sentence = f"Retrieval is {found.measures[0]} of the runs. {_meanings(shown_measures(answers))}"
     table = Table("Means over queries", ("system", *told_of), rows, words=True)
-    return [Section(TRIPLE, sentence, (_triple_drawing(systems),), (table,), _triple_remark(found, answers))]
+    return [Section(TRIPLE, sentence, (_drawing(TRIPLE, systems),), (table,), _triple_remark(found, answers))]
 
 
 def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
@@ -273,14 +268,20 @@ def _triple_cell(triple: Triple, name: str) -> str:
     return with_interval(figure)
 
 
-def _triple_drawing(systems: Mapping[str, Triple]) -> Markup:
-    known = [one for one in next(iter(systems.values())) if any(triple[one] for triple in systems.values())]
+def _drawing(title: str, systems: Mapping[str, Triple]) -> Markup:
+    """What is known of the first systems; of the scores of nuggets the weighted one."""
+    told_of = [one for one in next(iter(systems.values())) if one == WEIGHTED or one not in NUGGET_SCORES]
+    known = [one for one in told_of if any(_has_value(triple[one]) for triple in systems.values())]
     drawn = [one for one in known if one != "exact_match"][:MOST_SERIES]
     rows = [
         DotRow(name, "", [mark("", triple[one], "no figure") for one in drawn])
         for name, triple in list(systems.items())[:MOST_DRAWN]
     ]
-    return dot_plot(TRIPLE, drawn, rows)
+    return dot_plot(title, drawn, rows)
+
+
+def _has_value(figure: MeasureFigure | Figure | None) -> bool:
+    return figure is not None and figure.value is not None
 
 
 def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
