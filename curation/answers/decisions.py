@@ -21,6 +21,7 @@ from curation.answers.tasks import find_answer_task, list_answer_tasks, outcomes
 from curation.answers.writing import answer_problems
 from curation.door import Door, door_or_shut
 from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.filters.stored import NEED
 from curation.people.annotators import require_author
 from curation.presentation.drawing import ReadDocument
 from curation.sources.answers.reference_answers import StoredReferences, references_of
@@ -390,7 +391,7 @@ WHERE a.task_id = ? AND a.query_id = ? AND s.answered
 ORDER BY s.answer, s.documents
 """
 
-_QUERY = "SELECT text, information_need FROM queries WHERE query_id = ?"
+_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
 
 _SHOWN = f"""
 SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata

@@ -18,6 +18,7 @@ from curation.answers.rule import answer_tokens
 from curation.answers.tasks import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.files.lines import clean
+from curation.filters.stored import NEED
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
 from curation.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
@@ -312,7 +313,7 @@ LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.assignment_id = ? AND a.writer = ?
 """
 
-_QUERY = "SELECT text, information_need FROM queries WHERE query_id = ?"
+_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
 
 _EVIDENCE = f"""
 SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata

@@ -43,7 +43,7 @@ def negatives_command(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """List hard negatives: ranked high, judged not relevant.
+    """List hard negatives: ranked high, judged not relevant or outside the query's filter.
 
     The margin is the number of ranks from the system's best relevant document down to the negative; it is
     negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
@@ -226,9 +226,9 @@ def _show_negatives(report: HardNegatives, limit: int) -> None:
     found = report.queries
     _limited(
         f"{report.negatives:,} hard negatives",
-        ["query", "document", "title", "rank", "system", "score", "systems", "margin"],
+        ["query", "document", "title", "rank", "system", "score", "systems", "margin", "kind"],
         [
-            (q.text, n.document_id, n.title, n.rank, n.system, n.score, len(n.systems), n.margin)
+            (q.text, n.document_id, n.title, n.rank, n.system, n.score, len(n.systems), n.margin, n.kind)
             for q in found
             for n in q.negatives
         ],

@@ -22,7 +22,7 @@ class FileField(NamedTuple):
     usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
     needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
     lacking: what to do with a file that has no such column.
-    rare: few files have it.
+    rare: few files have it. objects: its cells may be objects.
     name: the attribute of the record.
     """
 
@@ -35,6 +35,7 @@ class FileField(NamedTuple):
     rare: bool = False
     name: str = ""
     lacking: str = ""
+    objects: bool = False
 
     @property
     def option(self) -> str:
@@ -225,6 +226,13 @@ class QueryFields(_FileColumns):
         "Reference answers",
         "reference answers, one or a list",
         ("answers", "reference_answers", "reference_answer"),
+    )
+    filter: str | None = column(
+        "Filter",
+        "the query's filter. It is a JSON object of fields of documents, and at for a date",
+        ("filter",),
+        rare=True,
+        objects=True,
     )
 
 

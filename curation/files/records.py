@@ -160,7 +160,8 @@ class Records:
                 used[field.name] = tuple(name for name in columns if name)
             else:
                 used[field.name] = found = self._column(field.option, given, field)
-                self._refuse_objects(field.option, found)
+                if not field.objects:
+                    self._refuse_objects(field.option, found)
         others = tuple(name for name in self.columns if name not in self._graded)
         return replace(asked, columns=others, **used)
 
@@ -168,7 +169,7 @@ class Records:
         if asked == "":
             found = None
         elif asked is None:
-            found = column_for(field, self.columns)
+            found = column_for(field, (*self._names, *self.columns) if field.objects else self.columns)
         else:
             found = asked
             if asked not in self._names and asked not in self.columns:

@@ -5,6 +5,9 @@ well-known collection had left unlabelled, about 70 % were relevant (Qu and othe
 Therefore a hard negative here always has a grade by people, of the text that the document has now, and a
 near-duplicate of a relevant document is excluded at any grade. Unjudged documents that several systems rank
 above a relevant one are listed as suspects, to be judged first.
+
+What is outside the filter of its query needs no grade: it is a negative of a kind of its own, and of another
+where its text is nearly that of a relevant document.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ from typing import NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
+from curation.filters.query_filter import OUTDATED, OUTSIDE
+from curation.filters.stored import read_filters
 from curation.pooling.relevance import Ranked, Relevance
 from curation.settling.consensus import read_votes_on_scale, relevance_of
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
@@ -26,12 +31,13 @@ from curation.store.documents import current_snapshot, snapshot_texts
 
 WANT = 10
 NEAR_DUPLICATE = 0.8
+JUDGED = "judged not relevant"
 WITNESSES = 2
 """How many systems must rank an unjudged document above a relevant one to make it a suspect."""
 
 
 class HardNegative(NamedTuple):
-    """A top-ranked document that people judged not relevant.
+    """A top-ranked document that people judged not relevant, or that is outside the filter of its query.
 
     Attributes
     ----------
@@ -39,6 +45,7 @@ class HardNegative(NamedTuple):
     systems: system → rank, of all that found it.
     margin: ranks between it and the best relevant document of the same system; below zero it is ranked above.
         None where that system found no relevant one.
+    kind: `JUDGED`, or of those outside the filter `OUTSIDE` or `OUTDATED`.
     """
 
     document_id: str
@@ -48,6 +55,7 @@ class HardNegative(NamedTuple):
     score: float | None
     systems: dict[str, int]
     margin: int | None
+    kind: str = JUDGED
 
 
 class Suspect(NamedTuple):
@@ -148,6 +156,8 @@ def hard_negatives(
             "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
         )
     relevance = relevance_of(votes)
+    outside = read_filters(store).among([*(row[:2] for row in ranked), *relevance.grades])
+    relevance = relevance.with_outside(outside)
     texts = _shingled(zip(*documents.to_pydict().values(), strict=True))
     known = [row for row in ranked if row.document_id in texts]
     everything = _by_query(queries, known, relevance)
@@ -276,7 +286,13 @@ def _query_negatives(
     refused = [d for d in ranks if relevance.is_refused((query_id, d))]
     shingles = {d: texts[d].shingles for d in {*refused, *pooled.positives} if d in texts}
     alike = {d: near_duplicate(d, pooled.positives, shingles, threshold) for d in sorted(refused)}
-    negatives = [_negative(d, ranks, pooled.positives, texts[d].title) for d in refused if alike[d] is None]
+    kinds = {d: JUDGED for d in refused if alike[d] is None}
+    for d in refused:
+        if (query_id, d) in relevance.outside:
+            kinds[d] = OUTSIDE if alike.pop(d) is None else OUTDATED
+    negatives = [
+        _negative(d, ranks, pooled.positives, texts[d].title)._replace(kind=kind) for d, kind in kinds.items()
+    ]
     unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
     suspects = suspects_of(ranks, pooled.positives, unjudged)
     return QueryNegatives(

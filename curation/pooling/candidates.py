@@ -93,13 +93,14 @@ def unite(
         best: dict[tuple[str, str], CandidateSource] = {}
         for system in found:
             for rank, hit in enumerate(system.hits[place][:depth], 1):
-                document_id = stand_ins.of(query.query_id, hit.document_id)
                 start, end = hit.passage or (None, None)
-                proposal = CandidateSource(
-                    query.query_id, document_id, system.name, rank, hit.score, start, end
-                )
-                best.setdefault((document_id, system.name), proposal)
-                if document_id != hit.document_id:
+                ids = stand_ins.all_of(query.query_id, hit.document_id)
+                for document_id in ids:
+                    proposal = CandidateSource(
+                        query.query_id, document_id, system.name, rank, hit.score, start, end
+                    )
+                    best.setdefault((document_id, system.name), proposal)
+                if hit.document_id not in ids:
                     merged.add((query.query_id, hit.document_id))
         proposals += best.values()
     return Union(proposals, len(merged))

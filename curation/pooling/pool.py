@@ -30,6 +30,7 @@ import pyarrow as pa
 
 from curation.engines import RATE
 from curation.errors import InputError, RefusedError, refuse_problems
+from curation.filters.stored import read_filters
 from curation.people.annotators import require_author
 from curation.pooling.candidates import (
     REACH,
@@ -121,6 +122,7 @@ BATCH = 1_000
 LONGEST = 60
 """Characters of a query that is named in a sentence."""
 LEXICAL = frozenset({"bm25", "hybrid"})
+OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
 NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
 
 
@@ -202,6 +204,7 @@ class _BuiltPool(NamedTuple):
     proposals: list[CandidateSource]
     report: dict[str, Any]
     sample: list[PooledPair]
+    outside: Mapping[Pair, str]
 
 
 def sample_table(report: PoolReport) -> Table:
@@ -280,8 +283,11 @@ def build_pool(
     beyond_ascii = StoredDocuments(store, texts.beyond_ascii)
     if not LEXICAL.isdisjoint(names) and _are_cut_otherwise(given.queries, beyond_ascii):
         parameters["words"] = CUT
+    filters = read_filters(store)
+    if filters.queries:
+        parameters["filters"] = digest("filters", filters.queries)
     asked = [(query.query_id, query.text) for query in given.queries]
-    stand_ins = StandIns(texts.identical, _asked(given))
+    stand_ins = StandIns(texts.identical, _asked(given), filters.outside)
     pool_id = digest("pool", given.snapshot_id, asked, parameters, stand_ins.unusual)
     with store.reading() as cursor:
         before = _built_before(cursor, pool_id)
@@ -290,13 +296,14 @@ def build_pool(
     with_text = (one for one in given.corpus.ids if one not in texts.blank)
     order = negative_order(with_text, seed, texts.identical, drawn) if random_negatives else None
     searched = _search(engines, given.queries, parameters, order, texts.identical, stand_ins, progress)
-    proposals, report, sample = _unite(given, searched, parameters, engines.outside, design)
+    outside = filters.among(pair[:2] for pair in (*searched.union.proposals, *searched.draw.proposals))
+    proposals, report, sample = _unite(given, searched, parameters, engines.outside, design, outside)
     report["left_out"] |= unanswered
     compared = engines.compare_bm25(given.queries, seed, progress)
     if compared is not None:
         report["rank_bm25"] = compared._asdict()
     bring_texts(store, (proposal.document_id for proposal in proposals))
-    pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
+    pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample, outside)
     return _keep(store, pool, author)
 
 
@@ -420,15 +427,17 @@ def _unite(
     given: _PoolInputs,
     searched: _Searched,
     parameters: Mapping[str, Any],
-    outside: int,
+    outside_corpus: int,
     design: SampleDesign | None,
+    outside: Collection[Pair],
 ) -> tuple[list[CandidateSource], dict[str, Any], list[PooledPair]]:
     found, union, draw = searched
     seed = parameters["seed"]
-    spent = spend(union.proposals, parameters["budget"], seed)
+    proposed = [one for one in union.proposals if one[:2] not in outside]
+    spent = spend(proposed, parameters["budget"], seed)
     pooled: list[PooledPair] = []
     if design is not None:
-        drawn, pooled = draw_sample(union.proposals, design, seed)
+        drawn, pooled = draw_sample(proposed, design, seed)
         spent = Spent(drawn, 0)
     places = min(parameters["depth"], len(given.corpus.ids))
     reports = system_reports(found, spent.proposals, places)
@@ -440,23 +449,26 @@ def _unite(
         "places stayed empty, because an imported run ends above them": sum(
             max(places - filled, 0) for system in runs for filled in system.filled if filled
         ),
-        "places of imported runs name documents that the corpus does not have": outside,
+        "places of imported runs name documents that the corpus does not have": outside_corpus,
         "candidates are judged under the id of an identical document": union.merged,
         "candidates are over the budget: in their queries, others stand higher": spent.over,
         NOT_DRAWN: sum(not pair.sampled for pair in pooled),
+        OUTSIDE: len(outside),
         **draw.left_out,
     }
-    proposals = sorted([*spent.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
+    random = [one for one in draw.proposals if one[:2] not in outside]
+    proposals = sorted([*spent.proposals, *random], key=lambda proposal: proposal[:3])
     report = {
         "queries": len(given.queries),
         "candidates": sum(1 for _ in groupby(proposals, key=attrgetter("query_id", "document_id"))),
-        "random_negatives": len(draw.proposals),
+        "random_negatives": len(random),
         "systems": [system._asdict() for system in reports],
         "left_out": {reason: count for reason, count in left_out.items() if count},
     }
     if design is not None:
         report["sample"] = [band._asdict() for band in sampled_bands(design, pooled)]
-    return proposals, report, pooled
+    left = [one for one in (*union.proposals, *draw.proposals) if one[:2] in outside]
+    return sorted([*proposals, *left], key=lambda proposal: proposal[:3]), report, pooled
 
 
 def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
@@ -469,15 +481,16 @@ def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
         before = _built_before(cursor, pool.pool_id)
         if before is not None:
             return before
-        added = _append(cursor, row, sources)
+        added = _append(cursor, row, sources, pool.outside)
         append_pairs(cursor, pool.pool_id, pool.sample)
         detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
         record_event(cursor, "pool", detail, author)
         return _report(cursor, pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
 
 
-def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table) -> int:
-    """Append the pool and its candidates' sources, and those candidates that are new: how many."""
+def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Collection[Pair]) -> int:
+    """Append the pool and its candidates' sources, and those new candidates that people judge: how many."""
+    left = [[pair[place] for pair in outside] for place in (0, 1)]
     cursor.execute("INSERT INTO pools VALUES (?, ?, ?, ?, ?)", [*row, utc_now()])
     append(cursor, "candidate_sources", dict(zip(sources.column_names, sources.columns, strict=True)))
     added = cursor.execute(
@@ -486,9 +499,10 @@ def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table) -> int:
         SELECT DISTINCT query_id, document_id FROM candidate_sources s
         WHERE pool_id = ? AND NOT EXISTS (
             FROM candidates c WHERE c.query_id = s.query_id AND c.document_id = s.document_id)
+        AND (query_id, document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))
         ORDER BY query_id, document_id
         """,
-        [row[0]],
+        [row[0], *left],
     ).fetchall()
     return int(added[0][0])
 

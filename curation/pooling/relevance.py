@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from curation.door import Door
@@ -33,18 +33,27 @@ class Relevance(NamedTuple):
     open: pairs that people judged and that have no grade: disputed, or they could not tell.
     lowest: the scale's lowest grade: not relevant.
     changed: pairs whose grade is about another version of the document than the corpus has.
+    outside: pairs outside the filter of their query, which are not relevant.
     """
 
     grades: Mapping[Pair, int]
     open: frozenset[Pair]
     lowest: int
     changed: frozenset[Pair] = frozenset()
+    outside: frozenset[Pair] = frozenset()
 
     def behind(self, door: Door) -> Relevance:
         """What may be shown of it: judged pairs of sealed queries count as judged, and as not relevant."""
         judged = {pair: self.lowest for pair in self.open if not door.shows(pair[0])}
         grades = {pair: grade if door.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()}
         return self._replace(grades=grades | judged, open=self.open - judged.keys())
+
+    def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
+        """The same where these pairs, which are outside the filter of their query, are not relevant."""
+        outside = frozenset(pairs)
+        grades = {**self.grades, **dict.fromkeys(outside, self.lowest)}
+        found = self._replace(grades=grades, outside=outside)
+        return found._replace(open=self.open - outside, changed=self.changed - outside)
 
     def is_relevant(self, pair: Pair) -> bool:
         """Whether the pair's grade is above the scale's lowest."""

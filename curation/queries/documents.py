@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.door import Door, door_or_shut, release_seals
+from curation.filters.query_filter import outside
+from curation.filters.stored import fields_of
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.history import withheld_pairs
 from curation.negatives.hard_negatives import query_negatives, read_ranked
@@ -199,14 +201,20 @@ def _texts(cursor: Cursor, found: _PairFacts, settled: Mapping[str, PairConsensu
 
 def _marks(facts: QueryFacts, found: _PairFacts, documents: Mapping[str, Document]) -> dict[str, str]:
     """What the places of documents and their grades together say, where a grade may be shown."""
+    reasons = {
+        name: reason
+        for name, one in documents.items()
+        if facts.filter and (reason := outside(facts.filter, fields_of(one.metadata)))
+    }
     if not found.pairs:
-        return {}
+        return reasons
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
     relevance = relevance_of_pairs(list(found.pairs.values()), found.guide.values[0])
+    relevance = relevance.with_outside((facts.query_id, name) for name in reasons)
     negatives = query_negatives(query, found.ranked, relevance, documents.values())
     marks = {one.document_id: HARD_NEGATIVE for one in negatives.negatives}
     marks |= {one.document_id: f"near-duplicate of {one.positive_id}" for one in negatives.near_duplicates}
-    return marks | {one.document_id: JUDGE_FIRST for one in negatives.suspects}
+    return marks | {one.document_id: JUDGE_FIRST for one in negatives.suspects} | reasons
 
 
 def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> QueryDocument:

@@ -5,9 +5,12 @@ The need is what annotators read below the query. Notes are for reviewers and le
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.filters.query_filter import Filter
+from curation.filters.stored import FIELD
 from curation.people.annotators import require_author, require_role
 from curation.sources.answers.nuggets import Nugget, read_nuggets
 from curation.sources.query_import import personal_problems
@@ -36,6 +39,7 @@ class QueryFacts(NamedTuple):
     part: of the split in force; None where there is none.
     retired: why it left the set; None where it did not.
     answers, nuggets: the reference answers and the facts of a good answer, where they were asked for.
+    filter: what documents must be to be relevant at all; {} where it does not matter.
     """
 
     query_id: str
@@ -51,6 +55,7 @@ class QueryFacts(NamedTuple):
     tags: tuple[str, ...]
     answers: tuple[str, ...]
     nuggets: tuple[Nugget, ...]
+    filter: Filter
 
     @property
     def vital(self) -> list[str]:
@@ -87,12 +92,12 @@ def _read(cursor: Cursor, query_id: str) -> QueryFacts:
             f"The project has no query with the id {query_id!r}. Open it from a row that names it, or copy "
             "the whole address again."
         )
-    *names, need, note, by, stratum, searches, part, retired, tags, answers = row
+    *names, need, note, by, stratum, searches, part, retired, tags, answers, wanted = row
     if searches is None:
         [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
     known = (QueryWords(need, note), by, stratum, searches, part, retired)
     nuggets = read_nuggets(cursor, query_id).get(query_id, ())
-    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ()), nuggets))
+    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ()), nuggets, json.loads(wanted)))
 
 
 def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
@@ -132,11 +137,12 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
         record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)
 
 
-_FACTS = """
+_FACTS = f"""
 SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
        n.author, s.stratum, s.traffic, p.part, r.reason,
        (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
-       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query)
+       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query),
+       coalesce(q.metadata ->> '{FIELD}', '{{}}')
 FROM queries q
 LEFT JOIN (FROM query_notes WHERE query_id = $query ORDER BY revision DESC LIMIT 1) n USING (query_id)
 LEFT JOIN sample_queries s
@@ -145,7 +151,7 @@ LEFT JOIN split_assignments p
   ON p.query_id = $query AND p.split_id = (SELECT value FROM settings WHERE name = 'split')
 LEFT JOIN retired_queries r ON r.query_id = $query
 WHERE q.query_id = $query
-"""
+"""  # noqa: S608  a name from code
 
 _LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import NotFoundError
+from curation.filters.stored import NEED
 from curation.presentation.drawing import ReadDocument
 from curation.settling.consensus import dispute_weight, settled
 from curation.settling.decisions import (
@@ -226,7 +227,7 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
 
 
 _READING = f"""
-    SELECT q.information_need, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
+    SELECT {NEED}, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
     FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
     WHERE q.query_id = ?
 """  # noqa: S608

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from curation.store import Document
 
@@ -22,14 +22,15 @@ class Identical:
 
     def first(self, document_id: str) -> str:
         """The smallest id of the document's text."""
-        return self._of(document_id)[0]
+        return self.of(document_id)[0]
 
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
         """All ids of the documents' texts."""
         found = set(document_ids)
         return found.union(*(self._ids[document_id] for document_id in found & self._ids.keys()))
 
-    def _of(self, document_id: str) -> Sequence[str]:
+    def of(self, document_id: str) -> Sequence[str]:
+        """All ids of the document's text, ordered."""
         return self._ids.get(document_id, (document_id,))
 
 
@@ -38,18 +39,36 @@ class StandIns:
 
     Candidates that were imported decide this, so a pool depends on them; `unusual` is all that it depends on.
     What a pool itself adds changes no representative.
+
+    Parameters
+    ----------
+    outside: whether a document is outside a query's filter: no other text is judged under its id.
     """
 
-    def __init__(self, identical: Identical, held: Iterable[tuple[str, str]]) -> None:
-        self._identical = identical
+    def __init__(
+        self,
+        identical: Identical,
+        held: Iterable[tuple[str, str]],
+        outside: Callable[[str, str], object] = lambda query_id, document_id: None,
+    ) -> None:
+        self._identical, self._outside = identical, outside
         self._taken: dict[tuple[str, str], str] = {}
         for query_id, document_id in sorted(held):
-            self._taken.setdefault((query_id, identical.first(document_id)), document_id)
+            if not outside(query_id, document_id):
+                self._taken.setdefault((query_id, identical.first(document_id)), document_id)
 
     def of(self, query_id: str, document_id: str) -> str:
         """The id under which the document's text is judged."""
-        first = self._identical.first(document_id)
-        return self._taken.get((query_id, first), first)
+        return self.all_of(query_id, document_id)[-1]
+
+    def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:
+        """The same, after the document's own id where that is outside the filter; alone if all ids are."""
+        ids = self._identical.of(document_id)
+        own = (document_id,) if self._outside(query_id, document_id) else ()
+        inside = self._taken.get((query_id, ids[0])) or next(
+            (one for one in ids if not self._outside(query_id, one)), None
+        )
+        return own if inside is None else (*own, inside)
 
     @property
     def unusual(self) -> list[tuple[str, str]]:

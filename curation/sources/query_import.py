@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from curation.errors import RefusedError, refuse_problems
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.files.lines import clean
 from curation.files.problems import Problems
 from curation.files.records import Record, Records, beir_file
 from curation.files.values import metadata_json, text_of
+from curation.filters.query_filter import WAY_OUT, checked_filter, in_words
+from curation.filters.stored import FIELD, WORDS, document_fields, lacking
 from curation.progress import Progress, silent
 from curation.sources.answers.reference_answers import cleaned_answers, store_answers
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
@@ -115,7 +117,8 @@ def import_queries(
     records = Records(beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
-    rows = _read(records, used, left_out)
+    there = document_fields(store) if used.filter else set()
+    rows = _read(records, used, left_out, there)
     if not rows:
         records.refuse_nothing_taken("query", left_out)
     with store.transaction(appends=True) as cursor:
@@ -234,14 +237,17 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         )
 
 
-def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list[_ImportedQuery]:
+def _read(
+    records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
+) -> list[_ImportedQuery]:
+    """The queries of the file, each once; `there` are the fields that a filter may name, if it has any."""
     rows: dict[str, _ImportedQuery] = {}
     marks = mark_columns(records.columns, fields.used.values())
     for record in records:
         if mark := mark_of(record.fields, marks):
             left_out[f"marked {mark.said}"] += 1
             continue
-        row = _row(record, fields, left_out)
+        row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
         elif row.is_bare:
@@ -257,7 +263,9 @@ def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list
     return list(rows.values())
 
 
-def _row(record: Record, fields: QueryFields, left_out: Counter[str]) -> _ImportedQuery:
+def _row(
+    record: Record, fields: QueryFields, left_out: Counter[str], wanted: dict[str, Any]
+) -> _ImportedQuery:
     values = record.fields
     text = redact(text_of(values.get(fields.text or "")).strip())
     normalised = normalise_query(text.text)
@@ -271,11 +279,26 @@ def _row(record: Record, fields: QueryFields, left_out: Counter[str]) -> _Import
     column = fields.reference
     answers = () if column is None else cleaned_answers(values.get(column), left_out, found)
     kinds |= set(found)
-    used = {fields.id, fields.text, fields.information_need, column}
-    rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
+    used = {fields.id, fields.text, fields.information_need, column, fields.filter}
+    rest = _clean({name: value for name, value in values.items() if name not in used} | wanted, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
     return _ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
+
+
+def _filter(record: Record, column: str | None, there: Collection[str], problems: Problems) -> dict[str, Any]:
+    """The fields of a query's metadata that a cell with a filter makes; an empty cell says nothing."""
+    value = record.fields.get(column or "")
+    if value is None or value == "":
+        return {}
+    try:
+        wanted = checked_filter(value)
+        refuse_problems([missing] if (missing := lacking(wanted, there)) else [])
+    except InputError as error:
+        for problem in error.problems:
+            problems.add(record.line, problem, WAY_OUT)
+        return {}
+    return {FIELD: wanted, WORDS: in_words(wanted)}
 
 
 def _answers(

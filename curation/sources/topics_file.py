@@ -33,7 +33,7 @@ def with_topics(known: KnownQueries, path: Path | None, progress: Progress = sil
     if path is None:
         return known
     records = _records(path, progress)
-    used = records.resolve(QueryFields(), but=("information_need", "reference"))
+    used = records.resolve(QueryFields(), but=("information_need", "reference", "filter"))
     if used.id is None:
         records.refuse_columns("no column is known to hold the topics' ids: call it id")
     names: dict[str, str] = {}

@@ -12,6 +12,7 @@ from app.components.links import QUERY
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from app.views.query import acting, documents
+from curation.filters.query_filter import in_words
 from curation.queries.documents import QueryDocuments, read_documents, sealed_by
 from curation.queries.facts import QueryFacts
 from curation.queries.history import history_table, query_history
@@ -67,7 +68,8 @@ def _header(found: QueryDocuments) -> None:
     asked = "searches not known" if facts.searches is None else f"asked {amount(facts.searches, 'time')}"
     about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
-    need = f'<p class="gs-need" dir="auto">{escape(facts.words.need)}</p>' if facts.words.need else ""
+    needs = "\n".join(filter(None, (facts.words.need, in_words(facts.filter))))
+    need = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
     st.html(
         f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need}'
         f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, about)))}{labels}</p></header>'

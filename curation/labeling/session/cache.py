@@ -30,6 +30,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from curation.filters.stored import NEED
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judgments.judging import JudgmentEvent
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
@@ -225,10 +226,10 @@ def _pair(item: QueueItem) -> ShownPair:
 
 
 # Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
-_QUERIES = """
-SELECT query_id, text, information_need
-FROM queries JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
-"""
+_QUERIES = f"""
+SELECT query_id, text, {NEED}
+FROM queries q JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
+"""  # noqa: S608
 
 
 def texts_state(cursor: Cursor) -> tuple[object, ...]:
@@ -239,7 +240,7 @@ def texts_state(cursor: Cursor) -> tuple[object, ...]:
 # Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of
 # theirs: were it not hashed again, one need that is given to two queries would leave no trace.
 _TEXTS_STATE = """
-SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need))) FROM queries),
+SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need, metadata))) FROM queries),
        (SELECT count(*) FROM pools), (SELECT count(*) FROM candidate_sources)
 """
 

@@ -21,6 +21,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from curation.errors import RefusedError
+from curation.filters.stored import NEED
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds, upcoming_work
@@ -170,7 +171,7 @@ mine AS (
     QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.written DESC) <= $last
             ELSE row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1 END),
 fitting AS (
-    SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url,
+    SELECT m.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
            d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
            s.note, s.flagged, m.changed, s.guide_hash AS given_under, m.written
     FROM mine m

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
+from curation.filters.stored import NEED
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judgments.judging import ASKED_IN, marks_of
 from curation.labeling.practice.status import PracticeState, PracticeStatus
@@ -413,7 +414,7 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 """  # noqa: S608
 
 _LAST = f"""
-SELECT p.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
+SELECT p.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url, d.published,
        d.metadata, r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
 FROM live_presentations p
 JOIN round_states r USING (round_id)

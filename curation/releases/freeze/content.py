@@ -14,6 +14,9 @@ that were drawn, with their probability, and those that were not. Releases witho
 Where people marked evidence, the part 'evidence' has its ranges in the texts of the release: a pair whose
 evidence is of another text has it where its words are found again. Releases without any have no such part.
 
+A query with a filter has it in its row, and pairs outside it have the lowest grade, with
+the reason; see `sharing.with_outside`.
+
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
 left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
 the same.
@@ -27,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.agreement.gate import GateCheck
+from curation.filters.stored import NO_FILTERS, Filters
 from curation.labeling.rounds.lifecycle import RoundState
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
@@ -134,23 +138,26 @@ class Content:
         return dict(sorted(Counter(self.split.parts[query_id] for query_id in lacking).items()))
 
 
-def content_of(rows: Rows, allow_changed: bool = False, only_complete: bool = False) -> Content:
+def content_of(
+    rows: Rows, allow_changed: bool = False, only_complete: bool = False, filters: Filters = NO_FILTERS
+) -> Content:
     """What the rows make as a release.
 
     Parameters
     ----------
     allow_changed: keep grades of other versions of the documents.
     only_complete: leave pairs out that lack an opinion that was planned.
+    filters: of the queries; see `sharing.with_outside`.
     """
     split = parts.split_of(rows)
     consensus = settle_votes(rows.labels.votes)
-    taken = _PairsTaken(rows, split, allow_changed, only_complete)
+    taken = _PairsTaken(rows, split, allow_changed, only_complete, filters)
     sure = consensus.rule != MAJORITY
     qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))
     judgments, names, used = judgment_rows.judgments(rows, taken.queries)
     people = judgment_rows.people_of(rows, taken.queries, names)
     tables: dict[str, PartRows] = {
-        "queries": parts.queries(rows, split, taken.queries),
+        "queries": parts.queries(rows, split, taken.queries, filters.queries),
         "qrels": qrels,
         "documents": PartText.of_rows(table_rows(rows.labels.snapshot)),
         "edges": parts.edges(rows, taken.queries),
@@ -250,14 +257,16 @@ class _PairsTaken:
     evidence: the rows of that part.
     """
 
-    def __init__(self, rows: Rows, split: parts.Split, allow_changed: bool, only_complete: bool) -> None:
+    def __init__(
+        self, rows: Rows, split: parts.Split, allow_changed: bool, only_complete: bool, filters: Filters
+    ) -> None:
         self._documents = set(rows.labels.snapshot["document_id"].to_pylist())
         self._queries = {query.query_id for query in rows.labels.queries}
         self._retired, self._split, self._allow_changed = rows.relabeled.retired, split, allow_changed
         self._unanswered, self._only_complete = rows.unanswered, only_complete
         self.opinions: Counter[tuple[int, int]] = Counter()
         self._asked_again = {row[:2] for row in rows.relabeled.pairs}
-        self._marks, self._newer = rows.marks, rows.newer
+        self._marks, self._newer, self._filters = rows.marks, rows.newer, filters
         self.evidence: Table = []
         self._in_no_part: set[str] = set()
         self._counts: Counter[str] = Counter()
@@ -270,6 +279,8 @@ class _PairsTaken:
     def takes(self, pair: PairConsensus) -> bool:
         """Whether the release takes a pair; counts it either way."""
         if reason := self._against(pair):
+            if self._filters.outside(*pair[:2]):  # its grade follows from that
+                return False
             self._counts[reason] += 1
             if reason in self._named:
                 self._named[reason].add(pair.document_id)

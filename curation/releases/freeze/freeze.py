@@ -15,6 +15,7 @@ from curation import __version__
 from curation.agreement.gate import Gate
 from curation.door import open_door
 from curation.errors import InputError, RefusedError
+from curation.filters.stored import read_filters
 from curation.people.annotators import require_author
 from curation.pooling.corpus_texts import read_texts
 from curation.progress import Progress, silent
@@ -22,7 +23,7 @@ from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
-from curation.releases.freeze.sharing import check_rule, with_shared
+from curation.releases.freeze.sharing import check_rule, with_outside, with_shared
 from curation.releases.seal import chosen_seals
 from curation.releases.stored import (
     PartRows,
@@ -128,15 +129,17 @@ def freeze(
     if override is not None and not override.strip():
         raise InputError("An override needs a reason: the release carries it.")
     check_rule(share)
+    filters = read_filters(store)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if share else None
         coverage_map = read_map_in_force(cursor)
-    content = content_of(rows, allow_changed, only_complete)
+    content = content_of(rows, allow_changed, only_complete, filters)
     del rows  # as large as what it became
     if share is not None and corpus is not None:
         content = with_shared(content, share, read_texts(store, corpus).identical)
+    content = with_outside(store, content, filters)
     sealed = chosen_seals(content.queries, seal)
     refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
     _keep_sealed(store, name, content.split.parts, sealed, reason, actor)

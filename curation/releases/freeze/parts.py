@@ -32,8 +32,11 @@ def split_of(rows: Rows) -> Split:
     return Split(rows.split_id, json.loads(rows.split_parameters), parts, groups)
 
 
-def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
-    """The queries, how each was drawn, and what is known about it; of those by a model what wrote them."""
+def queries(rows: Rows, split: Split, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
+    """The queries, how each was drawn, and what is known about it; of those by a model what wrote them.
+
+    A query has its filter only where it has one.
+    """
     sampled = {query_id: drawn for query_id, *drawn in columns(rows.sampled)}
     about = {query_id: known for query_id, *known in columns(rows.about_queries)}
     synthetic = {query_id: _written_by(*known) for query_id, *known in columns(rows.synthetic)}
@@ -57,6 +60,7 @@ def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
                 "part": split.parts[query.query_id],
                 "group": split.groups[query.query_id],
                 **synthetic.get(query.query_id, {}),
+                **({"filter": filters[query.query_id]} if query.query_id in filters else {}),
             }
         )
     return table

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from curation.errors import RefusedError
+from curation.filters.stored import read_filters
 from curation.releases.freeze.checklist import FreezeCheck, checklist
 from curation.releases.freeze.content import Content, content_of
 from curation.releases.freeze.freeze import refuse_open
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.request import FreezeRequest
+from curation.releases.freeze.sharing import with_outside
 from curation.releases.seal import chosen_seals
 from curation.store import Store
 
@@ -47,9 +49,11 @@ def readiness(store: Store, request: FreezeRequest) -> Readiness:
     ------
     RefusedError: there is no corpus or no split.
     """
+    filters = read_filters(store)
     with store.reading() as cursor:
         rows = read_rows(cursor)
-    content = content_of(rows, request.allow_changed, request.only_complete)
+    content = content_of(rows, request.allow_changed, request.only_complete, filters)
+    content = with_outside(store, content, filters)
     sealed = chosen_seals(content.queries, request.seal)
     return Readiness(
         content=replace(content, tables={}),

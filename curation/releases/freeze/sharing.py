@@ -5,21 +5,31 @@ a document of the corpus whose title and body are the same text has the same gra
 its own keeps what came of them, a dispute or no grade included. Where ids of one text have different grades,
 which is right is for people to say, and no further id gets one. A grade that was given on another version of
 its document is not shared: the text of now is not the one that was judged.
+
+A query's filter decides over people and sharing: a pair outside it that people judged or a pool has gets the
+lowest grade. `how` says so, and of which kind it is, and `reason` which field or date was against it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from heapq import merge
 from typing import Any
 
 from curation.errors import InputError
+from curation.filters.query_filter import OUTDATED, OUTSIDE
+from curation.filters.stored import Filters
+from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.freeze.content import Content, Sharing
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
+from curation.similarity.near_duplicates import near_duplicate
+from curation.similarity.shingles import word_shingles
 from curation.splits.inputs import SplitInputs
+from curation.store import Store
+from curation.store.documents import documents_of
 from curation.store.release_parts import PartText
 
 IDENTICAL = "identical"
@@ -50,6 +60,44 @@ def with_shared(content: Content, rule: str, identical: Identical) -> Content:
         graded=replace(content.graded, inputs=_inputs(content, rows)),
         sharing=Sharing(rule, len(rows), conflicts),
     )
+
+
+def with_outside(store: Store, content: Content, filters: Filters) -> Content:
+    """The content in which pairs outside the filter of their query have the lowest grade."""
+    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in content.tables[part])
+    if not reasons:
+        return content
+    similar = _similar(store, content, reasons)
+    held = {_pair(row): row for row in content.tables["qrels"]}
+    for pair, reason in reasons.items():
+        row = held.get(
+            pair, dict(zip(("query_id", "document_id"), pair, strict=True)) | {"votes": {}, "cannot_tell": 0}
+        )
+        how = OUTDATED if pair in similar else OUTSIDE
+        held[pair] = {**row, "grade": content.agreement.scale[0], "how": how, "reason": reason}
+    tables = {**content.tables, "qrels": PartText.of_rows(row for _, row in sorted(held.items()))}
+    if "evidence" in tables:
+        tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
+    grades = Counter(content.split.parts[query_id] for query_id, _ in held)
+    return replace(content, tables=tables, grades={part: grades[part] for part in content.grades})
+
+
+def _similar(store: Store, content: Content, outside: Collection[Pair]) -> set[Pair]:
+    """Those of the pairs whose text is nearly that of a relevant document."""
+    least = content.split.parameters["relevant_grade"]
+    relevant = defaultdict(list)
+    for row in content.tables["qrels"]:
+        if row["grade"] >= least and _pair(row) not in outside:
+            relevant[row["query_id"]].append(row["document_id"])
+    needed = {pair[1] for pair in outside}.union(*relevant.values())
+    hashes = [row["content_hash"] for row in content.tables["documents"] if row["document_id"] in needed]
+    found = documents_of(store, hashes).values()
+    shingles = {one.document_id: word_shingles(one.text) for one in found}
+    return {
+        pair
+        for pair in outside
+        if near_duplicate(pair[1], relevant[pair[0]], shingles, NEAR_DUPLICATE) is not None
+    }
 
 
 def _shared(content: Content, identical: Identical) -> tuple[Table, int]:

@@ -46,7 +46,10 @@ def write_beir(folder: Path, gold: Gold) -> Written:
             "_id": f"{of_query}{query['query_id']}",
             "text": query["text"],
             "metadata": _present(
-                split=query["part"], stratum=query["stratum"], information_need=query["information_need"]
+                split=query["part"],
+                stratum=query["stratum"],
+                information_need=query["information_need"],
+                filter=query.get("filter"),
             ),
         }
         for query in gold.queries

@@ -9,18 +9,22 @@ that was judged.
     <part>.jsonl       anchor, positive, negative; or anchor, positive, negative_1 … negative_n
     ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
 
-A trainer takes every column for a text, so the ids have a file of their own.
+A trainer takes every column for a text, so the ids have a file of their own. Where queries have filters, it
+says of which kind each negative is (negative_kinds); one that is outdated may be nearly a relevant text, not
+the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import RefusedError
+from curation.filters.query_filter import OUTDATED, OUTSIDE
+from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.formats.export_format import (
     ExportFormat,
     Written,
@@ -51,11 +55,17 @@ class TrainingExample(NamedTuple):
 
 
 class UsableQuery(NamedTuple):
-    """A query's documents by id: relevant ones by grade, hard negatives by rank."""
+    """A query's documents by id: relevant ones by grade, hard negatives by rank.
+
+    Attributes
+    ----------
+    kinds: document id → which kind of negative it is, of those outside the filter.
+    """
 
     query_id: str
     positives: list[str]
     negatives: list[str]
+    kinds: Mapping[str, str]
 
 
 def write_examples(
@@ -71,6 +81,7 @@ def write_examples(
     documents = gold.documents.of({row["document_id"] for row in gold.qrels})
     queries = _usable(list(_queries(gold, documents, left_out)), least, left_out)
     texts = {query["query_id"]: query["text"] for query in gold.queries}
+    kinds = {query.query_id: query.kinds for query in queries if any("filter" in row for row in gold.queries)}
     rows: dict[str, int] = {}
     (folder / "ids").mkdir()
     for part in gold.parts:
@@ -79,7 +90,7 @@ def write_examples(
             continue
         name = f"{part}.jsonl"
         write_lines(folder / name, (json_line(_texts(row, texts, documents)) for row in found))
-        write_lines(folder / "ids" / name, (json_line(row._asdict()) for row in found))
+        write_lines(folder / "ids" / name, (json_line(_ids(row, kinds)) for row in found))
         rows[name] = len(found)
     if not rows:
         raise RefusedError(_nothing(gold.parts, left_out))
@@ -102,6 +113,13 @@ def _texts(
         "positive": documents[row.positive_id].text,
         **dict(zip(names, negatives, strict=True)),
     }
+
+
+def _ids(row: TrainingExample, kinds: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    found = row._asdict()
+    if of_query := kinds.get(row.query_id):
+        found["negative_kinds"] = [of_query.get(name, JUDGED) for name in row.negative_ids]
+    return found
 
 
 def _usable(queries: Sequence[UsableQuery], least: int, left_out: Counter[str]) -> list[UsableQuery]:
@@ -139,7 +157,10 @@ def _queries(gold: Gold, documents: Mapping[str, Document], left_out: Counter[st
             else:
                 ranked.append((rank, row["document_id"]))
         negatives = [document_id for _, document_id in sorted(ranked)]
-        yield UsableQuery(query_id, positives, _distinct(negatives, relevant, documents, gold, left_out))
+        kinds = {row["document_id"]: row["how"] for row in usable if row["how"] in (OUTSIDE, OUTDATED)}
+        outdated = {name for name, kind in kinds.items() if kind == OUTDATED}
+        distinct = _distinct(negatives, relevant, outdated, documents, gold, left_out)
+        yield UsableQuery(query_id, positives, distinct, kinds)
 
 
 def _positives(
@@ -156,6 +177,7 @@ def _positives(
 def _distinct(
     negatives: Sequence[str],
     relevant: Sequence[str],
+    outdated: Collection[str],
     documents: Mapping[str, Document],
     gold: Gold,
     left_out: Counter[str],
@@ -170,7 +192,7 @@ def _distinct(
     kept: dict[str, str] = {}
     for name in negatives:
         alike = near_duplicate(name, relevant, shingles, gold.near_duplicate)
-        if texts[name] in same or alike is not None:
+        if texts[name] in same or (alike is not None and name not in outdated):
             left_out[ALIKE] += 1
         elif texts[name] in kept:
             left_out[TWICE] += 1

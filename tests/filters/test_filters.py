@@ -1,0 +1,172 @@
+"""Policies in three versions: what is outside a query's filter is not relevant, whatever its text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from curation.door import open_door
+from curation.errors import InputError
+from curation.evaluation.evaluate_runs import evaluate_runs
+from curation.evaluation.evaluation import EvaluationOptions
+from curation.filters.query_filter import OUTDATED, in_words, outside
+from curation.filters.stored import read_filters
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
+from curation.negatives.hard_negatives import hard_negatives
+from curation.people.annotators import add_annotator
+from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
+from curation.pooling.pool import build_pool
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened, verify
+from curation.scoring.inputs.system_runs import RunSource
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.queries import active_queries
+from curation.sources.query_import import import_queries
+from curation.sources.run_import import import_run
+from curation.splits.split import make_split
+from curation.store import Store
+from tests.support.gold_project import LEXICAL, PARTS, export, write_corpus
+from tests.support.projects import PASSWORD, built_once
+
+TOPICS = ("holidays", "laptops", "parking", "travel")
+YEARS = (2023, 2024, 2025)
+SECTION = (
+    "The {topic} of our staff follow one rule in all offices of the company. Ask your manager two weeks "
+    "ahead, fill in the form on the intranet, and keep every receipt until the end of the year. Who has "
+    "worked here for a year gets {year} points for {topic}, and everybody else gets half."
+)
+
+
+def sections() -> list[dict[str, str]]:
+    """A section for each topic and year; parking's is the same text in all years."""
+    return [
+        {
+            "id": f"{topic}-{year}",
+            "text": SECTION.format(topic=topic, year=2000 if topic == "parking" else year),
+            "valid_from": f"{year}-01-01",
+            **({"valid_to": f"{year}-12-31"} if year < YEARS[-1] else {}),
+        }
+        for topic in TOPICS
+        for year in YEARS
+    ]
+
+
+def write_run(path: Path, year: int) -> Path:
+    path.write_text("".join(f"q-{topic} Q0 {topic}-{year} 1 1.0 y{year}\n" for topic in TOPICS))
+    return path
+
+
+@built_once
+def project(store: Store) -> Store:
+    """Queries about the policies of March 2025, and a pool of this year's and last year's sections."""
+    folder = store.path.parent
+    add_annotator(store, "ann", "annotator", PASSWORD)
+    import_corpus(store, write_corpus(folder / "policies.jsonl", sections()))
+    asked = [
+        {"id": f"q-{topic}", "text": f"points for {topic}", "filter": {"at": "2025-03-01"}}
+        for topic in TOPICS
+    ]
+    import_queries(store, write_corpus(folder / "queries.jsonl", asked))
+    for year in (2024, 2025):
+        import_run(store, write_run(folder / f"{year}.trec", year), f"y{year}")
+    return store
+
+
+def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: Store) -> None:
+    folder = project.path.parent
+    pool = build_pool(project, ["run:y2024", "run:y2025"], depth=5, random_negatives=0, seed=1)
+    assert (pool.candidates, pool.left_out[OUTSIDE_POOL]) == (4, 4)
+
+    open_round(project, "first", ["ann"], overlap=1, duplicates=0)
+    shown = next_showings(project, "ann").showings
+    assert {item.information_need for item in shown} == {"Only documents valid at 2025-03-01."}
+    assert len(shown) == 4
+
+    grades = [ImportedJudgment(f"q-{topic}", f"{topic}-2025", "ben", 3) for topic in TOPICS]
+    misled = ImportedJudgment("q-travel", "travel-2024", "ben", 3)
+    add_judgments(project, [*grades, misled], "ben.csv")
+    make_split(project, PARTS, 1, LEXICAL)
+    freeze(project, "v1", override="one person judged")
+    release = opened(project, "v1")
+    assert verify(project, "v1").problems == ()
+    assert [row["filter"] for row in release.rows("queries")] == [{"at": "2025-03-01"}] * 4
+    wrong = [row for row in release.rows("qrels") if row["grade"] == 0]
+    assert {row["document_id"]: row["how"] for row in wrong} == {
+        f"{topic}-2024": OUTDATED for topic in TOPICS
+    }
+    assert wrong[0]["reason"] == "valid to 2024-12-31, before 2025-03-01"
+
+    found = hard_negatives(project, door=open_door(project, "list them", "to test it")).queries
+    assert {(one.document_id, one.kind) for query in found for one in query.negatives} == {
+        (f"{topic}-2024", OUTDATED) for topic in TOPICS
+    }
+    assert all(query.positives == 1 and not query.suspects for query in found)
+
+    runs = [RunSource(f"y{year}", write_run(folder / f"{year}.trec", year)) for year in (2024, 2025)]
+    figures = evaluate_runs(project, "v1", runs, EvaluationOptions(measures=["ndcg@10"]))
+    assert [run.overall["ndcg@10"].value for run in figures.runs] == [0.0, 1.0]
+    assert figures.pool_unjudged == 0
+
+    export(project, "v1", "triplets", folder / "out")
+    ids = [json.loads(line) for line in (folder / "out/ids/dev.jsonl").read_text().splitlines()]
+    assert ids[0]["negative_kinds"] == [OUTDATED]
+    export(project, "v1", "beir", folder / "beir")
+    query = json.loads((folder / "beir/queries.jsonl").read_text().splitlines()[0])
+    assert query["metadata"]["filter"] == {"at": "2025-03-01"}
+
+
+def test_a_document_is_outside_by_what_it_says_and_never_by_what_it_leaves_unsaid() -> None:
+    wanted = {"product": ["a", "b"], "version": 2, "at": "2025-03-01T12:00"}
+    assert outside(wanted, {}) is None
+    assert outside(wanted, {"product": "b", "version": "2", "valid_from": "2025-03-01"}) is None
+    assert outside(wanted, {"product": ["c", "a"], "valid_to": "2025-03-01"}) is None
+    assert outside(wanted, {"product": "c"}) == "product is c, not a or b"
+    assert outside(wanted, {"valid_from": "2025-03-01T12:01"}) == (
+        "valid from 2025-03-01T12:01, after 2025-03-01T12:00"
+    )
+    assert in_words(wanted) == (
+        "Only documents with product a or b, with version 2, valid at 2025-03-01T12:00."
+    )
+
+
+def test_bad_filters_are_named_with_their_lines_and_nothing_is_imported(
+    store: Store, write: Callable[..., Path]
+) -> None:
+    import_corpus(store, write("c.jsonl", [{"id": "d", "text": "a", "product": "x", "version": "1"}]))
+    filters = ("x", {"product": {"$gte": 3}}, {"at": "yesterday"}, {"colour": "red"}, {"at": "2025-03-01"})
+    rows = [{"text": f"query {place}", "filter": one} for place, one in enumerate(filters)]
+    with pytest.raises(InputError) as error:
+        import_queries(store, write("q.jsonl", rows))
+    assert error.value.problems == [
+        "line 1: the filter 'x' is no object",
+        "line 2: the filter has the operator '$gte'; there are values and lists of values",
+        "line 3: the filter has 'yesterday' for at, which is no date and no time",
+        "line 4: no document has the field colour; there are product, version",
+        "line 5: no document has the field valid_from or valid_to; there are product, version",
+    ]
+    with store.reading() as cursor:
+        assert active_queries(cursor) == []
+
+
+def test_a_filter_is_json_in_a_table_and_an_empty_one_takes_it_away(
+    store: Store, write: Callable[..., Path]
+) -> None:
+    import_corpus(store, write("c.csv", "id,text,product\nd,a,x\n"))
+    for cell, held in (('"{""product"": ""x""}"', {"product": "x"}), ("", {"product": "x"}), ("{}", None)):
+        import_queries(store, write("q.csv", f"id,text,filter\n1,kettle,{cell}\n"))
+        assert read_filters(store).queries.get("1") == held
+
+
+def test_a_validity_that_is_no_date_is_refused_where_a_filter_needs_it(
+    store: Store, write: Callable[..., Path]
+) -> None:
+    import_corpus(store, write("c.csv", "id,text,valid_to\nd,a,soon\n"))
+    import_queries(store, write("q.jsonl", [{"text": "kettle", "filter": {"at": "2025-03-01"}}]))
+    with pytest.raises(InputError, match="The document 'd' has 'soon' for valid_to, which is no date"):
+        read_filters(store)
