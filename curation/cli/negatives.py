@@ -43,10 +43,11 @@ def negatives_command(
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """List hard negatives: ranked high, judged not relevant or outside the query's filter.
+    """List hard negatives: ranked high, judged not relevant.
 
     The margin is the number of ranks from the system's best relevant document down to the negative; it is
     negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
+    Documents outside the filter of their query need no judgment, and are of a kind of their own.
     Suspects are unjudged documents that two systems rank above a relevant one: judge them first. Queries that
     a release seals are listed with --reason only.
 

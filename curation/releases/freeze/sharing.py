@@ -29,7 +29,7 @@ from curation.similarity.near_duplicates import near_duplicate
 from curation.similarity.shingles import word_shingles
 from curation.splits.inputs import SplitInputs
 from curation.store import Store
-from curation.store.documents import documents_of
+from curation.store.documents import documents_by_hash
 from curation.store.release_parts import PartText
 
 IDENTICAL = "identical"
@@ -91,7 +91,8 @@ def _similar(store: Store, content: Content, outside: Collection[Pair]) -> set[P
             relevant[row["query_id"]].append(row["document_id"])
     needed = {pair[1] for pair in outside}.union(*relevant.values())
     hashes = [row["content_hash"] for row in content.tables["documents"] if row["document_id"] in needed]
-    found = documents_of(store, hashes).values()
+    with store.reading() as cursor:
+        found = documents_by_hash(cursor, hashes).values()
     shingles = {one.document_id: word_shingles(one.text) for one in found}
     return {
         pair
