@@ -105,8 +105,8 @@ ALONE = set(
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
     --dev --difference --documents --duration-field --duration-unit --email --end --end-field --evidence-field
     --exclude-judged --importance-field --nugget-field --support
-    --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files --filter-field
-    --first-stage --for --fresh --from --group-field --group-spellings --guide
+    --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
+    --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
     --information-need-field --keep --known-rows --label-draws --ladder --largest-group --leave --log-json
     --lists
