@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import AnyRelease, Json, app, release_store
+from curation.cli.import_.options import field
 from curation.cli.output import emit, progress_bar, refuse_no_page, say
 from curation.text import amount
 
@@ -26,6 +27,11 @@ def chunks(
         ),
     ],
     out: Annotated[Path, typer.Option(help="File to write the map of chunks to. It is CSV.")],
+    chunk_field: Annotated[str | None, field("the chunk's id", "chunk_id, id, node_id")] = None,
+    document_field: Annotated[str | None, field("the document's id", "document_id, doc_id")] = None,
+    start_field: Annotated[str | None, field("where a chunk starts", "start, start_index")] = None,
+    end_field: Annotated[str | None, field("where it ends", "end, end_index")] = None,
+    text_field: Annotated[str | None, field("its text", "chunk_text, chunk, passage")] = None,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Refuse chunks that overlap.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -33,19 +39,23 @@ def chunks(
 
     Runs that have the index's own chunk ids can be evaluated with the map: evaluate --chunk-map. A text is
     looked for in its document as it is, then with other white space and case. What is not found is counted,
-    and is not in the map. Each chunk keeps the version of its document: after another freeze, map again.
+    and has no place in the map. Each chunk keeps the version of its document: map again after a freeze.
 
     \b
     Examples:
       goldset chunks v1 --splitter index.jsonl --out chunks.csv
+      goldset chunks v1 --splitter nodes.csv --chunk-field node --text-field page_content --out chunks.csv
       goldset chunks v1 --splitter windows.csv --out chunks.csv --no-overlap --json
     """
-    from curation.scoring.inputs.chunk_map import map_chunks
+    from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks
 
+    fields = SplitterFields(
+        document=document_field, start=start_field, end=end_field, text=text_field, chunk=chunk_field
+    )
     store = release_store()
     refuse_no_page(out, store.path, "--out", "file")
     with progress_bar() as progress:
-        found = map_chunks(store, name, splitter, out, no_overlap, progress)
+        found = map_chunks(store, name, splitter, out, fields, no_overlap, progress)
     emit(as_json, found, lambda: _show(found))
 
 

@@ -108,6 +108,7 @@ def _context(ranking: Rankings, release: EvaluatedRelease) -> tuple[ContextPoint
     values = values_of(ranking, release.qrels, asked)
     values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
     recall, words = values[:, ::2], values[:, 1::2]
+    recall[np.isnan(words)] = np.nan
     return tuple(
         ContextPoint(one.depth or 1, mean_of(of_words), mean_of(of_recall), *(ends or (None, None)))
         for one, of_words, of_recall, (ends, _) in zip(
@@ -322,6 +323,7 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
         seconds=run.seconds,
         refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
+        unknown_words=0 if run.rows.chunks is None else run.rows.chunks.queries_of_unknown_words,
     )
 
 

@@ -35,6 +35,7 @@ SHARED = {
     "--dry-run": ("say what", "bool"),
     "--duplicates": ("blind duplicates", "float"),
     "--encoding": ("encoding of text files", "str"),
+    "--end-field": ("field with where it ends", "str"),
     "--engine": ("engine to ask", "str"),
     "--file": ("file", "Path"),
     "--fill": ("few queries", "bool"),
@@ -86,6 +87,7 @@ SHARED = {
     "--size": ("number of", "int"),
     "--skip-repeated": ("keep the best rank of a document", "bool"),
     "--skip-unknown": ("leave out", "bool"),
+    "--start-field": ("field with where a chunk starts", "str"),
     "--systems": ("systems", "str"),
     "--tag": ("tag", "str"),
     "--text-field": ("field with", "str"),
@@ -100,10 +102,10 @@ ALONE = set(
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
-    --chunk-map --chunks --citation-field
+    --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --end-field --evidence-field
+    --dev --difference --documents --duration-field --duration-unit --email --end --evidence-field
     --exclude-judged --importance-field --nugget-field --support
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide
@@ -122,7 +124,7 @@ ALONE = set(
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
     --share-grades --show
     --significance-test --since --single-annotator --smoothing --source
-    --splitter --start-field --stemmer --strata --subtopics
+    --splitter --stemmer --strata --subtopics
     --summary --table
     --tag-field --test --text --title-field --titles-only --to --to-pool --top-up --topics
     --torso

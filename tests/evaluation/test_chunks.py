@@ -93,3 +93,21 @@ def test_a_look_sees_the_chunks_and_not_only_their_documents(store: Store, tmp_p
     whole = with_whole_documents(run.rows._replace(chunks=None), release, measures)
     assert seen_lists(whole, release, measures).keys() == seen.keys()
     refuse_fine_measures(["test"], measures_named(CHUNK_MEASURES))  # the default ones may be asked for
+
+
+def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: Store, tmp_path: Path) -> None:
+    release = marked(read_release(store, "v1"))
+    honest = chunked(release, tmp_path, "large", 39)
+    path = tmp_path / "large.jsonl"
+    query = release.qrels.query_ids[0]
+    line = {"query": query, "document": "nosuchpage", "start": 0, "end": 10, "rank": 0}
+    path.write_text(f"{json.dumps(line)}\n{path.read_text()}")
+    game = read_run(RunSource("game", path), release)
+    read = {"honest": [honest], "game": [game]}
+    found = evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
+    figures = [one.overall["evidence_within@1000"] for one in found.runs]
+    assert figures[0].n == figures[1].n
+    assert (figures[1].value or 0) < (figures[0].value or 0)
+    assert found.runs[1].overall["context_tokens@5"].n == figures[1].n - 1
+    [said] = [one.sentence for one in report_sections(found) if one.heading == "Systems"]
+    assert "large.jsonl: 1 query has a chunk whose words are not known" in said

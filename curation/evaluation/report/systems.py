@@ -12,7 +12,7 @@ from curation.releases.stored import marked
 from curation.reports.page import Section, Table, intervals
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves
 from curation.scoring.inputs.system_runs import RunSeconds
-from curation.scoring.metrics.measures import WITHIN, measures_named
+from curation.scoring.metrics.measures import CONTEXT, WITHIN, measures_named
 from curation.text import amount
 
 
@@ -90,6 +90,13 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
         if facts.chunks is not None:
             yield from (f"{facts.source}: {sentence}" for sentence in facts.chunks.sentences)
+        if facts.unknown_words and any(one.of_chunks for one in measures_named(found.measures)):
+            queries = amount(facts.unknown_words, "query has", "queries have")
+            yield (
+                f"{facts.source}: {queries} a chunk whose words are not known, as its document or place is "
+                f"not. It ends the list of {WITHIN}, makes evidence_precision and evidence_iou 0, and leaves "
+                f"the query out of {CONTEXT} and of the curve, where they look at it."
+            )
         if mattering := getattr(facts.ties, "mattering", 0):
             queries = amount(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."

@@ -26,6 +26,7 @@ from curation.progress import Progress, silent
 from curation.releases.verify import opened
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.run_chunks import ChunkCounts, ChunkPlace, LocatedChunks, located_chunks
+from curation.scoring.metrics.evidence import UNKNOWN
 from curation.statistics.arrays import Ints
 from curation.store import Store
 
@@ -43,7 +44,7 @@ class SplitterFields(ChunkFields):
 
 @dataclass(frozen=True)
 class ChunkMap:
-    """Chunks that were mapped; those that were not found are not in the file.
+    """Chunks that were mapped; those that were not found have no start and end in the file.
 
     Attributes
     ----------
@@ -59,7 +60,13 @@ class ChunkMap:
 
 
 def map_chunks(
-    store: Store, name: str, splitter: Path, out: Path, apart: bool = False, progress: Progress = silent
+    store: Store,
+    name: str,
+    splitter: Path,
+    out: Path,
+    fields: SplitterFields = SplitterFields(),
+    apart: bool = False,
+    progress: Progress = silent,
 ) -> ChunkMap:
     """Find the chunks of a splitter's file in the documents of a release, and write their map.
 
@@ -76,7 +83,7 @@ def map_chunks(
     release = opened(store, name)
     bodies = PinnedBodies(store, release)
     records = Records(splitter, None, progress)
-    problems, rows = records.problems, _read(records, bodies)
+    problems, rows = records.problems, _read(records, fields, bodies)
     document = texts(rows.document).dictionary_encode()
     found = located_chunks(rows.line, document, rows.columns, bodies, {}, problems)
     assert found is not None  # there are columns of chunks
@@ -87,12 +94,19 @@ def map_chunks(
         )
         problems.add(int(rows.line[row]), begins, "Leave out --no-overlap where chunks may overlap.")
     problems.check()
-    taken = np.flatnonzero(found.found).tolist()
-    if not taken:
-        records.refuse_nothing_taken("chunk", {"with a text that its document does not have": len(rows.line)})
-    chunk, own, start, end = rows.chunk, rows.document, found.start, found.end
-    _write(out, [(chunk[at], own[at], start[at], end[at], bodies.hashes[own[at]]) for at in taken])
-    documents = len({own[at] for at in taken})
+    if not found.found.any():
+        nowhere = (
+            f"line {rows.line[0]}: no chunk has a text that its document has, here of {rows.document[0]!r}"
+        )
+        problems.stop(
+            nowhere, "Split the texts of the release's documents, or give each chunk start and end."
+        )
+    start, end = (
+        np.where(found.found, column.astype("U"), "").tolist() for column in (found.start, found.end)
+    )
+    hashes = [bodies.hashes[name] for name in rows.document]
+    _write(out, zip(rows.chunk, rows.document, start, end, hashes, strict=True))
+    documents = len({name for name, place in zip(rows.document, start, strict=True) if place})
     return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
 
 
@@ -105,24 +119,37 @@ class _MapRows(NamedTuple):
     columns: dict[str, pa.Array]
 
 
-def _read(records: Records, bodies: PinnedBodies) -> _MapRows:
-    used = records.resolve(SplitterFields(), but=("query", "rank", "score"))
+def _read(records: Records, fields: SplitterFields, bodies: PinnedBodies) -> _MapRows:
+    used = records.resolve(fields, but=("query", "rank", "score"))
     wanted = used.of_chunks
     if not wanted:
-        records.refuse_columns("no columns are known to hold the chunks' start and end, nor one their text")
+        records.refuse_columns(
+            "no columns are known to hold the chunks' start and end, nor one their text: name them with "
+            "--start-field and --end-field, or with --text-field"
+        )
     names, first = [used.chunk, used.document, *wanted.values()], dict[str, int]()
     rows = []
     with suppress(InputError):  # noted with the file's problems
         for line, values in records:
             chunk, document, *others = (text_of(values.get(name or "")) for name in names)
+            faults = []
             if document not in bodies.hashes:
-                lacks = f"the chunk {chunk!r} is of document {document!r}, which the release does not have"
-                records.problems.add(line, lacks, "Leave it out, or split the documents of the release.")
-            if first.setdefault(chunk, line) != line:
-                again = f"the chunk {chunk!r} again, also in line {first[chunk]}"
-                records.problems.add(line, again, "Give each chunk an id of its own.")
-            rows.append((line, chunk, document, *others))
-    records.problems.check()
+                faults.append(
+                    f"the chunk {chunk!r} is of document {document!r}, which the release does not have: "
+                    "leave it out, or split the documents of the release"
+                )
+            if not chunk:
+                faults.append("the chunk has no id: give it one")
+            elif first.setdefault(chunk, line) != line:
+                faults.append(
+                    f"the chunk {chunk!r} again, also in line {first[chunk]}: give it an id of its own"
+                )
+            for fault in faults:
+                records.problems.add(line, fault)
+            if not faults:
+                rows.append((line, chunk, document, *others))
+    if not rows:
+        records.problems.check()
     lines, chunks, documents, *columns = (list(column) for column in zip(*rows, strict=True))
     return _MapRows(np.array(lines), chunks, documents, dict(zip(wanted, map(texts, columns), strict=True)))
 
@@ -157,7 +184,10 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
         with path.open(encoding="utf-8", newline="") as file:
             return {
                 row["chunk_id"]: ChunkPlace(
-                    row["document_id"], int(row["start"]), int(row["end"]), row["content_hash"]
+                    row["document_id"],
+                    int(row["start"] or UNKNOWN),
+                    int(row["end"] or UNKNOWN),
+                    row["content_hash"],
                 )
                 for row in csv.DictReader(file)
             }

@@ -2,8 +2,9 @@
 
 A file says it by the columns start and end, by the ids of its documents, as `doc#0-120` or as a map of
 chunks has them (`chunk_map`), or by the chunks' texts. A text is looked for in its document as it is, then
-with other white space and case. One that is there twice is taken for the first. One that is not there keeps
-its rank and length, and has no evidence.
+with other white space and case. Of one that is there several times the last place is taken: people mark what
+they read first, and the figure of a run is rather too low than too high. One that is not there keeps its rank
+and length, and has no evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from curation.arrow import ints_of, numbers, texts
 from curation.files.problems import Problems
 from curation.files.values import whole_number
 from curation.scoring.inputs.bodies import PinnedBodies
-from curation.scoring.metrics.evidence import UNKNOWN
+from curation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.similarity.quotes import places_of
 from curation.spans import Span
 from curation.statistics.arrays import Ints, Mask
@@ -28,11 +29,15 @@ from curation.text import amount
 from curation.words import word_starts
 
 _CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
-_AGAIN = "Chunks of other versions of documents are to be made, or mapped, again for this release."
+_AGAIN = "make, or map, the chunks of other versions again for this release"
+_NO_NUMBER = -OPEN
 
 
 class ChunkPlace(NamedTuple):
-    """A part of a document's body; `content_hash` is of the version, where that is known."""
+    """A part of a document's body; `content_hash` is of the version, where that is known.
+
+    The end of a whole document is `UNKNOWN`, and the start, too, of a part that was not found.
+    """
 
     document_id: str
     start: int
@@ -63,8 +68,8 @@ class ChunkCounts(NamedTuple):
         )
         said = [
             f"{lacking} a text that is not in the document, first in line {self.first_not_found}.",
-            f"{twice} a text that the document has twice, first in line {self.first_twice}; the first place "
-            "counts. Columns start and end would say which.",
+            f"{twice} a text that the document has several times, first in line {self.first_twice}; the last "
+            "place counts, so that figures are rather too low. Columns start and end would say which.",
         ]
         return [one for one, number in zip(said, (self.not_found, self.twice), strict=True) if number]
 
@@ -104,10 +109,16 @@ def located_chunks(
 
     Raises
     ------
-    InputError: offsets that are no numbers or outside the document, or of another version of it.
+    InputError: offsets that are no numbers or outside the document, or of another version of it; or an id
+        that a map of chunks lacks.
     """
     codes = ints_of(documents.indices)
     places = [place_of(name, bodies.hashes, mapped) for name in documents.dictionary.to_pylist()]
+    by_map = any(place.content_hash for place in places)
+    for code, row in zip(*np.unique(codes, return_index=True), strict=True) if by_map else ():
+        if places[code].document_id not in bodies.hashes:
+            lacking = f"the map has no chunk {documents[row].as_py()!r} of a document of the release"
+            problems.add(int(line[row]), lacking, "Map the whole index again, for this release.")
     if not columns and all(place.end == UNKNOWN for place in places):
         return None
     own = texts([place.document_id for place in places]).dictionary_encode()
@@ -120,12 +131,14 @@ def located_chunks(
         start, end = (_offsets(columns[name], line, name, problems) for name in ("start", "end"))
     else:
         start, end = (np.array([place[at] for place in places], np.int64)[codes] for at in (1, 2))
-        end = np.where(end == UNKNOWN, lengths, end)
+        found = start != UNKNOWN
+        start = np.where(found, start, lengths + codes)  # behind the end, each elsewhere
+        end = np.where(found, np.where(end == UNKNOWN, lengths, end), start + 1)
 
     def refuse(wrong: Mask, said: Callable[[int], str], way_out: str) -> None:
         for row in np.flatnonzero(wrong).tolist():
             sentence = f"the chunk {start[row]}-{end[row]} of document {ids[document[row]]!r} {said(row)}"
-            problems.add(int(line[row]), sentence, way_out)
+            problems.add(int(line[row]), f"{sentence}: {way_out}")
 
     hashes = columns.get("content_hash", texts([place.content_hash for place in places]).take(numbers(codes)))
     pinned = texts([bodies.hashes.get(name, "") for name in ids]).take(numbers(document))
@@ -136,16 +149,17 @@ def located_chunks(
     once[np.flatnonzero(other)[np.unique(document[other], return_index=True)[1]]] = True  # of each document
     refuse(once, lambda row: f"is of its version {str(hashes[row])[:12]}; the release has another", _AGAIN)
     outside = found & ((start < 0) | (end <= start) | (end > lengths)) & ~other
+    outside &= (start > _NO_NUMBER) & (end > _NO_NUMBER)
     known = np.array([name in bodies.hashes for name in ids])[document]
     refuse(
         outside,
         lambda row: (
             f"is outside its text, which has {lengths[row]:,} characters" if known[row] else "is none"
         ),
-        f"Expected 0 ≤ start < end ≤ length, in characters from 0. {_AGAIN}",
+        f"expected 0 ≤ start < end ≤ length, in characters from 0; {_AGAIN}",
     )
     problems.check()
-    words = bodies.words(ids, document, start, end) if words is None else words
+    words = np.where(found, bodies.words(ids, document, start, end), UNKNOWN) if words is None else words
     return LocatedChunks(
         pa.DictionaryArray.from_arrays(numbers(document), own.dictionary), start, end, words, found, counts
     )
@@ -159,9 +173,8 @@ def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Int
         found = [whole_number(text) for text in values]
     for at, text, number in zip(line.tolist(), values, found, strict=True):
         if number is None:
-            problems.add(at, f"the {name} of the chunk is {text!r}", "Expected whole numbers of characters.")
-    problems.check()
-    return np.array(found, np.int64)
+            problems.add(at, f"the {name} of the chunk is {text!r}; expected a whole number of characters")
+    return np.array([_NO_NUMBER if number is None else number for number in found], np.int64)
 
 
 def _by_text(
@@ -177,7 +190,7 @@ def _by_text(
     found, twice = (np.array([len(wanted[name][text]) > n for name, text in pairs]) for n in (0, 1))
     apart = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}  # behind the end, each elsewhere
     spans = [
-        wanted[name][text][0] if wanted[name][text] else (long + apart[name, text], 0)
+        wanted[name][text][-1] if wanted[name][text] else (long + apart[name, text], 0)
         for (name, text), long in zip(pairs, lengths.tolist(), strict=True)
     ]
     start = np.array([first for first, _ in spans], np.int64)

@@ -25,6 +25,9 @@ retrieval (G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM 
 evidence_within@w is the recall of the first chunks that have w words together, so that chunks of all sizes
 are compared at the same cost; the first one that does not fit whole ends the list.
 
+A chunk whose text is not known, such as of a document that the corpus lacks, may be as long as one likes: it
+ends the list of evidence_within@w, and precision and IoU of what holds it are 0. So it never helps a run.
+
 context_tokens@k is how many words the first k chunks have together, as `words.word_starts` counts them: what
 a language model is given to read. It is no quality, so systems are not compared by it.
 """
@@ -137,6 +140,11 @@ class RunChunks(NamedTuple):
     end: Ints
     words: Ints
 
+    @property
+    def queries_of_unknown_words(self) -> int:
+        """How many queries have a chunk whose words are not known."""
+        return len(np.unique(self.query[self.words == UNKNOWN]))
+
 
 @dataclass(frozen=True)
 class RankedChunks:
@@ -166,7 +174,8 @@ class RankedChunks:
         depth, chunks = measure.depth or 1, self.chunks
         if measure.kind != WITHIN:
             return chunks.rank <= depth
-        words = np.concatenate([[0], np.cumsum(chunks.words)])
+        words = np.where(chunks.words == UNKNOWN, depth + 1, chunks.words)  # what may be longer ends the list
+        words = np.concatenate([[0], np.cumsum(words)])
         before: Ints = words[:-1][np.searchsorted(chunks.query, chunks.query)]
         return words[1:] - before <= depth
 
@@ -221,7 +230,7 @@ def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 
 def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
-    """The value of each query, shape (Q,); NaN where lengths that it needs are not known.
+    """The value of each query, shape (Q,); words in total are NaN where one of the chunks is not known.
 
     A query without evidence of relevant documents has no value that means anything.
 
@@ -231,7 +240,7 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     """
     chunks, inside = ranked.chunks, ranked.looked_at(measure)
     if measure.kind == CONTEXT:
-        return _known(chunks.query[inside], chunks.words[inside], queries)
+        return _returned(chunks, inside, chunks.words, np.nan, queries)
     found, evidence = ranked.found, ranked.evidence
     query, rank, grade = chunks.query[found.place], chunks.rank[found.place], evidence.grade[found.pair]
     if measure.kind == "evidence_ndcg":
@@ -246,19 +255,17 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
         return best if measure.kind == "evidence_mrr" else np.ceil(best)
     new = _sums(query[counted], found.characters[counted], queries)
     every = evidence.characters(queries, relevant)
-    if measure.kind == "evidence_recall":
+    if measure.kind in ("evidence_recall", WITHIN):
         return _share(new, every)
-    if measure.kind == WITHIN:
-        return _share(new, every) + 0 * _known(chunks.query, chunks.words, queries)  # unknown if they are
-    length = chunks.end[inside] - chunks.start[inside]
-    returned = _known(chunks.query[inside], np.where(length > OPEN // 2, UNKNOWN, length), queries)
+    returned = _returned(chunks, inside, chunks.end - chunks.start, np.inf, queries)
     return _share(new, returned if measure.kind == "evidence_precision" else every + returned - new)
 
 
-def _known(query: Ints, amounts: Ints, queries: int) -> Floats:
-    """The sum of each query's amounts, NaN where one of them is not known, shape (Q,)."""
-    unknown = np.bincount(query[amounts < 0], minlength=queries) > 0
-    return np.where(unknown, np.nan, _sums(query, amounts, queries))
+def _returned(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
+    """The sum of the amounts of each query's chunks, shape (Q,); `unknown` where one has unknown words."""
+    found = _sums(chunks.query[inside], amounts[inside], queries)
+    found[chunks.query[inside & (chunks.words == UNKNOWN)]] = unknown
+    return found
 
 
 def _sums(query: Ints, of: Floats | Ints | Mask | None, queries: int) -> Floats:
@@ -266,7 +273,6 @@ def _sums(query: Ints, of: Floats | Ints | Mask | None, queries: int) -> Floats:
 
 
 def _share(of: Floats, whole: Floats | Ints, without: float = 0.0) -> Floats:
-    """Without anything to divide by it is `without`; unknown where the whole is."""
-    nothing = np.where(np.isnan(whole), np.nan, without)
-    share: Floats = np.divide(of, whole, out=nothing, where=whole > 0)
+    """Without anything to divide by it is `without`."""
+    share: Floats = np.divide(of, whole, out=np.full(len(of), without), where=whole > 0)
     return share

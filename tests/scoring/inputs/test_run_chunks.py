@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from curation.errors import InputError
-from curation.scoring.inputs.chunk_map import map_chunks
+from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.run_chunks import ChunkCounts
 from curation.scoring.inputs.system_runs import (
@@ -19,6 +20,7 @@ from curation.scoring.inputs.system_runs import (
     read_run,
     with_whole_documents,
 )
+from curation.scoring.metrics.evidence import UNKNOWN
 from curation.scoring.metrics.measures import measures_named
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries
@@ -111,7 +113,7 @@ def test_a_text_is_found_as_it_is_or_with_other_white_space_and_case(
     lacking, twice = found(run)[2:]
     assert (lacking[2] - lacking[1], lacking[3]) == (9, 2)
     assert lacking[1] >= 39  # behind the end of its document: it holds no evidence
-    assert twice[1:3] == (1, 2)
+    assert twice[1:3] == (2, 3)  # of equal places the last: people mark what they read first
     assert run.chunks == ChunkCounts(4, 1, 3, 1, 4)
 
 
@@ -181,15 +183,49 @@ def test_the_chunks_of_an_index_are_mapped_once(
     ranked = [{"query": query, "document": chunk, "rank": rank} for rank, chunk in enumerate(("c2", "c1"), 1)]
     run = read(release, tmp_path / "run.jsonl", *ranked, chunks=tmp_path / "map.csv")
     assert [place[:3] for place in found(run)] == [(one, 3, 39), (one, 0, 6)]
+    lacking = {"query": query, "document": "c3", "rank": 3}  # it was split, and has no place
+    run = read(release, tmp_path / "run.jsonl", *ranked, lacking, chunks=tmp_path / "map.csv")
+    assert found(run)[2] == (other, 41, 42, UNKNOWN)
+    with pytest.raises(InputError, match=r"run\.jsonl: line 3: the map has no chunk 'c9' of a document"):
+        read(
+            release,
+            tmp_path / "run.jsonl",
+            *[*ranked, lacking | {"document": "c9"}],
+            chunks=tmp_path / "map.csv",
+        )
     with pytest.raises(
         InputError, match=r"line 2: the chunk 'c2' of .* begins before the one before it ends"
     ):
         map_chunks(store, "v1", split, tmp_path / "map.csv", apart=True)
-    split.write_text('{"chunk_id": "c", "document_id": "x", "chunk_text": "a"}\n')
-    with pytest.raises(
-        InputError, match="line 1: the chunk 'c' is of document 'x', which the release does not"
-    ):
+    split.write_text(split.read_text().splitlines()[2])
+    with pytest.raises(InputError, match="line 1: no chunk has a text that its document has"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
+
+
+def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
+    store: Store, query: str, tmp_path: Path
+) -> None:
+    name, split = names(query)[0], tmp_path / "split.csv"
+    rows = [
+        *(f"a,{name},0,9", f"a,{name},9,12", "b,x,0,1", f"c,{name},5,2", f"d,{name},,9", f",{name},0,3"),
+        f"e,{name},x,3",
+    ]
+    split.write_text("\n".join(["node,doc,from,to", *rows]))
+    fields = SplitterFields(chunk="node", document="doc", start="from", end="to")
+    with pytest.raises(InputError) as error:
+        map_chunks(store, "v1", split, tmp_path / "map.csv", fields)
+    said = str(error.value)
+    assert sorted(map(int, re.findall(r": line (\d):", said))) == [3, 4, 5, 6, 7, 8]
+    for sentence in (
+        "line 3: the chunk 'a' again, also in line 2: give it an id of its own",
+        "line 4: the chunk 'b' is of document 'x', which the release does not have: leave it out",
+        "line 5: the chunk 5-2 of document",
+        "line 6: the start of the chunk is ''; expected a whole number",
+        "line 7: the chunk has no id: give it one",
+    ):
+        assert sentence in said
+    with pytest.raises(InputError, match="--start-field and --end-field, or with --text-field"):
+        map_chunks(store, "v1", split, tmp_path / "map.csv", SplitterFields(chunk="node", document="doc"))
 
 
 def test_sealed_queries_are_passed_over(

@@ -104,6 +104,14 @@ def test_evidence_that_an_overlapping_chunk_holds_again_gains_nothing() -> None:
     assert scores(evidence, twice, *names).values[0].tolist() == [1, 0.5, 1]
 
 
+def test_a_chunk_of_unknown_words_counts_against_the_run_and_leaves_no_query_out() -> None:
+    names = ("evidence_within@100", "evidence_precision@2", "evidence_iou@2", "evidence_recall@2")
+    known, unknown = ("a", 0, 100), ("z", 0, OPEN)
+    evidence = [("a", 5, 15)]
+    assert scores(evidence, [unknown, known], *names).values[0].tolist() == [0, 0, 0, 1]
+    assert scores(evidence, [known, unknown], *names).values[0].tolist() == [1, 0, 0, 1]
+
+
 def test_a_whole_document_of_unknown_length_has_recall_and_no_precision() -> None:
     names = (
         "evidence_recall@1",
@@ -113,8 +121,8 @@ def test_a_whole_document_of_unknown_length_has_recall_and_no_precision() -> Non
         "context_tokens@1",
     )
     found = scores([("a", 5, 15)], [("a", 0, OPEN)], *names).values[0]
-    assert found[:2].tolist() == [1, 1]
-    assert np.isnan(found[2:]).all()
+    assert found[:4].tolist() == [1, 1, 0, 0]
+    assert np.isnan(found[4])
 
 
 def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value() -> None:
