@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.files.nested.paths import object_of
 from curation.files.times import parse_time
 from curation.files.values import text_of
@@ -25,7 +25,8 @@ OUTDATED = "outdated but similar"
 """A document outside the filter is of this kind where its text is nearly that of a relevant one."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
-    "documents' metadata a value or a list of values, and under at a date or a time."
+    "documents' metadata a value or a list of values, and under at a date or a time. If the column is for "
+    "something else, leave it out with --filter-field ''."
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)
@@ -33,19 +34,12 @@ _LAST = timedelta(days=1) - timedelta(microseconds=1)
 Filter = Mapping[str, Any]
 
 
-class Period(NamedTuple):
-    """The first and the last moment of a date or a time."""
-
-    first: datetime
-    last: datetime
-
-
-def period(value: Any) -> Period | None:
-    """The moments that a text or a number says; None where it says none."""
+def period(value: Any) -> tuple[datetime, datetime] | None:
+    """The first and the last moment of the date or time that a cell says; None where it says none."""
     time = parse_time(value)
     if time is None:
         return None
-    return Period(time, time + _LAST if _DATE.fullmatch(text_of(value).strip()) else time)
+    return time, time + _LAST if _DATE.fullmatch(text_of(value).strip()) else time
 
 
 def checked_filter(value: Any) -> Filter:
@@ -58,9 +52,7 @@ def checked_filter(value: Any) -> Filter:
     found = {} if value in ({}, "{}") else object_of(value)
     if found is None:
         raise InputError(f"the filter {text_of(value)!r} is no object")
-    problems = [problem for field, wanted in found.items() if (problem := _problem(field, wanted))]
-    if problems:
-        raise InputError(problems)
+    refuse_problems([problem for field, wanted in found.items() if (problem := _problem(field, wanted))])
     return dict(found)
 
 
@@ -105,8 +97,8 @@ def outside(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
 def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
     at = period(moment)
     start, end = (period(metadata.get(name)) for name in VALID)
-    if at and start and at.last < start.first:
+    if at and start and at[1] < start[0]:
         return f"valid from {text_of(metadata[VALID_FROM])}, after {text_of(moment)}"
-    if at and end and end.last < at.first:
+    if at and end and end[1] < at[0]:
         return f"valid to {text_of(metadata[VALID_TO])}, before {text_of(moment)}"
     return None

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
+from curation.filters.stored import NO_FILTERS, Filters, read_filters
 from curation.labeling.rounds.assignment import Candidate, Chosen
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import RoundOpened, list_rounds, open_over
@@ -87,6 +88,7 @@ def assumed_negatives(
     pool_depth: int,
     depth: int,
     threshold: float,
+    filters: Filters = NO_FILTERS,
 ) -> Population:
     """The assumed negatives by stratum; a text with several ids counts once.
 
@@ -97,10 +99,11 @@ def assumed_negatives(
     random: pairs that were drawn as easy negatives.
     taken: pairs that are judged or will be.
     candidates: decide the id under which a text with several ids is judged.
+    filters: pairs outside that of their query are known as not relevant, and none of the population.
     """
     identical = texts.identical
     done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
-    ranks = _best_ranks(found, queries, random, StandIns(identical, candidates), depth)
+    ranks = _best_ranks(found, queries, random, StandIns(identical, candidates, filters.outside), depth)
     known = frozenset(corpus.part(document_id for _, document_id in ranks).ids)
     alike_to_relevant = _near_duplicates(ranks, documents, relevance, threshold)
     strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
@@ -109,6 +112,8 @@ def assumed_negatives(
     for pair, rank in sorted(ranks.items()):
         if pair[1] not in known:
             left_out["easy negatives name a document that the corpus no longer has"] += 1
+        elif filters.outside(*pair):
+            left_out["pairs are outside the filter of their query"] += 1
         elif (pair[0], identical.first(pair[1])) in done:
             left_out["pairs are judged, or planned in an open round"] += 1
         elif pair[1] in texts.blank:
@@ -347,6 +352,7 @@ def _population(
         given.taken,
         given.candidates,
         relevance_of(given.votes),
+        filters=read_filters(store),
         pool_depth=given.pool.depth,
         depth=ask.depth,
         threshold=ask.threshold,

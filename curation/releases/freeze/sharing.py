@@ -70,11 +70,9 @@ def with_outside(store: Store, content: Content, filters: Filters) -> Content:
     similar = _similar(store, content, reasons)
     held = {_pair(row): row for row in content.tables["qrels"]}
     for pair, reason in reasons.items():
-        row = held.get(
-            pair, dict(zip(("query_id", "document_id"), pair, strict=True)) | {"votes": {}, "cannot_tell": 0}
-        )
-        how = OUTDATED if pair in similar else OUTSIDE
-        held[pair] = {**row, "grade": content.agreement.scale[0], "how": how, "reason": reason}
+        row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
+        how = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
+        held[pair] = row | held.get(pair, {}) | {"grade": content.agreement.scale[0], **how}
     tables = {**content.tables, "qrels": PartText.of_rows(row for _, row in sorted(held.items()))}
     if "evidence" in tables:
         tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
