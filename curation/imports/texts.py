@@ -16,8 +16,9 @@ from curation.imports.request import ImportRequest
 from curation.labeling.rounds.lifecycle import KEEP, put_in_force
 from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
-from curation.sources.answers.nuggets import NuggetImport, import_nuggets
-from curation.sources.answers.reference_answers import AnswerImport, import_answers
+from curation.sources.answers.nuggets import import_nuggets
+from curation.sources.answers.query_rows import QueryItemsImport
+from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.left.leaving import leave_corpus
 from curation.sources.query_import import QueryImport, import_queries
@@ -173,27 +174,27 @@ def known_sentence(known_as: Mapping[str, str]) -> str:
     )
 
 
-def answers(store: Store, request: ImportRequest, progress: Progress, author: str) -> AnswerImport:
+def answers(store: Store, request: ImportRequest, progress: Progress, author: str) -> QueryItemsImport:
     """Reference answers; the option `skip_unknown` leaves out those to queries that the project lacks."""
     fields, skip = request.columns_of(ReferenceFields), bool(request.options.get("skip_unknown"))
     return import_answers(store, request.file, fields, request.layout, skip, progress, author)
 
 
-def answers_outcome(found: AnswerImport) -> ImportOutcome:
-    return _by_query(found, "answers", amount(found.answers, "reference answer"), found.answers)
+def answers_outcome(found: QueryItemsImport) -> ImportOutcome:
+    return _by_query(found, "answers", amount(found.items, "reference answer"))
 
 
-def nuggets(store: Store, request: ImportRequest, progress: Progress, author: str) -> NuggetImport:
+def nuggets(store: Store, request: ImportRequest, progress: Progress, author: str) -> QueryItemsImport:
     """Nuggets; the option `skip_unknown` leaves out those of queries that the project lacks."""
     fields, skip = request.columns_of(NuggetFields), bool(request.options.get("skip_unknown"))
     return import_nuggets(store, request.file, fields, request.layout, skip, progress, author)
 
 
-def nuggets_outcome(found: NuggetImport) -> ImportOutcome:
-    return _by_query(found, "nuggets", amount(found.nuggets, "nugget"), found.nuggets)
+def nuggets_outcome(found: QueryItemsImport) -> ImportOutcome:
+    return _by_query(found, "nuggets", amount(found.items, "nugget"))
 
 
-def _by_query(found: AnswerImport | NuggetImport, unit: str, taken: str, number: int) -> ImportOutcome:
+def _by_query(found: QueryItemsImport, unit: str, taken: str) -> ImportOutcome:
     """What is stored query by query, where a file replaces all that a query had."""
     counts = {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
     changes, queries = bool(found.new or found.changed), amount(found.queries, "query", "queries")
@@ -201,7 +202,7 @@ def _by_query(found: AnswerImport | NuggetImport, unit: str, taken: str, number:
     if changes:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
         sentence = f"{taken} to {queries}: {shown}."
-    figures = {unit: number, "queries": found.queries, **counts}
+    figures = {unit: found.items, "queries": found.queries, **counts}
     remarks = [fields_used(found.fields), *_personal(found.personal, unit, "replaced")]
     return ImportOutcome(changes, sentence, unit, figures, found.left_out, remarks)
 

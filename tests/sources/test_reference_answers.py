@@ -12,7 +12,8 @@ from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
-from curation.sources.answers.reference_answers import AnswerImport, import_answers, read_answers, texts_of
+from curation.sources.answers.query_rows import QueryItemsImport
+from curation.sources.answers.reference_answers import import_answers, read_answers, texts_of
 from curation.sources.query_import import import_queries
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -34,7 +35,7 @@ def held(store: Store) -> dict[str, tuple[str, ...]]:
         return read_answers(cursor)
 
 
-def changes(found: AnswerImport) -> tuple[int, int, int]:
+def changes(found: QueryItemsImport) -> tuple[int, int, int]:
     return found.new, found.changed, found.unchanged
 
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +22,8 @@ from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.sources.answers.reference_answers import PEOPLE
-from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.answers.query_rows import PEOPLE, Changes, QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
-from curation.sources.unknown_names import UNKNOWN_QUERY, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.text import amount, digest
 
@@ -35,10 +31,6 @@ VITAL, OKAY = "vital", "okay"
 WRITERS = ("reviewer", "lead")
 LONGEST = 500
 """Characters of a nugget: one fact, which can be looked for in an answer."""
-_WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
-    "--skip-unknown."
-}
 
 
 class Nugget(NamedTuple):
@@ -52,33 +44,6 @@ class Nugget(NamedTuple):
         return f"n{digest('nugget', query_id, self.text)[:16]}"
 
 
-@dataclass(frozen=True)
-class NuggetImport:
-    """What an import of nuggets did; the fields mean what they mean in `reference_answers.AnswerImport`."""
-
-    queries: int
-    nuggets: int
-    new: int
-    changed: int
-    unchanged: int
-    left_out: dict[str, int]
-    unknown: dict[str, list[str]]
-    personal: dict[str, int]
-    fields: NuggetFields
-
-
-class _StoredNuggets(NamedTuple):
-    """A row of the table `nuggets`."""
-
-    query_id: str
-    revision: int
-    texts: list[str]
-    vital: list[bool]
-    source: str
-    author: str
-    written_at: datetime
-
-
 def import_nuggets(
     store: Store,
     path: Path,
@@ -87,7 +52,7 @@ def import_nuggets(
     skip_unknown: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
-) -> NuggetImport:
+) -> QueryItemsImport:
     """Take the nuggets of a file, in one transaction.
 
     Raises
@@ -97,46 +62,21 @@ def import_nuggets(
     """
     records = Records(path, layout, progress)
     used = records.resolve(fields or NuggetFields())
-    with store.reading() as cursor:
-        known = KnownQueries.read(cursor)
-    unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
-    left_out, personal = Counter[str](), Counter[str]()
+    rows = QueryRows(store, records, [used.query], skip_unknown)
     found: dict[str, dict[str, bool]] = {}
-    column = QueryColumn(known, used.query)
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
-            name = text_of(record.fields.get(used.query or "")).strip()
-            try:
-                query = column.find(name, record.line) if name else None
-            except InputError as error:
-                records.problems.add(record.line, str(error))
-                continue
-            if query is None:
-                unknown.note(UNKNOWN_QUERY, name, record.line)
-                continue
-            for nugget in _nuggets(record, used, records, left_out, personal):
-                found.setdefault(query.query_id, {}).setdefault(nugget.text, nugget.vital)
-    unknown.settle(left_out)
-    records.problems.check()
-    if not found:
-        records.refuse_nothing_taken("nugget", left_out)
+            if (query := rows.query_of(record)) is not None:
+                for nugget in _nuggets(record, used, records, rows):
+                    found.setdefault(query, {}).setdefault(nugget.text, nugget.vital)
+    rows.check(found, "nugget")
     whole = {query: [Nugget(*one) for one in nuggets.items()] for query, nuggets in found.items()}
     with store.transaction(appends=True) as cursor:
-        new, changed = _append(cursor, whole, records.source, author)
-        if new or changed:
-            event = {"source": records.source, "new": new, "changed": changed}
+        changes = _append(cursor, whole, records.source, author)
+        if any(changes):
+            event = {"source": records.source, **changes._asdict()}
             record_event(cursor, "import nuggets", event, author)
-    return NuggetImport(
-        queries=len(whole),
-        nuggets=sum(map(len, whole.values())),
-        new=new,
-        changed=changed,
-        unchanged=len(whole) - new - changed,
-        left_out=dict(left_out),
-        unknown=unknown.names,
-        personal=dict(sorted(personal.items())),
-        fields=used,
-    )
+    return rows.outcome(whole, changes, used)
 
 
 def write_nuggets(store: Store, query_id: str, nuggets: Sequence[Nugget], author: str) -> bool:
@@ -156,10 +96,10 @@ def write_nuggets(store: Store, query_id: str, nuggets: Sequence[Nugget], author
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
             raise NotFoundError(f"The project has no query {query_id!r}.")
-        new, changed = _append(cursor, {query_id: written}, PEOPLE, author)
-        if new or changed:
+        changes = _append(cursor, {query_id: written}, PEOPLE, author)
+        if any(changes):
             record_event(cursor, "write nuggets", {"query": query_id, "nuggets": len(written)}, author)
-    return bool(new or changed)
+    return any(changes)
 
 
 def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
@@ -183,20 +123,17 @@ def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget
     return found
 
 
-def _append(
-    cursor: Cursor, found: Mapping[str, Sequence[Nugget]], source: str, author: str
-) -> tuple[int, int]:
-    """Append what differs from the current nuggets; how many queries are new, and how many changed."""
-    known = {row[0]: row[1:] for row in cursor.execute(_NEWEST).fetchall()}
-    written, new, now = [], 0, utc_now()
-    for query_id, nuggets in sorted(found.items()):
-        revision, *before = known.get(query_id, (-1, [], []))
-        texts, vital = [one.text for one in nuggets], [one.vital for one in nuggets]
-        if before != [texts, vital]:
-            written.append(_StoredNuggets(query_id, revision + 1, texts, vital, source, author, now))
-            new += not before[0]
-    append_rows(cursor, "nuggets", written)
-    return new, len(written) - new
+def _append(cursor: Cursor, found: Mapping[str, Sequence[Nugget]], source: str, author: str) -> Changes:
+    """Append what differs from the current nuggets."""
+    newest = cursor.execute(_NEWEST).fetchall()
+    known = {name: (revision, [*map(Nugget, texts, vital)]) for name, revision, texts, vital in newest}
+    written, changes = revised(known, found)
+    rows = [
+        (*key, [one.text for one in nuggets], [one.vital for one in nuggets]) for *key, nuggets in written
+    ]
+    names, now = ("query_id", "revision", "texts", "vital"), utc_now()
+    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=now)
+    return changes
 
 
 _NEWEST = """
@@ -204,9 +141,7 @@ SELECT query_id, max(revision), arg_max(texts, revision), arg_max(vital, revisio
 """
 
 
-def _nuggets(
-    record: Record, used: NuggetFields, records: Records, left_out: Counter[str], personal: Counter[str]
-) -> list[Nugget]:
+def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
     """The nuggets of a record: one, or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     found = []
@@ -216,14 +151,14 @@ def _nuggets(
         said = text_of(row.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
-            left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
+            rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
         elif said.strip().lower() not in (VITAL, OKAY):
             expected = f"importance of {text[:60]!r}: found {said!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, "Name its column with --importance-field.")
         elif len(redacted.text) > LONGEST:
             records.problems.add(record.line, _problems(redacted.text)[0], "Write one fact a nugget.")
         else:
-            personal.update(redacted.kinds.keys())
+            rows.personal.update(redacted.kinds.keys())
             found.append(Nugget(redacted.text, said.strip().lower() == VITAL))
     return found
 

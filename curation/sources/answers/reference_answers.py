@@ -12,8 +12,6 @@ from ast import literal_eval
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,47 +29,16 @@ from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.progress import Progress, silent
-from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.answers.query_rows import Changes, QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import mark_columns, mark_of
-from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
 _TEXTS = FileField("", "", ("query_text", *QUESTIONS, "query"), "the queries")
 """A query whose id the project does not know may be known by its text."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
 """What a system was given to answer from; and what it is called where `answer` is the reference."""
-PEOPLE = "people"
-"""The source of references that people wrote in the app."""
-_WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
-    "--skip-unknown.",
-    UNKNOWN_DOCUMENT: "",
-}
-
-
-@dataclass(frozen=True)
-class AnswerImport:
-    """What an import of reference answers did.
-
-    Attributes
-    ----------
-    queries: that the file has answers for; `answers` is how many those are.
-    new, changed, unchanged: queries that had no references, others, or just these.
-    left_out: reason → number. unknown: the queries that were left out because the project lacks them.
-    personal: kind of personal data → answers in which a placeholder replaces it.
-    """
-
-    queries: int
-    answers: int
-    new: int
-    changed: int
-    unchanged: int
-    left_out: dict[str, int]
-    unknown: dict[str, list[str]]
-    personal: dict[str, int]
-    fields: ReferenceFields
 
 
 class StoredReferences(NamedTuple):
@@ -79,16 +46,6 @@ class StoredReferences(NamedTuple):
 
     answers: tuple[str, ...]
     source: str | None
-
-
-class _StoredAnswers(NamedTuple):
-    """A row of the table `reference_answers`."""
-
-    query_id: str
-    revision: int
-    answers: list[str]
-    source: str
-    answered_at: datetime
 
 
 def import_answers(
@@ -99,7 +56,7 @@ def import_answers(
     skip_unknown: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
-) -> AnswerImport:
+) -> QueryItemsImport:
     """Take the reference answers of a file, in one transaction.
 
     Raises
@@ -111,51 +68,27 @@ def import_answers(
     used = _fields(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
     text = records.field("--query-field", column_for(_TEXTS, records.columns) or "")
-    with store.reading() as cursor:
-        known = KnownQueries.read(cursor)
     marks = mark_columns(records.columns, used.used.values())
-    columns = [QueryColumn(known, name) for name in dict.fromkeys([used.query, text]) if name]
-    unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
-    left_out: Counter[str] = Counter()
-    personal: Counter[str] = Counter()
+    rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
     found: dict[str, list[str]] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             if record.fields.get("is_correct_answer") is False:  # Haystack's labels
-                left_out["marked as not correct"] += 1
+                rows.left_out["marked as not correct"] += 1
                 continue
             if mark := mark_of(record.fields, marks):
-                left_out[f"marked {mark.said}"] += 1
+                rows.left_out[f"marked {mark.said}"] += 1
                 continue
             if is_guessed:
                 _refuse_no_texts(record, used.reference or "", records)
-            name = text_of(record.fields.get(used.query or "")).strip()
-            query = _find(columns, record, records)
-            if query is None:
-                unknown.note(UNKNOWN_QUERY, name, record.line)
-                continue
-            answers = found.setdefault(query, [])
-            for text in cleaned_answers(record.fields.get(used.reference or ""), left_out, personal):
-                if text not in answers:
-                    answers.append(text)
-    unknown.settle(left_out)
-    records.problems.check()
-    found = {query: answers for query, answers in found.items() if answers}
-    if not found:
-        records.refuse_nothing_taken("answer", left_out)
+            if (query := rows.query_of(record)) is not None:
+                cell = record.fields.get(used.reference or "")
+                found.setdefault(query, []).extend(cleaned_answers(cell, rows.left_out, rows.personal))
+    found = {query: list(dict.fromkeys(answers)) for query, answers in found.items() if answers}
+    rows.check(found, "answer")
     with store.transaction(appends=True) as cursor:
-        new, changed = store_answers(cursor, found, records.source, author)
-    return AnswerImport(
-        queries=len(found),
-        answers=sum(map(len, found.values())),
-        new=new,
-        changed=changed,
-        unchanged=len(found) - new - changed,
-        left_out=dict(left_out),
-        unknown=unknown.names,
-        personal=dict(sorted(personal.items())),
-        fields=used,
-    )
+        changes = store_answers(cursor, found, records.source, author)
+    return rows.outcome(found, changes, used)
 
 
 def _fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
@@ -209,20 +142,6 @@ def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
 
 
-def _find(columns: Sequence[QueryColumn], record: Record, records: Records) -> str | None:
-    """The query that a record names: by the first of the columns that names one."""
-    for column in columns:
-        name = text_of(record.fields.get(column.field or "")).strip()
-        try:
-            query = column.find(name, record.line) if name else None
-        except InputError as error:
-            records.problems.add(record.line, str(error))
-            return None
-        if query is not None:
-            return query.query_id
-    return None
-
-
 def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
     """The answers of a cell, without personal data; empty ones are counted."""
     found = []
@@ -238,27 +157,21 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
 
 def store_answers(
     cursor: Cursor, found: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
-) -> tuple[int, int]:
-    """Append what differs from the current answers; how many queries are new, and how many changed."""
-    new, changed = append_answers(cursor, found, source)
-    if new or changed:
-        record_event(cursor, "import answers", {"source": source, "new": new, "changed": changed}, author)
-    return new, changed
+) -> Changes:
+    """Append what differs from the current answers."""
+    changes = append_answers(cursor, found, source)
+    if any(changes):
+        record_event(cursor, "import answers", {"source": source, **changes._asdict()}, author)
+    return changes
 
 
-def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
+def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> Changes:
     """`store_answers` within an action that records its own event. without answers a query has none."""
-    known = {row.query_id: row for row in fetch(cursor, _StoredAnswers, _NEWEST)}
-    now, written, new = utc_now(), [], 0
-    for query_id, answers in sorted(found.items()):
-        before = known.get(query_id)
-        held = before.answers if before else []
-        if held != list(answers):
-            revision = before.revision + 1 if before else 0
-            written.append(_StoredAnswers(query_id, revision, list(answers), source, now))
-            new += not held
-    append_rows(cursor, "reference_answers", written)
-    return new, len(written) - new
+    newest = cursor.execute(_NEWEST).fetchall()
+    written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, found)
+    names = ("query_id", "revision", "answers")
+    append_rows(cursor, "reference_answers", written, names, source=source, answered_at=utc_now())
+    return changes
 
 
 def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
@@ -279,6 +192,5 @@ def references_of(cursor: Cursor, query_id: str, revision: int | None = None) ->
 
 
 _NEWEST = """
-    SELECT query_id, revision, answers, source, answered_at FROM reference_answers
-    QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1
+    SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
 """

@@ -7,10 +7,9 @@ the second cannot read as the first would, it leaves to the first.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -35,6 +34,7 @@ from curation.files.times import (
 from curation.files.values import text_of, whole_number
 from curation.sources.traffic.cleaning import UNKNOWN_TIME
 from curation.statistics.arrays import Mask
+from curation.store.release_parts import batched
 from curation.text import canonical_json
 
 LARGEST_COUNT = 10**12
@@ -110,51 +110,44 @@ def known_count(text: str) -> int | None:
     return number if number is not None and 1 <= number <= LARGEST_COUNT else None
 
 
-# ── Row by row ──────────────────────────────────────────────────────────────────────────────────
-
-
-class _Distinct:
-    """Distinct texts met one after another."""
+class _Rows:
+    """The rows met so far: the parts of each column. `empty` and `unreadable_time` are those of `Log`."""
 
     def __init__(self) -> None:
-        self._codes = array("i")
-        self._numbers: dict[str, int] = {}
+        self._columns: list[list[Any]] = [[] for _ in range(7)]
+        self.empty = 0
+        self.unreadable_time: str | None = None
 
-    def add(self, text: str) -> None:
-        numbers = self._numbers
-        self._codes.append(numbers.setdefault(text, len(numbers)) if text else _NONE)
-
-    def terms(self) -> Terms:
-        return Terms(pa.array(self._numbers, pa.string()), np.frombuffer(self._codes, np.int32))
-
-
-@dataclass
-class _Rows:
-    """The rows met so far."""
-
-    texts: _Distinct = field(default_factory=_Distinct)
-    segments: _Distinct = field(default_factory=_Distinct)
-    sessions: _Distinct = field(default_factory=_Distinct)
-    metadata: _Distinct = field(default_factory=_Distinct)
-    lines: array[int] = field(default_factory=lambda: array("q"))
-    times: array[int] = field(default_factory=lambda: array("q"))
-    counts: array[int] = field(default_factory=lambda: array("q"))
-    empty: int = 0
-    unreadable_time: str | None = None
+    def add(self, *parts: Any) -> None:
+        """Texts, segments, sessions and metadata of some rows, and their lines, times and counts."""
+        for column, part in zip(self._columns, parts, strict=True):
+            column.append(part)
 
     def log(self) -> Log:
-        lines, times, counts = (
-            np.frombuffer(column, np.int64) for column in (self.lines, self.times, self.counts)
-        )
-        parts = (self.texts, self.segments, self.sessions, self.metadata)
-        texts, segments, sessions, metadata = (part.terms() for part in parts)
+        """All rows; nothing is held here afterwards."""
+        texts, segments, sessions, metadata = map(_united, self._columns[:4])
+        lines, times, counts = map(_joined, self._columns[4:])
         return Log(
             texts, segments, sessions, metadata, lines, times, counts, self.empty, self.unreadable_time
         )
 
 
+# ── Row by row ──────────────────────────────────────────────────────────────────────────────────
+
+
 def _by_row(records: Records, fields: TrafficFields) -> Log:
-    rows, names = _Rows(), fields.metadata
+    rows = _Rows()
+    for some in batched(_values(records, fields, rows), _SLICE):
+        *texts, lines, times, counts = zip(*some, strict=True)
+        terms = [pa.array([text or None for text in column], pa.string()) for column in texts]
+        numbers = [np.array(column, np.int64) for column in (lines, times, counts)]
+        rows.add(*(column.dictionary_encode() for column in terms), *numbers)
+    return rows.log()
+
+
+def _values(records: Records, fields: TrafficFields, rows: _Rows) -> Iterator[tuple[str | int, ...]]:
+    """Of each row with a query its text, segment, session and metadata, its line, time and count."""
+    names = fields.metadata
     for line, values in records:
         text = text_of(values.get(fields.query or ""))
         if not text or text.isspace():
@@ -164,15 +157,12 @@ def _by_row(records: Records, fields: TrafficFields) -> Log:
         if count is None:
             _refuse_count(records, line, fields, values)
             continue
-        rows.texts.add(text)
-        rows.lines.append(line)
-        rows.counts.append(count)
-        value = values.get(fields.time) if fields.time else None
-        rows.times.append(_time(rows, line, records, value, fields.date_order))
-        rows.segments.add(text_of(values.get(fields.segment)).strip() if fields.segment else "")
-        rows.sessions.add(text_of(values.get(fields.session)).strip() if fields.session else "")
-        rows.metadata.add(_json(names, [text_of(values.get(name)) for name in names]) if names else "")
-    return rows.log()
+        time = _time(rows, line, records, values.get(fields.time) if fields.time else None, fields.date_order)
+        segment, session = (
+            text_of(values.get(name)).strip() if name else "" for name in (fields.segment, fields.session)
+        )
+        metadata = _json(names, [text_of(values.get(name)) for name in names]) if names else ""
+        yield text, segment, session, metadata, line, time, count
 
 
 def _json(names: tuple[str, ...], values: list[str]) -> str:
@@ -218,10 +208,7 @@ class _Parts:
 
     def __init__(self, fields: TrafficFields, unit: str) -> None:
         self._fields, self._unit = fields, unit
-        self._terms: list[list[pa.DictionaryArray]] = [[], [], [], []]
-        self._numbers: list[list[NDArray[np.int64]]] = [[], [], []]
-        self._empty = 0
-        self._unreadable: str | None = None
+        self.rows = _Rows()
 
     def add(self, block: Block) -> None:
         """Take the rows of a block that have a query."""
@@ -229,23 +216,16 @@ class _Parts:
         texts = block.columns[self._fields.query or ""].dictionary_encode()
         blank = _blank(texts)
         if blank.any():
-            self._empty += int(blank.sum())
+            self.rows.empty += int(blank.sum())
             kept = pa.array(~blank)
             columns = {name: column.filter(kept) for name, column in block.columns.items()}
             block, texts = Block(block.lines[~blank], columns), texts.filter(kept)
-        fields, size = self._fields, len(block.lines)
-        terms = (
-            texts,
-            _stripped(block, fields.segment),
-            _stripped(block, fields.session),
-            _combined(block, fields.metadata),
-        )
-        numbers = (block.lines, self._times(block), _counts(block, fields.count))
-        if size:
-            for column, part in zip(self._terms, terms, strict=True):
-                column.append(part)
-            for row_numbers, found in zip(self._numbers, numbers, strict=True):
-                row_numbers.append(found)
+        fields = self._fields
+        segments, sessions = (_stripped(block, name) for name in (fields.segment, fields.session))
+        metadata = _combined(block, fields.metadata)
+        times, counts = self._times(block), _counts(block, fields.count)
+        if len(block.lines):
+            self.rows.add(texts, segments, sessions, metadata, block.lines, times, counts)
 
     def _typed(self, block: Block) -> Block:
         """The columns as texts, but for times that are times."""
@@ -264,16 +244,10 @@ class _Parts:
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
             unread = _take_numeric_dates(times, unread, texts, self._fields.date_order)
-        if len(unread) and self._unreadable is None:
+        if len(unread) and self.rows.unreadable_time is None:
             row = int(unread[0])
-            self._unreadable = _unreadable(texts[row].as_py(), self._unit, int(block.lines[row]))
+            self.rows.unreadable_time = _unreadable(texts[row].as_py(), self._unit, int(block.lines[row]))
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
-
-    def log(self) -> Log:
-        """All rows; nothing is held here afterwards."""
-        texts, segments, sessions, metadata = map(_united, self._terms)
-        lines, times, counts = map(_joined, self._numbers)
-        return Log(texts, segments, sessions, metadata, lines, times, counts, self._empty, self._unreadable)
 
 
 def _take_numeric_dates(
@@ -309,7 +283,7 @@ def _by_column(records: Records, fields: TrafficFields) -> Log:
     except pa.ArrowException:
         raise NotPlain from None
     records.report_progress(done, done)
-    log = parts.log()
+    log = parts.rows.log()
     pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
     return log
 

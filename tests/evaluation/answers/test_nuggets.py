@@ -58,7 +58,7 @@ def test_a_file_of_rows_and_one_of_lists_say_the_same_and_the_same_again_changes
         for one in FACTS
     ]
     first = import_nuggets(project, jsonl(tmp_path / "rows.jsonl", rows))
-    assert (first.queries, first.nuggets, first.new) == (1, 3, 1)
+    assert (first.queries, first.items, first.new) == (1, 3, 1)
     listed = {
         "qid": "q-kettle",
         "query": "x",
