@@ -234,7 +234,7 @@ class _TableReader:
             return None
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
-        return Block(lines, {name: _one(table.column(number)) for name, number in chosen.items()})
+        return Block(lines, {name: table.column(number).combine_chunks() for name, number in chosen.items()})
 
     def _by_row(self, raw: bytes) -> Block:
         lines = _Lines(self, raw)
@@ -305,8 +305,3 @@ def _single_spaced(raw: bytes) -> bytes:
         raw = _BLANKS.sub(b" ", raw)
     raw = raw.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
     return raw.rstrip(b"\n") + b"\n" if raw.endswith(b"\n") else raw
-
-
-def _one(column: pa.ChunkedArray) -> pa.StringArray:
-    found = column.combine_chunks()
-    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found

@@ -116,8 +116,8 @@ class Figures:
                     self._kept = of.key, {}
                 kept = self._kept[1]
                 if asked not in kept:
-                    compute = self._away if of.large else _here
-                    kept[asked] = compute(self._store, *asked)
+                    found = self._away(*asked) if of.large else function(self._store, *arguments)
+                    kept[asked] = found
         return kept[asked]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
@@ -130,10 +130,10 @@ class Figures:
             self._process.end()
             self._process = None
 
-    def _away(self, store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+    def _away(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
         for _ in range(2):  # one that was there before may have ended meanwhile
             try:
-                self._process = self._process or _Process(store)
+                self._process = self._process or _Process(self._store)
                 found, error = self._process.answer(self._kept[0], (function, arguments))
             except (EOFError, OSError, pickle.UnpicklingError) as ended:
                 log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
@@ -142,11 +142,7 @@ class Figures:
                 if error is not None:
                     raise error
                 return found  # type: ignore[no-any-return]
-        raise RefusedError(_NOT_COMPUTED.format(store.path.stat().st_size // 10**6))
-
-
-def _here(store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
-    return function(store, *arguments)
+        raise RefusedError(_NOT_COMPUTED.format(self._store.path.stat().st_size // 10**6))
 
 
 class _Process:
@@ -201,7 +197,7 @@ def _answer(
     store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]
 ) -> tuple[T | None, Exception | None]:
     try:
-        return _here(store, function, arguments), None
+        return function(store, *arguments), None
     except CurationError as error:
         return None, error
     except Exception as error:

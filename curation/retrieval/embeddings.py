@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
 from curation.step import DEFAULT_MODEL as DEFAULT_MODEL
-from curation.store import Cursor, Store, get_setting, put_setting
+from curation.store import Cursor, Store, get_setting, put_setting, reading_arrow
 from curation.store.settings import MEASURED
 from curation.text import digest
 
@@ -178,14 +178,12 @@ def _missing(store: Store, name: str, texts: Sequence[HashedText]) -> list[Hashe
     hashes = pa.table({"text_hash": [text.text_hash for text in texts], "position": np.arange(len(texts))})
     if not texts:
         return []
-    with store.reading() as cursor:
-        cursor.register("wanted_texts", hashes)
+    with store.reading() as cursor, reading_arrow(cursor, wanted_texts=hashes):
         rows = cursor.execute(
             "SELECT position FROM wanted_texts "
             "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
             [name],
         ).fetchall()
-        cursor.unregister("wanted_texts")
     return [texts[position] for (position,) in rows]
 
 
@@ -254,26 +252,24 @@ def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:
     """Add vectors that nobody else has added meanwhile."""
     values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-    cursor.register("embedded", pa.table({"text_hash": list(text_hashes), "vector": values}))
-    cursor.execute(
-        "INSERT INTO embeddings SELECT ?, text_hash, vector FROM embedded "
-        "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
-        [name, name],
-    )
-    cursor.unregister("embedded")
+    rows = pa.table({"text_hash": list(text_hashes), "vector": values})
+    with reading_arrow(cursor, embedded=rows):
+        cursor.execute(
+            "INSERT INTO embeddings SELECT ?, text_hash, vector FROM embedded "
+            "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
+            [name, name],
+        )
 
 
 def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
     wanted = pa.table({"text_hash": list(text_hashes), "position": np.arange(len(text_hashes))})
     if not wanted.num_rows:
         return np.zeros((0, 0), np.float32)
-    with store.reading() as cursor:
-        cursor.register("wanted_texts", wanted)
+    with store.reading() as cursor, reading_arrow(cursor, wanted_texts=wanted):
         rows = cursor.sql(
             "SELECT position, vector FROM wanted_texts JOIN embeddings USING (text_hash) WHERE model = ?",
             params=[name],
         ).to_arrow_table()
-        cursor.unregister("wanted_texts")
     dimensions = sorted(pc.unique(pc.list_value_length(rows["vector"])).to_pylist())
     if len(dimensions) > 1:
         raise RefusedError(_mixed(name, dimensions[0], dimensions[1]))

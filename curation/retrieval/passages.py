@@ -23,7 +23,7 @@ import pyarrow as pa
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import ModelSource, find_model, open_model
 from curation.spans import Span
-from curation.store import Document, Store
+from curation.store import Document, Store, reading_arrow
 from curation.text import digest
 
 OVERLAP = 0.25
@@ -201,14 +201,12 @@ def _cutter_hash(cutter: Cutter) -> str:
 
 def _read(store: Store, cutter: Cutter, hashes: Sequence[str]) -> dict[str, list[Span]]:
     wanted = pa.table({"text_hash": sorted(set(hashes))})
-    with store.reading() as cursor:
-        cursor.register("wanted_texts", wanted)
+    with store.reading() as cursor, reading_arrow(cursor, wanted_texts=wanted):
         rows = cursor.execute(
             "SELECT text_hash, starts, ends FROM passages JOIN wanted_texts USING (text_hash) "
             "WHERE cutter = ?",
             [_cutter_hash(cutter)],
         ).fetchall()
-        cursor.unregister("wanted_texts")
     return {text_hash: list(zip(starts, ends, strict=True)) for text_hash, starts, ends in rows}
 
 
@@ -219,11 +217,9 @@ def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[S
     by_hash = {text_hash: place for place, text_hash in enumerate(hashes)}  # twins are kept once
     order = np.array(sorted(by_hash.values()))
     rows = pa.table([list(hashes), starts, ends], schema=_BOUNDS).take(order)
-    with store.transaction() as cursor:
-        cursor.register("cut_texts", rows)
+    with store.transaction() as cursor, reading_arrow(cursor, cut_texts=rows):
         cursor.execute(
             "INSERT INTO passages SELECT ?, text_hash, starts, ends FROM cut_texts "
             "ANTI JOIN (SELECT text_hash FROM passages WHERE cutter = ?) stored USING (text_hash)",
             [name, name],
         )
-        cursor.unregister("cut_texts")

@@ -321,31 +321,20 @@ def write_corpus(
     ------
     RefusedError: another process changed the corpus meanwhile.
     """
-    _refuse_changed_meanwhile(cursor, before)
-    snapshot = snapshot_id_of(versions)
-    _write(cursor, snapshot, versions, batches, source)
-    if held or before.held:
-        put_setting(cursor, HELD, snapshot if held else "")
-    return snapshot
-
-
-def _refuse_changed_meanwhile(cursor: Cursor, held: KnownVersions) -> None:
-    if get_setting(cursor, "corpus") != held.snapshot or count_versions(cursor) != len(held.hashes):
+    if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
         raise RefusedError(
             "Another import changed the corpus meanwhile; nothing was written. Run this one again."
         )
-
-
-def _write(
-    cursor: Cursor, snapshot: str, versions: Mapping[str, str], batches: Iterable[pa.Table], source: str
-) -> None:
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
+    snapshot = snapshot_id_of(versions)
     if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
-        cursor.execute(
-            "INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", [snapshot, len(versions), source, utc_now()]
-        )
+        row = [snapshot, len(versions), source, utc_now()]
+        cursor.execute("INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", row)
         ids = sorted(versions)
         columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
         append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
     put_setting(cursor, "corpus", snapshot)
+    if held or before.held:
+        put_setting(cursor, HELD, snapshot if held else "")
+    return snapshot

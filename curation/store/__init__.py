@@ -9,6 +9,7 @@ from curation.store.database import (
     create_store,
     fetch,
     open_store,
+    reading_arrow,
     store_at,
     utc_now,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "note_event",
     "open_store",
     "put_setting",
+    "reading_arrow",
     "record_event",
     "require_setting",
     "store_at",

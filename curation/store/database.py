@@ -387,15 +387,8 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
     """
     import pyarrow as pa  # a third of the start of every command, most of which write nothing
 
-    names = ", ".join(columns)
-    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
-    types = cursor.sql(f"SELECT {names} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
-    rows = pa.table(dict(columns), schema=types)
-    if rows.num_rows:
-        cursor.register("incoming_rows", rows)
-        cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows")  # noqa: S608
-        cursor.unregister("incoming_rows")
-    return int(rows.num_rows)
+    rows = pa.table(dict(columns), schema=_types(cursor, table, columns))
+    return _insert(cursor, table, rows.schema.names, rows) if rows.num_rows else 0
 
 
 def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
@@ -409,19 +402,35 @@ def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]
     first = next(parts, None)
     if first is None:
         return 0
-    names = ", ".join(first.schema.names)
-    cursor.execute("SELECT 1").fetchall()
-    types = cursor.sql(f"SELECT {names} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+    types = _types(cursor, table, first.schema.names)
     typed = (
         row_batch
         for part in chain([first], parts)
         for row_batch in pa.Table.from_batches([part]).cast(types).to_batches()
     )
-    cursor.register("incoming_rows", pa.RecordBatchReader.from_batches(types, typed))
-    sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
-    [(rows,)] = cursor.execute(sql).fetchall()
-    cursor.unregister("incoming_rows")
-    return int(rows)
+    return _insert(cursor, table, types.names, pa.RecordBatchReader.from_batches(types, typed))
+
+
+def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
+    return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+
+
+def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
+    names = ", ".join(columns)
+    with reading_arrow(cursor, incoming_rows=rows):
+        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
+        return int(cursor.execute(sql).fetchall()[0][0])
+
+
+@contextmanager
+def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
+    """Statements within the block can read these tables of Arrow, by name."""
+    for name, table in tables.items():
+        cursor.register(name, table)
+    yield
+    for name in tables:
+        cursor.unregister(name)
 
 
 def append_rows(

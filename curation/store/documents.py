@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import RefusedError
-from curation.store.database import Store, fetch
+from curation.store.database import Store, fetch, reading_arrow
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
@@ -319,32 +319,27 @@ def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Itera
     """
     import pyarrow as pa
 
-    with store.reading() as cursor:
-        cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
+    wanted = pa.table({"content_hash": hashes})
+    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted):
         sql = f"SELECT DISTINCT d.rowid AS place FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
         places = cursor.sql(sql).to_arrow_table()
         lacking = cursor.sql("FROM wanted_versions ANTI JOIN documents USING (content_hash)").to_arrow_table()
-        cursor.unregister("wanted_versions")
     for start in range(0, len(places), size):
         with store.reading() as cursor:
             batch = _rows_at(cursor, places.slice(start, size), columns)
         yield batch
     for read in ELSEWHERE if len(lacking) else ():
         for rows in read(store, lacking["content_hash"].combine_chunks()):
-            with store.reading() as cursor:
-                cursor.register("rows_elsewhere", rows)
+            with store.reading() as cursor, reading_arrow(cursor, rows_elsewhere=rows):
                 batch = cursor.sql(f"SELECT {columns} FROM rows_elsewhere d").to_arrow_table()  # noqa: S608
-                cursor.unregister("rows_elsewhere")
             yield batch
 
 
 def _rows_at(cursor: Cursor, places: pa.Table, columns: str) -> pa.Table:
-    cursor.register("wanted_places", places)
     ends = [places["place"][place].as_py() for place in (0, -1)]
     sql = f"""
         SELECT {columns} FROM documents d JOIN wanted_places p ON p.place = d.rowid
         WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid
     """  # noqa: S608  columns from code
-    found = cursor.sql(sql, params=ends).to_arrow_table()
-    cursor.unregister("wanted_places")
-    return found
+    with reading_arrow(cursor, wanted_places=places):
+        return cursor.sql(sql, params=ends).to_arrow_table()

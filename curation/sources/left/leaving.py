@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.errors import InputError
 from curation.files.fields import CorpusFields
@@ -122,19 +123,13 @@ def _read(
         checksum = version if storage.is_local else file_digest(path)
         records = Records(path, layout, progress)
         read_documents(records, asked, taken)
-        groups = _row_groups(path) if records.format == "parquet" else []
+        parquet = pq.read_metadata(path) if records.format == "parquet" else None
     reading = canonical_json({"fields": asdict(taken.fields[-1]), "layout": layout._asdict()})
     rows = [number for number, *_ in taken.here]  # not all, where files before this one have some of them
     file_id = digest("left file", storage.location, file.name, version, reading, rows)
+    groups = [parquet.row_group(place).num_rows for place in range(parquet.num_row_groups)] if parquet else []
     place = (storage.location, file.name, file.size)
     taken.end(LeftFile(file_id, *place, version, checksum, reading, groups))
-
-
-def _row_groups(path: Path) -> list[int]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
-        return [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)]
 
 
 def _write_manifest(cursor: Cursor, snapshot: str, taken: _Left) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import InputError
-from curation.store import Store
+from curation.store import Store, reading_arrow
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.release_parts import batched
 from curation.text import file_digest
@@ -45,10 +45,9 @@ def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     """
     import pyarrow as pa
 
-    with store.reading() as cursor:
-        cursor.register("wanted_versions", pa.table({"content_hash": hashes}))
+    wanted = pa.table({"content_hash": hashes})
+    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted):
         found = cursor.sql(_PLACES).to_arrow_table()
-        cursor.unregister("wanted_versions")
     for place in range(len(found)):
         [values] = found.slice(place, 1).to_pylist()
         rows = values.pop("rows")
@@ -71,12 +70,9 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
         lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
     for rows in read_left(store, pa.array(lacking, pa.string())):
         names = ", ".join(rows.column_names)
-        with store.transaction(appends=True) as cursor:  # another process may have brought the same
-            cursor.register("incoming_rows", rows)
-            cursor.execute(
-                f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
-            )
-            cursor.unregister("incoming_rows")
+        sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
+        with store.transaction(appends=True) as cursor, reading_arrow(cursor, incoming_rows=rows):
+            cursor.execute(sql)  # another process may have brought the same
 
 
 _PLACES = f"""

@@ -301,17 +301,13 @@ def _texts(column: pa.Array) -> pa.StringArray:
     """A column of Parquet as `values.text_of` gives its values."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not (_is_text(column) or pa.types.is_integer(column.type)):
+    if str(column.type) not in ("string", "large_string") and not pa.types.is_integer(column.type):
         raise NotPlain
     found = column.cast(pa.string()).fill_null("")
     offsets, signs = text_buffers(found)
     if (signs[offsets[0] : offsets[-1]] == 0).any():
         raise NotPlain
     return found
-
-
-def _is_text(column: pa.Array) -> bool:
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
 
 
 def _moments(column: pa.Array) -> pa.TimestampArray:

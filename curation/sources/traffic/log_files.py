@@ -47,7 +47,7 @@ from curation.sources.traffic.traffic_import import (
     resolved_fields,
     store_import,
 )
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
 from curation.text import canonical_json, digest
 
 _MANY = 5_000_000
@@ -268,10 +268,9 @@ def _move(cursor: Cursor, rows: pa.Table) -> set[str]:
     """Bring rows to where their reason says, '' being the traffic; returns the imports that have them."""
     if not rows.num_rows:
         return set()
-    cursor.register("moved_rows", rows)
-    for statement in _MOVES:
-        cursor.execute(statement)
-    cursor.unregister("moved_rows")
+    with reading_arrow(cursor, moved_rows=rows):
+        for statement in _MOVES:
+            cursor.execute(statement)
     return set(rows["import_id"].unique().to_pylist())
 
 
