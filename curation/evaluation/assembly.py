@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -45,10 +45,12 @@ from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
 from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking, values_of
-from curation.scoring.metrics.measures import CONTEXT, Measure, mean_of, summary_of
+from curation.scoring.metrics.evidence import UNKNOWN
+from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
 from curation.scoring.metrics.qrels import Rankings, RunRows, rank
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
+from curation.text import amount
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of chunks for which recall is shown against words."""
@@ -323,8 +325,20 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
         seconds=run.seconds,
         refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
-        unknown_words=0 if run.rows.chunks is None else run.rows.chunks.queries_of_unknown_words,
+        remarks=tuple(_remarks(run, scores.measures)),
     )
+
+
+def _remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+    yield from [run.unread] if run.unread else []
+    yield from run.chunks.sentences if run.chunks else []
+    chunks = run.rows.chunks if any(one.of_chunks for one in measures) else None
+    if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
+        yield (
+            f"{amount(len(unknown), 'query has', 'queries have')} a chunk whose words are not known, as its "
+            f"document or place is not. It ends the list of {WITHIN}, makes evidence_precision and "
+            f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where they look at it."
+        )
 
 
 def _seeds(runs: Sequence[RunScores]) -> dict[str, SeedSpread]:

@@ -122,7 +122,7 @@ class RunFacts(NamedTuple):
     missing: evaluated queries without a document; they have 0.
     refusal: what this run does with unanswerable queries.
     chunks: of a run of chunks, how many there are and what was found of their texts.
-    unknown_words: queries with a chunk whose words are not known.
+    remarks: what has to be known of columns and chunks, in sentences.
     """
 
     source: str
@@ -135,7 +135,7 @@ class RunFacts(NamedTuple):
     seconds: RunSeconds | None
     refusal: RefusalFigures
     chunks: ChunkCounts | None = None
-    unknown_words: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 class ContextPoint(NamedTuple):

@@ -270,7 +270,7 @@ class EvaluateRequest:
         "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
         "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
         "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
-        "num_rel_ret. Of chunks: evidence_within@w, context_tokens@k, evidence_NAME@k with recall, "
+        "num_rel_ret. Of chunks: evidence_within@w, context_words@k, evidence_NAME@k with recall, "
         "precision, iou, hit, mrr or ndcg. Names of trec_eval and ir-measures are understood. The first "
         "one is the headline.",
         commas=True,

@@ -32,7 +32,7 @@ from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
-from curation.files.values import text_of
+from curation.files.values import text_of, whole_number
 from curation.progress import Progress, silent
 from curation.text import listed
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 Fields = TypeVar("Fields", bound="DataclassInstance")
 """A record of `fields`: the columns of one kind of file."""
+OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
@@ -191,6 +192,14 @@ class Records:
             )
         elif name is not None:
             self._texts[name] = option
+
+    def unread(self, used: Collection[str]) -> str:
+        """The sentence that names the columns which are not among the used ones; '' where there is none."""
+        values = {name: [text_of(one.fields.get(name)) for one in self._first] for name in self.columns}
+        unread = [name for name in values if name not in used]
+        whole = [name for name in unread if None not in map(whole_number, values[name])]
+        places = f" {OFFSETS}" if len(whole) > 1 else ""
+        return f"columns that are not read: {listed(unread, 10)}.{places}" if unread else ""
 
     def longest_text(self, but: Collection[str] = ()) -> str | None:
         """The column whose first values are the longest, if they are as long as a text."""

@@ -78,6 +78,7 @@ class RunFile:
     Attributes
     ----------
     fields: the names in use; a table has a rank or a score or both, TREC's lines both, ranx JSON scores.
+    unread: what is said of columns that have no meaning here.
     problems: add what is wrong with a row while iterating.
 
     Raises
@@ -99,6 +100,7 @@ class RunFile:
         self._layout = layout or FileLayout()
         self._records: Records | None = None
         self._kept: RunColumns | None = None
+        self.unread = ""
         refuse_unreadable(path, self.problems)
         self.format = self._find_format()
         if self.format in ("trec", "ranx-json"):
@@ -191,6 +193,7 @@ class RunFile:
         records = Records(self._path, self._layout._replace(format=format), self._progress)
         self.problems, self._records = records.problems, records
         used = records.resolve(asked)
+        self.unread = records.unread(used.used.values())
         if used.rank is None and used.score is None:
             records.refuse_columns(
                 "no column is known to hold ranks or scores: name one with --rank-field or --score-field"

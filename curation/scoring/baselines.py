@@ -108,7 +108,11 @@ class ChunkedSystem:
         self.name = chunked_name(system.name, splitter)
         self.settings = {**system.settings, "chunks": len(places), "splitter": splitter.name}
         self.places, self._system = places, system
-        self.search, self.why_none = system.search, system.why_none
+        self.search = system.search
+
+    def why_none(self, query: Query) -> str:
+        """See `Retriever.why_none`: what is searched is chunks."""
+        return self._system.why_none(query).replace("documents", "chunks")
 
     def lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
         """The lines of one query, with scores as `run_lines` has them."""

@@ -67,7 +67,7 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     assert recall.if_all is None
     assert "evidence_iou@5" in large.strata["stratum"]["imported"].figures
     assert {one.measure for one in evaluation.comparisons} >= {"evidence_within@1000", "evidence_ndcg@5"}
-    assert "context_tokens@5" not in {one.measure for one in evaluation.comparisons}
+    assert "context_words@5" not in {one.measure for one in evaluation.comparisons}
     first, *_, last = evaluation.context["large"]
     assert first.k == 1
     assert first.words == 3
@@ -75,7 +75,15 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     assert last.recall == max(point.recall or 0 for point in evaluation.context["large"])
     assert small.files[0].chunks is not None
     assert small.files[0].chunks.chunks == 4 * large.files[0].chunks.chunks  # type: ignore[union-attr]
-    [section] = [one for one in report_sections(evaluation) if one.heading == "Recall against context"]
+    sections = {one.heading: one for one in report_sections(evaluation)}
+    section, systems = sections["Recall against context"], sections["Systems"]
+    words = large.overall["context_words@5"].value
+    assert words is not None
+    assert f"{words:.0f} (" in str({row[0]: row[2] for row in systems.tables[1].rows}["context_words@5"])
+    assert systems.tables[2].columns[2:4] == ("chunks", "documents")
+    assert {row[2] for row in systems.tables[2].rows} == {
+        one.files[0].chunks.chunks for one in (small, large)
+    }  # type: ignore[union-attr]
     assert "words of context" in section.drawings[0]
     assert ("large", 1, 3) in {row[:3] for row in section.tables[0].rows}
 
@@ -108,6 +116,6 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     figures = [one.overall["evidence_within@1000"] for one in found.runs]
     assert figures[0].n == figures[1].n
     assert (figures[1].value or 0) < (figures[0].value or 0)
-    assert found.runs[1].overall["context_tokens@5"].n == figures[1].n - 1
+    assert found.runs[1].overall["context_words@5"].n == figures[1].n - 1
     [said] = [one.sentence for one in report_sections(found) if one.heading == "Systems"]
     assert "large.jsonl: 1 query has a chunk whose words are not known" in said

@@ -147,7 +147,8 @@ def _order(order: OrderReport | None) -> Section:
             sentence += f" No such pair has the grade {grades}: it remains as it is."
     rows = []
     for view in order.views:
-        kept = [(one.kept, f"{one.ahead} before {one.behind}") for one in view.pairs if one.kept is not None]
+        ordered = [one for one in view.pairs if one.holds is not None and one.kept is not None]
+        kept = [(one.kept, f"{one.ahead} before {one.behind}") for one in ordered]
         least, pair = min(kept, default=(None, "–"))
         rows.append((view.name, view.tau, view.mean_tau, pair, least))
     columns = ("by", "tau", "mean tau of draws", "kept least", "share of draws")
@@ -166,7 +167,8 @@ ABOUT_SIMILAR = (
     f"Overlap is the share of the first {' or '.join(map(str, DEPTHS))} documents that are the same. RBO, "
     f"rank-biased overlap with p = {PERSISTENCE:g}, weighs the first ranks most: 1 is the same list, 0 has "
     "nothing in common. τ_AP compares the order of the documents that both have: 1 is the same order, 0 is "
-    f"chance. Lists are looked at down to {DEEPEST}, equal scores in the order of document ids."
+    f"chance. Lists are looked at down to {DEEPEST}, equal scores in the order of document ids. Of chunks "
+    "their documents are compared."
 )
 
 

@@ -33,7 +33,7 @@ def interval(figure: _Ends) -> str:
     """A 95 % interval in words, a dash without one."""
     if figure.low is None or figure.high is None:
         return "–"
-    return f"{decimal(figure.low)}\u00a0to\u00a0{decimal(figure.high)}"
+    return f"{figure_text(figure.low)}\u00a0to\u00a0{figure_text(figure.high)}"
 
 
 def with_interval(figure: _Figure) -> str:
@@ -44,8 +44,8 @@ def with_interval(figure: _Figure) -> str:
 
 
 def figure_text(value: float) -> str:
-    """A figure with three decimals, or a total."""
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
+    """A figure with three decimals; a total or a number of words, which alone are above 1, without any."""
+    return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
 def headline_measures(found: Evaluation) -> list[str]:

@@ -12,7 +12,7 @@ from curation.releases.stored import marked
 from curation.reports.page import Section, Table, intervals
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves
 from curation.scoring.inputs.system_runs import RunSeconds
-from curation.scoring.metrics.measures import CONTEXT, WITHIN, measures_named
+from curation.scoring.metrics.measures import WITHIN, measures_named
 from curation.text import amount
 
 
@@ -64,10 +64,12 @@ def _all_measures(found: Evaluation) -> Table:
 
 
 def _files(found: Evaluation) -> Table:
+    chunked = any(facts.chunks for system in found.runs for facts in system.files)
     columns = (
         "system",
         "file",
-        "places",
+        *(["chunks"] * chunked),
+        "documents" if chunked else "places",
         "queries missing",
         "unknown documents",
         "equal scores",
@@ -78,25 +80,20 @@ def _files(found: Evaluation) -> Table:
         for facts in system.files:
             left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
-            rows.append((system.name, facts.source, *counts, left_out))
+            chunks = [facts.chunks.chunks if facts.chunks else "–"] * chunked
+            rows.append((system.name, facts.source, *chunks, *counts, left_out))
     return Table("What the files held for these queries", columns, tuple(rows))
 
 
 def _file_remarks(found: Evaluation) -> Iterator[str]:
-    """What is wrong with the order of a file's lists."""
+    """What is wrong with the order of a file's lists, and what else has to be known of it."""
+    if measures_named(found.measures[:1])[0].of_chunks:
+        yield "Judged are chunks whose documents have a grade. Equal scores and judged@k are of documents."
     for facts in (one for system in found.runs for one in system.files):
         if facts.against_scores:
             queries = amount(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
-        if facts.chunks is not None:
-            yield from (f"{facts.source}: {sentence}" for sentence in facts.chunks.sentences)
-        if facts.unknown_words and any(one.of_chunks for one in measures_named(found.measures)):
-            queries = amount(facts.unknown_words, "query has", "queries have")
-            yield (
-                f"{facts.source}: {queries} a chunk whose words are not known, as its document or place is "
-                f"not. It ends the list of {WITHIN}, makes evidence_precision and evidence_iou 0, and leaves "
-                f"the query out of {CONTEXT} and of the curve, where they look at it."
-            )
+        yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
         if mattering := getattr(facts.ties, "mattering", 0):
             queries = amount(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."

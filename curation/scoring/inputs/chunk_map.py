@@ -44,7 +44,7 @@ class SplitterFields(ChunkFields):
 
 @dataclass(frozen=True)
 class ChunkMap:
-    """Chunks that were mapped; those that were not found have no start and end in the file.
+    """Chunks that were mapped; those that were not found have `UNKNOWN` places in the file.
 
     Attributes
     ----------
@@ -95,18 +95,12 @@ def map_chunks(
         problems.add(int(rows.line[row]), begins, "Leave out --no-overlap where chunks may overlap.")
     problems.check()
     if not found.found.any():
-        nowhere = (
-            f"line {rows.line[0]}: no chunk has a text that its document has, here of {rows.document[0]!r}"
-        )
-        problems.stop(
-            nowhere, "Split the texts of the release's documents, or give each chunk start and end."
-        )
-    start, end = (
-        np.where(found.found, column.astype("U"), "").tolist() for column in (found.start, found.end)
-    )
+        nowhere = f"line {rows.line[0]}: the chunk's text is not in its document, nor is that of any other"
+        problems.stop(nowhere, "Split the texts that the release has, or give start and end of each chunk.")
+    start, end = (np.where(found.found, column, UNKNOWN).tolist() for column in (found.start, found.end))
     hashes = [bodies.hashes[name] for name in rows.document]
     _write(out, zip(rows.chunk, rows.document, start, end, hashes, strict=True))
-    documents = len({name for name, place in zip(rows.document, start, strict=True) if place})
+    documents = len({name for name, place in zip(rows.document, start, strict=True) if place != UNKNOWN})
     return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
 
 
@@ -132,21 +126,16 @@ def _read(records: Records, fields: SplitterFields, bodies: PinnedBodies) -> _Ma
     with suppress(InputError):  # noted with the file's problems
         for line, values in records:
             chunk, document, *others = (text_of(values.get(name or "")) for name in names)
-            faults = []
-            if document not in bodies.hashes:
-                faults.append(
-                    f"the chunk {chunk!r} is of document {document!r}, which the release does not have: "
-                    "leave it out, or split the documents of the release"
-                )
+            fault = ""
             if not chunk:
-                faults.append("the chunk has no id: give it one")
+                fault = "the chunk has no id: give it one"
             elif first.setdefault(chunk, line) != line:
-                faults.append(
-                    f"the chunk {chunk!r} again, also in line {first[chunk]}: give it an id of its own"
-                )
-            for fault in faults:
+                fault = f"the chunk {chunk!r} again, also in line {first[chunk]}: give it an id of its own"
+            elif document not in bodies.hashes:
+                fault = f"the chunk {chunk!r} is of {document!r}, no document of the release: leave it out"
+            if fault:
                 records.problems.add(line, fault)
-            if not faults:
+            else:
                 rows.append((line, chunk, document, *others))
     if not rows:
         records.problems.check()
@@ -184,10 +173,7 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
         with path.open(encoding="utf-8", newline="") as file:
             return {
                 row["chunk_id"]: ChunkPlace(
-                    row["document_id"],
-                    int(row["start"] or UNKNOWN),
-                    int(row["end"] or UNKNOWN),
-                    row["content_hash"],
+                    row["document_id"], int(row["start"]), int(row["end"]), row["content_hash"]
                 )
                 for row in csv.DictReader(file)
             }

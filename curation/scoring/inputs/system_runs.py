@@ -38,6 +38,7 @@ from curation.door import sealed_parts
 from curation.errors import InputError, refuse_problems
 from curation.files.fields import ChunkFields
 from curation.files.formats import FileLayout
+from curation.files.records import OFFSETS
 from curation.files.run_files import RunFile
 from curation.progress import Progress, silent
 from curation.scoring.inputs.chunk_map import read_chunk_map
@@ -134,6 +135,7 @@ def _is_time(value: Any) -> TypeGuard[float]:
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
+ONCE = "A document has one place in a list: correct the file, or keep the best one (--skip-repeated)."
 ADD_TOPICS = "add a table of id and text that says which query each id is"
 _NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
 _ENDINGS = {
@@ -191,6 +193,7 @@ class SystemRun:
     left_out: reason → number of lines.
     seconds: what the file next to it says of them; None where there is none.
     chunks: of a run of chunks.
+    unread: what is said of columns that were not read.
     """
 
     name: str
@@ -202,6 +205,7 @@ class SystemRun:
     left_out: dict[str, int]
     seconds: RunSeconds | None = None
     chunks: ChunkCounts | None = None
+    unread: str = ""
 
 
 def named_runs(texts: Sequence[str]) -> list[RunSource]:
@@ -372,6 +376,7 @@ class _RunColumns:
             against_scores=against,
             left_out=dict(self._left_out),
             chunks=located and located.counts,
+            unread=self._file.unread,
         )
 
     def _located(self, places: _Places) -> LocatedChunks | None:
@@ -464,7 +469,7 @@ class _RunColumns:
         other = f"{self._file.problems.unit} {places.line[at]}"
         return (
             f"document {places.documents[row].as_py()!r} again for query {query!r}, also in {other}",
-            "A document has one place in a list: correct the file, or keep the best one (--skip-repeated).",
+            f"The file has {self._file.unread}" if OFFSETS in self._file.unread else ONCE,
         )
 
     def _note(self, what: str, name: str, line: int) -> None:

@@ -28,7 +28,7 @@ are compared at the same cost; the first one that does not fit whole ends the li
 A chunk whose text is not known, such as of a document that the corpus lacks, may be as long as one likes: it
 ends the list of evidence_within@w, and precision and IoU of what holds it are 0. So it never helps a run.
 
-context_tokens@k is how many words the first k chunks have together, as `words.word_starts` counts them: what
+context_words@k is how many words the first k chunks have together, as `words.word_starts` counts them: what
 a language model is given to read. It is no quality, so systems are not compared by it.
 """
 
@@ -139,11 +139,6 @@ class RunChunks(NamedTuple):
     start: Ints
     end: Ints
     words: Ints
-
-    @property
-    def queries_of_unknown_words(self) -> int:
-        """How many queries have a chunk whose words are not known."""
-        return len(np.unique(self.query[self.words == UNKNOWN]))
 
 
 @dataclass(frozen=True)

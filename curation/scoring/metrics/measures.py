@@ -22,7 +22,7 @@
                   of the characters that people marked as evidence, in the first k chunks
     evidence_within@w
                   recall of evidence in the first chunks that have w words together
-    context_tokens@k
+    context_words@k
                   words of the first k chunks; for all of these see `scoring.metrics.evidence`
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
@@ -56,7 +56,7 @@ MOST_GAIN = 16
 """The highest grade of an exponential gain: above it, one document hides what all others gain."""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
-CONTEXT, WITHIN = "context_tokens", "evidence_within"
+CONTEXT, WITHIN = "context_words", "evidence_within"
 PERSISTENCE = 0.8
 ALPHA = 0.5
 DEEPEST = 100_000
@@ -168,6 +168,7 @@ _ALIASES = {
     **{"ndcg_cut": "ndcg", "map_cut": "map", "recip_rank": "mrr", "gm_map": "gmap"},
     **{"iprec_at_recall": "iprec", "set_p": "set_precision", "set_f": "set_f1"},
     **{"setp": "set_precision", "setr": "set_recall", "setf": "set_f1", "setf1": "set_f1"},
+    **{"context_tokens": CONTEXT},
     **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
 }
 """Names of trec_eval, ir-measures and others, without their numbers."""

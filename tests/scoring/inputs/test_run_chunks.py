@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
+from curation.files.fields import ChunkFields
 from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.run_chunks import ChunkCounts
@@ -163,7 +164,7 @@ def test_a_run_of_documents_is_one_of_whole_documents(
     run = read(release, tmp_path / "run.jsonl", *rows)
     assert run.chunks is None
     assert run.rows.chunks is None
-    chunks = with_whole_documents(run.rows, release, measures_named(["context_tokens@5"])).chunks
+    chunks = with_whole_documents(run.rows, release, measures_named(["context_words@5"])).chunks
     assert chunks is not None
     assert chunks.documents.to_pylist() == [other, one, "x"]
     assert chunks.end.tolist()[:2] == [39, 39]
@@ -198,7 +199,7 @@ def test_the_chunks_of_an_index_are_mapped_once(
     ):
         map_chunks(store, "v1", split, tmp_path / "map.csv", apart=True)
     split.write_text(split.read_text().splitlines()[2])
-    with pytest.raises(InputError, match="line 1: no chunk has a text that its document has"):
+    with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, nor"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
 
 
@@ -218,7 +219,7 @@ def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
     assert sorted(map(int, re.findall(r": line (\d):", said))) == [3, 4, 5, 6, 7, 8]
     for sentence in (
         "line 3: the chunk 'a' again, also in line 2: give it an id of its own",
-        "line 4: the chunk 'b' is of document 'x', which the release does not have: leave it out",
+        "line 4: the chunk 'b' is of 'x', no document of the release: leave it out",
         "line 5: the chunk 5-2 of document",
         "line 6: the start of the chunk is ''; expected a whole number",
         "line 7: the chunk has no id: give it one",
@@ -234,3 +235,18 @@ def test_sealed_queries_are_passed_over(
     sealed = sealed_queries(store)[0]
     rows = [CHUNK | {"query": one, "document": names(one)[0]} for one in (query, sealed)]
     assert len(found(read(release, tmp_path / "run.jsonl", *rows))) == 1
+
+
+def test_columns_that_are_not_read_are_named_and_two_of_whole_numbers_may_be_places_of_chunks(
+    release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    row = {"query": query, "document": names(query)[0], "rank": 1, "begin": 1, "finish": 9}
+    run = read(release, tmp_path / "run.jsonl", row)
+    assert run.unread == (
+        "columns that are not read: begin, finish. "
+        "Where they are places of chunks, name them with --start-field and --end-field."
+    )
+    fields = ChunkFields(start="begin", end="finish")
+    assert read(release, tmp_path / "run.jsonl", row, fields=fields).unread == ""
+    with pytest.raises(InputError, match="name them with --start-field and --end-field"):
+        read(release, tmp_path / "run.jsonl", row, row | {"rank": 2})

@@ -118,7 +118,7 @@ def test_a_whole_document_of_unknown_length_has_recall_and_no_precision() -> Non
         "evidence_ndcg@1",
         "evidence_precision@1",
         "evidence_iou@1",
-        "context_tokens@1",
+        "context_words@1",
     )
     found = scores([("a", 5, 15)], [("a", 0, OPEN)], *names).values[0]
     assert found[:4].tolist() == [1, 1, 0, 0]
@@ -126,7 +126,7 @@ def test_a_whole_document_of_unknown_length_has_recall_and_no_precision() -> Non
 
 
 def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value() -> None:
-    names = ("evidence_recall@5", "evidence_hit@5", "context_tokens@5")
+    names = ("evidence_recall@5", "evidence_hit@5", "context_words@5")
     found = scores([("c", 0, 10)], [("c", 0, 100)], *names)
     assert np.isnan(found.values[0, :2]).all()
     assert found.values[0, 2] == 10
@@ -139,5 +139,5 @@ def test_evidence_measures_need_evidence_and_chunks() -> None:
     qrels = qrels_from({"q": {"a": 1}})
     with pytest.raises(InputError, match="evidence_recall@5 needs evidence, the places in documents"):
         qrels.lacking(*measures_named(["evidence_recall@5"]))
-    with pytest.raises(InputError, match="context_tokens@5 is of chunks, and this list is one of documents"):
-        score_run({"q": {"a": 1.0}}, qrels, measures_named(["context_tokens@5"]))
+    with pytest.raises(InputError, match="context_words@5 is of chunks, and this list is one of documents"):
+        score_run({"q": {"a": 1.0}}, qrels, measures_named(["context_words@5"]))
