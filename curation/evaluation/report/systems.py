@@ -65,16 +65,8 @@ def _all_measures(found: Evaluation) -> Table:
 
 def _files(found: Evaluation) -> Table:
     chunked = any(facts.chunks for system in found.runs for facts in system.files)
-    columns = (
-        "system",
-        "file",
-        *(["chunks"] * chunked),
-        "documents" if chunked else "places",
-        "queries missing",
-        "unknown documents",
-        "equal scores",
-        "lines left out",
-    )
+    counted = ("chunks", "documents") if chunked else ("places",)
+    others = ("queries missing", "unknown documents", "equal scores", "lines left out")
     rows = []
     for system in found.runs:
         for facts in system.files:
@@ -82,7 +74,7 @@ def _files(found: Evaluation) -> Table:
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
             chunks = [facts.chunks.chunks if facts.chunks else "–"] * chunked
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
-    return Table("What the files held for these queries", columns, tuple(rows))
+    return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
 
 
 def _file_remarks(found: Evaluation) -> Iterator[str]:
