@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.components.links import query_address
+from app.views.query.acting import NUGGETS
 from curation.labeling.rounds.status import round_status
 from curation.releases.freeze.freeze import freeze
 from curation.reports.page import QueryName, Table
@@ -27,6 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = pooled_project(tmp_path)
     add_names(store, "ann", "ben")
     add_names(store, "lee", role="lead")
+    add_names(store, "rosa", role="reviewer")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     store.close()
@@ -58,12 +60,15 @@ def test_the_document_that_the_address_names_is_read_and_the_best_ranked_one_wit
     assert "router-1" in other
 
 
-def test_a_reviewer_reads_and_changes_nothing(project: Store) -> None:
+def test_a_reviewer_reads_and_writes_nuggets_alone(project: Store) -> None:
     page = opened(DISPUTE[0], ROSA)
     assert "Somebody: " in html(page)
     assert "zoe.miller" not in html(page)
-    assert not page.text_area
-    assert not page.button
+    assert [one.label for one in page.text_area] == list(NUGGETS)
+    page.text_area[0].set_value("It repairs kettles.")
+    press(page, "Save nuggets")
+    written = rows_of(project, "SELECT texts, vital, author FROM nuggets")
+    assert written == [(["It repairs kettles."], [True], "rosa")]
 
 
 def test_of_two_tabs_the_older_one_saves_nothing(project: Store) -> None:

@@ -53,7 +53,7 @@ def write(store: Store, acts: Acts, facts: QueryFacts) -> None:
             st.text_area(label, "\n".join(texts), key=f"{label} {form.key}")
             for label, texts in zip(NUGGETS, had, strict=True)
         )
-        if submit("Save", "write nuggets", form, digest(*map(str, had))):
+        if submit("Save nuggets", "write nuggets", form, digest(*map(str, had))):
             acts.do(
                 form, lambda: write_nuggets(store, facts.query_id, nuggets_of_lines(vital, okay), acts.by)
             )
