@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.retrieval import Hit
-from curation.scoring.baselines import decreasing, run_lines, write_baselines
+from curation.retrieval.bm25 import Bm25
+from curation.scoring.baselines import ChunkedSystem, decreasing, run_lines, write_baselines
 from curation.scoring.inputs.release import read_release
 from curation.scoring.inputs.system_runs import RunSource
 from curation.scoring.inputs.system_runs import read_run as evaluated_run
+from curation.scoring.splitters import splitters_named
 from curation.sources.corpus import import_corpus
 from curation.store import Store
+from curation.store.rows import Document, Query
 from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, awkward, documents, frozen_project, write_corpus
@@ -172,6 +175,17 @@ def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(
     assert [run.system for run in one.runs] == ["bm25", "dense", "hybrid"]
     assert [run.file.read_bytes() for run in one.runs] == [run.file.read_bytes() for run in two.runs]
     assert {row[0] for row in read_run(one.runs[2].file)["q-glacier"][:2]} == {"glacier-1", "glacier-2"}
+
+
+def test_why_a_query_finds_no_chunk_is_said_of_chunks() -> None:
+    texts = [
+        Document(f"d#{at}-9", "", "", text) for at, text in enumerate(("red shoes", "blue shoes", "hat"))
+    ]
+    [splitter] = splitters_named(["sentence"])
+    searched = ChunkedSystem(Bm25(texts), splitter, {})
+    assert searched.why_none(Query("q", "shoes", "shoes", "written")) == (
+        "every word of the query that occurs is in half of the chunks or more"
+    )
 
 
 def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
