@@ -126,6 +126,11 @@ def _files(found: TrafficImport) -> Iterable[str]:
         yield f"{amount(found.files.read, 'file was', 'files were')} read{before}."
         if found.files.gone:
             yield f"{amount(found.files.gone, 'file is', 'files are')} no longer there; the rows stay."
+        if found.files.same:
+            names = listed(
+                [f"{name} (the same as {first})" for name, first in found.files.same.items()], SHOWN
+            )
+            yield f"Not read again, for this content was read by another name: {names}."
 
 
 def _times(found: TrafficImport) -> Iterable[str]:

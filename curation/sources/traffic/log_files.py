@@ -1,5 +1,7 @@
 """A log of several files, in a folder or a storage: each is read once, and all are one log.
 
+A file is known by its content, whatever its name: where a log rotates, names go on to other content.
+
 Each reading is an import of its own, for a sample that was drawn before it knows nothing of its rows.
 Sessions go on from file to file: a page that was turned, and a robot's session, are seen in all rows of the
 log. So the rows that they leave out are kept in a table of their own (`traffic_set_aside`), and so are those
@@ -10,9 +12,13 @@ reading, would give.
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -63,10 +69,10 @@ class LogFile(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the project has of a log: its imports in order, their files, and how their fields were read."""
+    """What the project has of a log: its imports and their files in order, and how their fields were read."""
 
     imports: list[str]
-    files: dict[str, LogFile]
+    files: list[LogFile]
     fields: TrafficFields | None
 
 
@@ -88,7 +94,7 @@ def import_log_files(
 
     Raises
     ------
-    InputError: there are no files; one that was read has changed; or one cannot be read, as
+    InputError: there are no files; one that was read has changed, and what it was is not there; or one cannot be read, as
         `import_traffic` says, or has other fields than the others. Nothing is imported then.
     RefusedError: as `import_traffic` says; or another process imported the log meanwhile.
     """
@@ -100,8 +106,7 @@ def import_log_files(
     files = storage.files()
     with store.reading() as cursor:
         known, key = _known(cursor, log_id), session_key(cursor)
-    new = _new_files(storage, files, known)
-    counted = FilesRead(len(new), len(known.files), len(known.files.keys() - {file.name for file in files}))
+    new, counted = _new_files(storage, files, known)
     if known.fields is not None and not new:
         with store.reading() as cursor:
             found = import_summary(cursor, known.imports[-1], source, known.fields)
@@ -141,20 +146,34 @@ def _known(cursor: Cursor, log_id: str) -> _Known:
     fields = json.loads(rows[0][-1]) if rows else None
     return _Known(
         list(dict.fromkeys(row[0] for row in rows)),
-        {row[1]: LogFile(*row[1:4]) for row in rows},
+        [LogFile(*row[1:4]) for row in rows],
         TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None,
     )
 
 
-def _new_files(storage: Storage, files: Sequence[StoredFile], known: _Known) -> list[LogFile]:
-    """The files that were not read yet.
+def _new_files(
+    storage: Storage, files: Sequence[StoredFile], known: _Known
+) -> tuple[list[LogFile], FilesRead]:
+    """The files whose content was not read yet, and the counts of all.
 
     Raises
     ------
-    InputError: one that was read is another now.
+    InputError: one that was read is another now, and what it was is not there under another name.
     """
-    found = [LogFile(file.name, file.size, storage.version(file.name)) for file in files]
-    changed = [file.name for file in found if known.files.get(file.name, file) != file]
+    before = {file.version: file.name for file in reversed(known.files)}
+    held, names, there = {(file.name, file.version) for file in known.files}, dict(before), set[str]()
+    new: list[LogFile] = []
+    same: dict[str, str] = {}
+    for file in files:
+        version = _version(storage, file.name, names)
+        there.add(version)
+        if version not in names:
+            new.append(LogFile(file.name, file.size, version))
+            names[version] = file.name
+        elif (file.name, version) not in held:
+            same[file.name] = names[version]
+    last = {file.name: file.version for file in known.files}
+    changed = [file.name for file in new if last.get(file.name, file.version) not in there]
     if changed:
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
         raise InputError(
@@ -163,7 +182,17 @@ def _new_files(storage: Storage, files: Sequence[StoredFile], known: _Known) -> 
             way_out="Put new rows into a new file, and bring this one back. Or delete the log "
             f"(`goldset import delete-log {known.imports[0][:8]}`), and import all of its files again.",
         )
-    return [file for file in found if file.name not in known.files]
+    return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
+
+
+def _version(storage: Storage, name: str, known: Container[str]) -> str:
+    """The version of a file; of a known one that was gzipped since, as logs are that rotate, the known one."""
+    version = storage.version(name)
+    if version not in known and storage.is_local and name.endswith(".gz"):
+        with suppress(OSError, EOFError, zlib.error), gzip.open(storage.address(name)) as file:
+            unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
+            return unzipped if unzipped in known else version
+    return version
 
 
 @dataclass

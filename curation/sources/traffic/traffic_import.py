@@ -98,11 +98,15 @@ _COUNTED = "rows traffic queries sessions segments first last unknown_times same
 
 
 class FilesRead(NamedTuple):
-    """Of a log's files, how many were read now, how many before, and how many of those are not there now."""
+    """Of a log's files, how many were read now, how many before, and how many of those are not there now.
+
+    same: the name of a file whose content was read already → the name that it was read by.
+    """
 
     read: int
     known: int
     gone: int
+    same: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def test_however_a_log_is_cut_into_files_and_read_it_is_that_of_one_file(
     tmp_path_factory, rows, cuts, readings, other
 ):
     folder = tmp_path_factory.mktemp("log")
-    every = lines([FIRST, *rows])
+    every = [*dict.fromkeys(lines([FIRST, *rows]))]  # two files with the same lines are one
     ends = [*sorted(cut for cut in cuts if cut < len(every)), len(every)]
     one, several = new_store(folder / "one.duckdb"), new_store(folder / "several.duckdb")
     whole = write_file(folder, "whole.csv", every)
@@ -124,10 +124,10 @@ def log(tmp_path):
 
 def test_a_session_goes_on_in_the_next_file_and_only_that_is_read(log, tmp_path, store):
     first = import_log_files(store, log, rules=RULES)
-    assert (first.rows, first.files) == (2, (1, 0, 0))
+    assert (first.rows, first.files) == (2, (1, 0, 0, {}))
     write_file(log, "2026-02.csv.gz", lines(PAGES[2:]))
     second = import_log_files(store, log, rules=RULES)
-    assert (second.rows, second.left_out, second.files) == (1, {RULES.repeat: 1}, (1, 1, 0))
+    assert (second.rows, second.left_out, second.files) == (1, {RULES.repeat: 1}, (1, 1, 0, {}))
     write_file(log, "2026-03.csv", lines(ROBOT))
     third = import_log_files(store, log, rules=RULES)
     assert (third.rows, third.left_out) == (0, {RULES.robot: 4})
@@ -135,7 +135,7 @@ def test_a_session_goes_on_in_the_next_file_and_only_that_is_read(log, tmp_path,
     [held] = logs_of(store)
     assert (held.source, held.rows, held.traffic, len(held.imports)) == ("shop", 2, 2, 3)
     again = import_log_files(store, log, rules=RULES)
-    assert (again.is_new, again.files) == (False, (0, 3, 0))
+    assert (again.is_new, again.files) == (False, (0, 3, 0, {}))
     whole = new_store(tmp_path / "whole.duckdb")
     import_traffic(whole, write_file(tmp_path, "whole.csv", lines(PAGES + ROBOT)), rules=RULES)
     assert sample(store) == sample(whole)
@@ -158,14 +158,57 @@ def test_a_file_that_has_changed_is_named_with_what_to_do(log, store, contents):
     import_log_files(store, log)
     before = contents()
     write_file(log, "2026-01.csv", lines(PAGES))
-    write_file(log, "2026-02.csv", lines(PAGES))
+    write_file(log, "2026-02.csv", lines(ROBOT))
     with pytest.raises(InputError) as refused:
         import_log_files(store, log)
     assert str(refused.value).startswith(f"{log / '2026-01.csv'}: has changed since it was imported. Nothing")
     assert f"`goldset import delete-log {logs_of(store)[0].import_id[:8]}`" in str(refused.value)
     assert contents() == before
     delete_log(store, logs_of(store)[0].import_id)
-    assert import_log_files(store, log).files == (2, 0, 0)
+    assert import_log_files(store, log).files == (2, 0, 0, {})
+
+
+def _rotate(path, is_zipped):
+    """The next name: q.csv, q.csv.1, q.csv.2 or, as logrotate delays compression, q.csv.2.gz, and so on."""
+    number = int(path.name.removesuffix(".gz").removeprefix("q.csv").lstrip(".") or 0) + 1
+    content = path.read_bytes()
+    path.unlink()
+    ending = ".gz" if is_zipped and number > 1 else ""
+    content = gzip.compress(content) if ending and number == 2 else content
+    (path.parent / f"q.csv.{number}{ending}").write_bytes(content)
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(readings=st.lists(st.booleans(), min_size=5, max_size=5), is_zipped=st.booleans())
+def test_a_log_that_rotates_has_each_of_its_lines_once(tmp_path_factory, readings, is_zipped):
+    folder = tmp_path_factory.mktemp("log")
+    store, log = new_store(folder / "project.duckdb"), folder / "log"
+    for day, is_read in enumerate([*readings, True]):
+        for name in sorted(log.glob("q.csv*"), reverse=True):
+            _rotate(name, is_zipped)
+        write_file(log, "q.csv", lines([(f"day {day}", day, "", "")]))
+        if is_read:
+            found = import_log_files(store, log)
+            assert found.files.gone == 0
+            days = [text for (text,) in rows_of(store, "SELECT text FROM traffic ORDER BY text")]
+            assert days == [f"day {number}" for number in range(day + 1)]
+    assert not import_log_files(store, log).is_new
+    store.close()
+
+
+def test_a_file_that_was_read_is_known_by_another_name_and_named(log, store):
+    (log / "2026-01.csv").write_text("query,count\ntea,10\nhat,5\n")
+    goldset = ["--project", str(store.path), "import", "traffic", str(log)]
+    import_log_files(store, log)
+    (log / "2026-01.csv").rename(log / "b.csv")
+    (log / "c.csv").write_bytes((log / "b.csv").read_bytes())
+    found = import_log_files(store, log)
+    assert (found.is_new, found.traffic) == (False, 15)
+    assert found.files == (0, 1, 0, dict.fromkeys(("b.csv", "c.csv"), "2026-01.csv"))
+    store.close()
+    said = " ".join(invoke(goldset).stdout.split())
+    assert "b.csv (the same as 2026-01.csv), c.csv (the same as 2026-01.csv)" in said
+    assert [one.traffic for one in logs_of(store)] == [15]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +249,8 @@ def test_files_that_are_gone_keep_their_rows_and_the_command_says_so(log, store)
     goldset = ["--project", str(store.path), "import"]
     store.close()
     assert "1 file was read." in invoke([*goldset, "traffic", str(log)]).stdout
-    (log / "2026-01.csv").rename(log / "2026-02.csv")
+    (log / "2026-01.csv").unlink()
+    write_file(log, "2026-02.csv", lines(PAGES))
     told = invoke([*goldset, "traffic", str(log)]).stdout
     assert "1 file was read; 1 were read before." in told
     assert "1 file is no longer there; the rows stay." in told
