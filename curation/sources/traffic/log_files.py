@@ -94,7 +94,7 @@ def import_log_files(
 
     Raises
     ------
-    InputError: there are no files; one that was read has changed, and what it was is not there; or one cannot be read, as
+    InputError: there are no files; one that was read has changed (see `_new_files`); one cannot be read, as
         `import_traffic` says, or has other fields than the others. Nothing is imported then.
     RefusedError: as `import_traffic` says; or another process imported the log meanwhile.
     """
@@ -186,7 +186,7 @@ def _new_files(
 
 
 def _version(storage: Storage, name: str, known: Container[str]) -> str:
-    """The version of a file; of a known one that was gzipped since, as logs are that rotate, the known one."""
+    """The version of a file; of a known one that was gzipped since, as rotated logs are, the known one."""
     version = storage.version(name)
     if version not in known and storage.is_local and name.endswith(".gz"):
         with suppress(OSError, EOFError, zlib.error), gzip.open(storage.address(name)) as file:
