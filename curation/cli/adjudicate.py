@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from curation.settling.adjudication import Decided
     from curation.settling.decisions import ReviewerDecision
     from curation.settling.disputes import Dispute
+    from curation.spans import Spans
     from curation.store import Store
 
 adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
@@ -67,6 +69,9 @@ def adjudicate_decide(
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
     unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="No grade can be given.")] = False,
     reason: Annotated[str, typer.Option(help="Why: one sentence, stored with the decision.")] = "",
+    evidence: Annotated[
+        list[str] | None, typer.Option(help="Words of the document that show the grade. Repeatable.")
+    ] = None,
     by: By = COMMAND_LINE,
     file: Annotated[
         Path | None,
@@ -96,19 +101,24 @@ def adjudicate_decide(
     \b
     Examples:
       goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --by grace
+      goldset adjudicate decide q7 552 --grade 3 --reason "It says so" --evidence "Closed on Mondays."
       goldset adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
       goldset adjudicate decide --file final.csv --query-field query --document-field docid \\
         --grade-field final_rating --reason "Final rating of the campaign"
     """
     pair = _pair_or_file(query, document, grade, unjudgeable, file)
-    if file is None:
+    if file is not None:
+        refuse_unused(context, "a file is decided; decide the pair alone", "evidence")
+    else:
         of_files = ("query_field", "document_field", "grade_field", "reason_field", "every_pair", "dry_run")
         refuse_unused(context, "no file is read; name one with --file", *of_files)
     store = target(dry_run, as_json)
     if pair is not None:
         from curation.settling.adjudication import decide
 
-        decision = decide(store, _query_id(store, pair[0]), pair[1], grade, reason, by)
+        query_id, document_id = _query_id(store, pair[0]), pair[1]
+        read, spans = _located(store, query_id, document_id, evidence) if evidence else (None, ())
+        decision = decide(store, query_id, document_id, grade, reason, by, None, read, spans)
         emit(as_json, decision, lambda: _show_decision(decision))
     elif file is not None:
         from curation.files.fields import DecisionFields
@@ -179,6 +189,18 @@ def _query_id(store: Store, name: str) -> str:
         return query_id_named(cursor, name)
 
 
+def _located(
+    store: Store, query_id: str, document_id: str, quotes: Sequence[str]
+) -> tuple[str | None, Spans]:
+    """The version of a pair's document that a reviewer reads, and where it has these words."""
+    from curation.files.nested.evidence import StatedEvidence, located_evidence
+    from curation.settling.disputes import dispute
+
+    case = dispute(store, query_id, document_id)
+    stated = [StatedEvidence(None, None, quote) for quote in quotes]
+    return case.dispute.content_hash, located_evidence(stated, document_id, case.document.body)
+
+
 def _pair_or_file(
     query: str | None, document: str | None, grade: int | None, unjudgeable: bool, source: Path | None
 ) -> tuple[str, str] | None:
@@ -205,8 +227,7 @@ def _show_disputes(shown: list[Dispute], total: int) -> None:
     say(f"{len(shown):,} of {total:,} shown.")
     if changed := sum(item.changed for item in shown):
         say(f"{changed:,} of them about an older text: nobody has judged the one that the corpus has now.")
-    same = [item for item in shown if item.distinct == 1 and item.decision is None]
-    if apart := sum(any(one.evidence for one in item.opinions) for item in same):
+    if apart := sum(item.marks_apart and item.distinct == 1 and item.decision is None for item in shown):
         say(f"{apart:,} of them about evidence alone: the grades agree, the marks have no common character.")
     if shown:
         say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
@@ -228,5 +249,5 @@ def _dispute_row(item: Dispute) -> tuple[object, ...]:
         decision = "unjudgeable" if item.decision.grade is None else item.decision.grade
     if item.decision_outdated:
         decision = f"{decision} (older text)"
-    grades = " ".join(map(str, item.grades))
+    grades = " ".join(map(str, item.grades)) + (", marks apart" if item.marks_apart else "")
     return item.query, item.query_id, item.title, item.document_id, grades, item.cannot_tell, decision

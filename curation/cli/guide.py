@@ -273,8 +273,17 @@ def _show_change(change: GuideChange) -> None:
 
 def _show_check(guide: Guide, uses: list[FieldUse]) -> None:
     say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
+    say(_evidence_asked(guide))
     for use in uses:
         say(use.sentence)
+
+
+def _evidence_asked(guide: Guide) -> str:
+    """What the guide says of evidence, or the entry by which it would ask for some."""
+    if guide.evidence:
+        return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
+    entry = f"evidence: {{ask: optional, from_grade: {guide.scale[-1].value}}}"
+    return f"Evidence: not asked for; `{entry}` in the front matter asks for it."
 
 
 def _show_guide(guide: Guide) -> None:
@@ -285,5 +294,5 @@ def _show_guide(guide: Guide) -> None:
         fields = ", ".join(guide.presentation.names) or "none"
         say("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     if guide.evidence:
-        say("", f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on")
+        say("", _evidence_asked(guide))
     say("", guide.body)

@@ -106,6 +106,8 @@ def _of_people(found: JudgmentImport) -> ImportOutcome:
         answered = amount(found.filled, one, many)
         sentence = f"{amount(found.judgments, 'new judgment')}{where}, {answered}."
     remarks = _about(found)
+    if found.marks:
+        remarks.append(f"With {amount(found.marks, 'range')} of evidence.")
     if found.sealed:
         before = amount(found.sealed, "judgment is of a pair", "judgments are of pairs")
         remarks.append(

@@ -42,7 +42,7 @@ from curation.settling.decisions import (
     judged_versions,
     marks_of_decisions,
 )
-from curation.settling.disputes import unjudged
+from curation.settling.disputes import cases, unjudged
 from curation.settling.evidence import ProjectMarks, read_marks
 from curation.settling.votes import Votes, read_votes
 from curation.similarity.quotes import outside_of
@@ -61,6 +61,7 @@ UNDISPUTED = "not disputed"
 DECIDED = "decided already"
 NO_GRADE = "no grade in the file"
 REPEATED = "the same decision again"
+UNMARKED = "marks apart, and the guide requires evidence: decide it alone, with marks"
 
 
 class OvertakenError(RefusedError):
@@ -100,12 +101,12 @@ def decide(
     seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
     content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
     evidence: characters of that version's body that show the grade; without any, what most annotators marked
-        counts.
+        counts. A guide that requires evidence needs some where nothing of theirs counts.
 
     Raises
     ------
     InputError: the grade is not on the scale, or the reason is missing or too long; evidence outside the
-        text, or with a grade that takes none.
+        text, with a grade that takes none, or none where the guide needs some.
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
     RefusedError: it is not the reviewer's to decide.
     OvertakenError: the pair was decided since the reviewer saw it.
@@ -118,6 +119,10 @@ def decide(
         refuse_problems(list(filter(None, problems)))
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
+        needed = "" if evidence else guide.against_marks(grade, marked=False)
+        if needed and any(one.dispute.marks_apart for one in cases(cursor, [(query_id, document_id)])):
+            way_out = "Annotators gave the same grade, and their marks have no common character."
+            raise InputError(needed, way_out=way_out)
     pair = (query_id, document_id)
     with store.transaction(appends=True) as cursor:
         read = content_hash or judged_versions(cursor, [pair]).get(pair)
@@ -248,6 +253,8 @@ def _chosen(
         why = _why_not(hows.get(ruling.pair), every_pair, found.marks)
         if before is not None and ruling.repeats(before, reviewer):
             why = why or REPEATED
+        elif found.marks.lacks_marks(ruling.pair, ruling.grade):
+            why = why or UNMARKED
         if why:
             left_out[why] += 1
         else:

@@ -24,7 +24,7 @@ from curation.settling.decisions import (
     current_decisions,
     marks_of_decisions,
 )
-from curation.settling.evidence import read_marks
+from curation.settling.evidence import MarkedEvidence, PairMarks, read_marks
 from curation.settling.votes import read_votes
 from curation.spans import Spans, union
 from curation.store import Cursor, Store
@@ -83,6 +83,16 @@ class Dispute:
     decision_outdated: bool = False
     decisions: int = 0
     evidence: Spans = ()
+
+    @property
+    def marks_apart(self) -> bool:
+        """Whether annotators gave the same grade, and their marks have no common character."""
+        people = tuple(
+            MarkedEvidence("", one.grade, one.evidence, ())
+            for one in self.opinions
+            if one.grade is not None and one.evidence and not one.other_text
+        )
+        return PairMarks(self.content_hash or "", people).apart
 
 
 @dataclass(frozen=True)

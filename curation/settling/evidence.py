@@ -62,7 +62,7 @@ class PairMarks(NamedTuple):
     def apart(self) -> bool:
         """Whether people gave the same grade and nothing of their marks counts."""
         given = Counter(one.grade for one in self.people)
-        return not self.consensus and max(given.values()) > 1
+        return not self.consensus and max(given.values(), default=0) > 1
 
     def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
         """The ranges that are evidence, with their characters; None where one is not found again.
@@ -90,6 +90,12 @@ class ProjectMarks(NamedTuple):
     def evidence(self, pair: PairConsensus) -> PairMarks | None:
         """The marks of a pair whose grade takes evidence, if there are any."""
         return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
+
+    def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
+        """Whether a decision without marks would leave marks apart at a grade that needs evidence."""
+        marks = self.of.get(pair)
+        needed = bool(self.guide.against_marks(grade, marked=False))
+        return needed and marks is not None and marks._replace(decided=None).apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
         """Whether the pair's evidence is not in the text that the corpus has now; see `newer_versions`."""

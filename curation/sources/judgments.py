@@ -197,8 +197,8 @@ def one_judgment_a_pair(
         if first is judgment:
             continue
         if first.grade == judgment.grade and first.evidence != judgment.evidence:
-            both = dict.fromkeys((*(first.evidence or ()), *(judgment.evidence or ())))
-            by_key[judgment.key] = first._replace(evidence=tuple(both))
+            more = [one._replace(line=judgment.line) for one in judgment.evidence or ()]
+            by_key[judgment.key] = first._replace(evidence=(*(first.evidence or ()), *more))
         elif first.grade == judgment.grade:
             left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
         else:

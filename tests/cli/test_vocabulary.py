@@ -105,7 +105,7 @@ ALONE = set(
     --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design
-    --dev --difference --documents --duration-field --duration-unit --email --end --evidence-field
+    --dev --difference --documents --duration-field --duration-unit --email --end --evidence --evidence-field
     --exclude-judged --importance-field --nugget-field --support
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide

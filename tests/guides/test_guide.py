@@ -193,6 +193,7 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
     said = invoke(["--project", str(store.path), "guide", "check", str(path)]).stdout
     assert "The field “price” is in 0 of 3 documents." in said
     assert "The field “title” is in 3 of 3 documents." in said
+    assert "Evidence: not asked for; `evidence: {ask: optional, from_grade:" in said
 
 
 MARKED = SMALL.replace("scale:", "evidence: {ask: optional, from_grade: 1}\nscale:")

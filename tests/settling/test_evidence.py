@@ -11,7 +11,13 @@ from curation.labeling.rounds.lifecycle import put_in_force
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.path.judging import read_settled
-from curation.settling.adjudication import ReviewerSubmission, decide, decide_many, submit_decisions
+from curation.settling.adjudication import (
+    UNMARKED,
+    ReviewerSubmission,
+    decide,
+    decide_many,
+    submit_decisions,
+)
 from curation.settling.consensus import settled
 from curation.settling.disputes import dispute, disputes
 from curation.settling.evidence import PairMarks, read_marks
@@ -121,6 +127,23 @@ def test_a_file_of_decisions_settles_marks_without_a_common_character(opened: St
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     line = DecisionLine(2, "q", "d", "3", "Both say it")
     assert decide_many(opened, [line], "rita").decided == 1
+
+
+def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_apart(opened: Store) -> None:
+    put_in_force(opened, parse_guide(GUIDE.format(ask="required")), open_rounds="switch")
+    mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
+    command = ["--project", str(opened.path), "adjudicate"]
+    assert "marks apart" in invoke([*command, "list"]).stdout
+    with pytest.raises(InputError, match="grade 3 needs evidence: mark where the document says it"):
+        decide(opened, *PAIR, 3, "Both say it", "rita")
+    found = decide_many(opened, [DecisionLine(2, "q", "d", "3", "Both say it")], "rita")
+    assert found.left_out == {UNMARKED: 1}
+    decided = [*command, "decide", *PAIR, "--grade", "3", "--reason", "Ben has it", "--evidence"]
+    refused = invoke([*decided, "nowhere"])
+    assert "the quote “nowhere” is not in the text" in str(refused.exception)
+    assert invoke([*decided, "The", "--evidence", "body  of"]).exit_code == 0
+    assert evidence(opened) == ((0, 3), (4, 11))
+    assert decide(opened, *PAIR, 0, "It does not", "rita").grade == 0
 
 
 def test_other_marks_are_another_decision_and_the_same_ones_again_are_not(opened: Store) -> None:

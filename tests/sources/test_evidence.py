@@ -11,6 +11,7 @@ import pytest
 from curation.errors import InputError
 from curation.files.fields import JudgmentFields
 from curation.guides.guide import parse_guide
+from curation.imports.grades import judgments_outcome
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.store import Store
@@ -64,7 +65,8 @@ def test_a_quote_alone_may_have_other_white_space_and_rows_of_a_pair_add_up(
     found = load(
         corpus, tmp_path, {**row, "marks": "The\n body"}, {**row, "marks": "of"}, {**row, "marks": "of"}
     )
-    assert found.judgments == 1
+    assert (found.judgments, found.marks) == (1, 2)
+    assert "With 2 ranges of evidence." in judgments_outcome(found).remarks
     assert stored(corpus) == [("d", 0, 8, "The body"), ("d", 9, 11, "of")]
 
 
@@ -79,11 +81,13 @@ def test_the_same_file_changes_nothing_and_other_marks_correct_it(corpus: Store,
 def test_ranges_that_are_not_in_the_text_are_named_with_their_line(corpus: Store, tmp_path: Path) -> None:
     before = all_rows(corpus)
     ranges = [{"start": 4, "end": 99}, {"start": 0, "end": 3, "quote": "Not"}]
+    row = {"document_id": "d", "grade": 3}
     with pytest.raises(InputError) as refused:
-        load(corpus, tmp_path, {"document_id": "d", "grade": 3, "marks": ranges})
+        load(corpus, tmp_path, {**row, "marks": ranges}, {**row, "marks": "The"}, {**row, "marks": "nowhere"})
     assert list(refused.value.problems) == [
         "line 1: evidence from 4 to 99 is no part of the document, which has 14 characters (document 'd')",
         "line 1: the text has “The” from 0 to 3; expected the quote “Not” (document 'd')",
+        "line 3: the quote “nowhere” is not in the text; expected once (document 'd')",
     ]
     assert refused.value.path == tmp_path / "marks.jsonl"
     assert "Offsets count characters (Unicode code points)" in str(refused.value)
@@ -108,6 +112,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(corpus: St
         (["o"], "the quote “o” is 2 times in the text; expected once"),
         (["nowhere"], "the quote “nowhere” is not in the text; expected once"),
         ([], "grade 3 needs evidence: mark where the document says it"),
+        ([""], "line 1: the evidence has an empty quote; expected a list such as"),
         ([7], "evidence '7'; expected a list such as"),
         ([{"start": 3, "quote": "of"}], "has no whole numbers as offsets; expected a list"),
         ("[{", "the evidence is no JSON"),

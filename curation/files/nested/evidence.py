@@ -29,11 +29,15 @@ WAY_OUT = (
 
 
 class StatedEvidence(NamedTuple):
-    """A range as a file states it: by offsets, by its quote ('' where it has none), or by both."""
+    """A range as a file states it: by offsets, by its quote ('' where it has none), or by both.
+
+    line: where it is not on the line of its judgment.
+    """
 
     start: int | None
     end: int | None
     quote: str
+    line: int = 0
 
 
 def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
@@ -49,12 +53,16 @@ def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
             said = json.loads(value)
         except ValueError as error:
             raise InputError(f"the evidence is no JSON ({error}); {FORM}") from None
+    if isinstance(said, str) and not said.strip():
+        return ()
     items = said if isinstance(said, Sequence) and not isinstance(said, str) else [said]
-    return tuple(_stated(item) for item in items if item not in (None, ""))
+    return tuple(_stated(item) for item in items if item is not None)
 
 
 def _stated(item: Any) -> StatedEvidence:
     if isinstance(item, str):
+        if not item.strip():
+            raise InputError(f"the evidence has an empty quote; {FORM}")
         return StatedEvidence(None, None, item)
     if not isinstance(item, Mapping):
         raise InputError(f"evidence {text_of(item)!r}; {FORM}")
@@ -68,8 +76,8 @@ def _stated(item: Any) -> StatedEvidence:
     return StatedEvidence(start, end, said["quote"])
 
 
-def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str) -> Spans:
-    """The characters of a document's body that are meant.
+def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str, line: int = 0) -> Spans:
+    """The characters of a document's body that are meant; `line` is that of the judgment in its file.
 
     Raises
     ------
@@ -81,7 +89,8 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
         try:
             spans.append(_located(one, body))
         except ValueError as error:
-            problems.append(f"{error} (document {document_id!r})")
+            at = f"line {one.line or line}: " if line else ""
+            problems.append(f"{at}{error} (document {document_id!r})")
     refuse_problems(problems)
     return union(spans)
 

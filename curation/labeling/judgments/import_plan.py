@@ -216,9 +216,9 @@ def _evidence(
         if judgment.evidence is not None:
             try:
                 body = inputs.bodies.get(targets[key].content_hash, "")
-                found[key] = located_evidence(judgment.evidence, key.document_id, body)
+                found[key] = located_evidence(judgment.evidence, key.document_id, body, judgment.line)
             except InputError as error:
-                problems += [f"line {judgment.line}: {problem}" for problem in error.problems]
+                problems += error.problems
     refuse_problems(problems, way_out=WAY_OUT)
     return found
 

@@ -62,6 +62,7 @@ class JudgmentImport:
     added_pairs: pairs that no pool held; their source is 'imported'.
     added_annotators: names that the project did not know; they cannot sign in.
     unread: what could not be read of judgments that were taken without it, such as their time → how often.
+    marks: ranges of characters that are evidence of what is new or changed.
     """
 
     round: str | None
@@ -78,6 +79,7 @@ class JudgmentImport:
     unknown: dict[str, list[str]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
     fields: JudgmentFields | None = None
+    marks: int = 0
 
 
 def import_judgments(
@@ -265,6 +267,7 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
         added_pairs=len(plan.pairs),
         added_annotators=plan.annotators,
         left_out=left_out,
+        marks=len(plan.marks),
     )
 
 

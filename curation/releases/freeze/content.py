@@ -54,6 +54,7 @@ NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
 APART = "evidence of a pair on which people marked different places"
 LOST = "evidence of a pair whose document no longer has its words"
+UNDECIDED = "evidence of a pair whose grade is from before a dispute"
 
 
 @dataclass(frozen=True)
@@ -299,11 +300,12 @@ class _PairsTaken:
 
     def _take_evidence(self, pair: PairConsensus) -> None:
         marks = self._marks.evidence(pair)
-        if marks is None or pair.how == "disputed":  # the grade of one is older than its marks
+        if marks is None:
             return
         found = marks.found_in(self._newer.get(pair.document_id))
-        if self._marks.is_disputed(pair) or found is None:
-            self._counts[LOST if found is None else APART] += 1
+        if pair.how == "disputed" or not found:
+            older = pair.how == "disputed"  # its grade is older than its marks
+            self._counts[UNDECIDED if older else LOST if found is None else APART] += 1
             return
         for (start, end), quote in found:
             key = {"query_id": pair.query_id, "document_id": pair.document_id}

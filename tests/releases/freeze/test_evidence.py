@@ -15,6 +15,7 @@ from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.content import APART, LOST
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
+from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.splits.split import make_split
 from curation.store import Store
@@ -23,6 +24,7 @@ from tests.support.gold_project import (
     PARTS,
     TOPICS,
     documents,
+    judgments,
     write_corpus,
 )
 from tests.support.marking import frozen_marks, mark, marked_project
@@ -56,6 +58,9 @@ def test_marks_without_a_common_character_leave_the_grade_without_evidence(marke
     mark(marked, "abe.jones", "the violin", "violin-1")
     found = freeze(marked, "v1")
     assert found.left_out[APART] == 1
+    query_id = next(one.query_id for one in judgments("abe.jones") if one.document_id == "violin-1")
+    decide(marked, query_id, "violin-1", 3, "Both say it")
+    assert freeze(marked, "v2").left_out[APART] == 1  # a decision without marks leaves none
     assert "violin-1" not in {row[0] for row in part(marked, "v1")}
 
 
