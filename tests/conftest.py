@@ -20,6 +20,7 @@ from curation.people import annotators
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
 from tests.support import ROOT, engines, in_memory, once
+from tests.support.object_storage import bucket, object_storage  # noqa: F401  (one server for all modules)
 from tests.support.projects import new_project
 from tests.support.scheduling import longest_first, scheduler
 from tests.support.slow import slow_tests

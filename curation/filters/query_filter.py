@@ -25,8 +25,8 @@ OUTDATED = "outdated but similar"
 """A document outside the filter is of this kind where its text is nearly that of a relevant one."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
-    "documents' metadata a value or a list of values, and under at a date or a time. If the column is for "
-    "something else, leave it out with --filter-field ''."
+    "documents' metadata a value or a list of values, and under at a date or a time. A column that is for "
+    "something else needs another name, or is left out."
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)

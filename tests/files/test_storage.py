@@ -10,9 +10,7 @@ import pytest
 from curation.errors import InputError
 from curation.files.records import Records
 from curation.files.storage import storage_at
-from tests.support.object_storage import ENVIRONMENT, Bucket, bucket, object_storage
-
-__all__ = ["bucket", "object_storage"]
+from tests.support.object_storage import ENVIRONMENT, Bucket
 
 
 def refusal(location: str | Path) -> str:

@@ -30,11 +30,9 @@ from curation.store.documents import StoredDocuments, current_snapshot, document
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS
-from tests.support.object_storage import ENVIRONMENT, Bucket, bucket, object_storage
+from tests.support.object_storage import ENVIRONMENT, Bucket
 from tests.support.pool_project import judge
 from tests.support.projects import add_people, new_project, rows_of
-
-__all__ = ["bucket", "object_storage"]
 
 DOCUMENTS = [
     {

@@ -54,7 +54,8 @@ def object_storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ports = {name: _free_port() for name in ("s3", "master", "volume", "filer")}
     options = [f"-{name}.port={port}" for name, port in ports.items()]
     options += [f"-{name}.port.grpc={_free_port()}" for name in ports]
-    options += [f"-dir={folder}", "-ip=127.0.0.1", "-s3", "-volume.max=9", "-master.telemetry=false"]
+    options += [f"-dir={folder}", "-ip=127.0.0.1", "-s3", "-volume.max=500", "-master.telemetry=false"]
+    options += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # else of two servers the second one has no port
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             [program, "server", *options], stdout=log, stderr=log, env={**os.environ, **ENVIRONMENT}

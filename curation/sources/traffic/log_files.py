@@ -179,8 +179,9 @@ def _new_files(
         raise InputError(
             [f"has changed since it was imported{more}. Nothing was imported, for rows would count twice"],
             path=storage.address(changed[0]),
-            way_out="Put new rows into a new file, and bring this one back. Or delete the log "
-            f"(`goldset import delete-log {known.imports[0][:8]}`), and import all of its files again.",
+            way_out="Put new rows into a new file, and bring this one back. Or delete the log, and import "
+            "all of its files again.",
+            command=f"`goldset import delete-log {known.imports[0][:8]}` deletes it.",
         )
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 

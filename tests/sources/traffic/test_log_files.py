@@ -25,10 +25,9 @@ from curation.sources.traffic.traffic_import import KNOWN, import_traffic
 from curation.store import put_setting
 from tests.support import examples
 from tests.support.command_line import invoke
-from tests.support.object_storage import Bucket, bucket, object_storage
+from tests.support.object_storage import Bucket
 from tests.support.projects import rows_of
 
-__all__ = ["bucket", "object_storage"]
 RULES = CleaningRules(queries_a_minute=3, queries_a_day=4)
 HEADER = "query,time,session,segment\n"
 ROWS = st.tuples(
