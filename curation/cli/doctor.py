@@ -36,7 +36,8 @@ def doctor(
     """Examine the project while it is in use. Exit 1 if somebody must act.
 
     The file is read whole. Looked at are its log, permissions and disk, the versions, every release against
-    its sums, jobs without an end, folders that killed processes left, backups, restore drills, and the clock.
+    its sums, the files of a left corpus,
+    jobs without an end, folders that killed processes left, backups, restore drills, and the clock.
 
     With --repair the project is only read. Damaged blocks are taken from a backup that has them with the same
     sums, and damaged indexes are rebuilt. Rows that cannot be read are left out and counted: exit 1 then.

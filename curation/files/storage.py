@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,10 +26,11 @@ _TRY = "See that AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_
 
 
 class StoredFile(NamedTuple):
-    """A file: its name within the storage, with "/" between folders, and its bytes."""
+    """A file: its name within the storage, with "/" between folders, its bytes, and when it changed (UTC)."""
 
     name: str
     size: int
+    changed_at: datetime
 
 
 class Storage(NamedTuple):
@@ -56,10 +58,10 @@ class Storage(NamedTuple):
         with _reachable(self.location):
             found = self.system.get_file_info(self.root)
             if found.is_file:
-                return [StoredFile("", found.size)]
+                return [_stored("", found)]
             inside = self.system.get_file_info(fs.FileSelector(self.root, recursive=True))
-        named = ((one.path[len(self.root) :].lstrip("/"), one.size) for one in inside if one.is_file)
-        files = sorted(StoredFile(name, size) for name, size in named if not _HIDDEN.search(name))
+        named = ((one.path[len(self.root) :].lstrip("/"), one) for one in inside if one.is_file)
+        files = sorted(_stored(name, one) for name, one in named if not _HIDDEN.search(name))
         if not files:
             raise InputError(["holds no file"], path=self.location, way_out="Expected files of records.")
         return files
@@ -107,6 +109,10 @@ class Storage(NamedTuple):
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}".rstrip("/")
+
+
+def _stored(name: str, found: Any) -> StoredFile:
+    return StoredFile(name, found.size, found.mtime.astimezone(UTC).replace(tzinfo=None))
 
 
 @contextmanager

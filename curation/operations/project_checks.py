@@ -21,6 +21,7 @@ from curation.errors import CurationError
 from curation.jobs.running import last_jobs
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
+from curation.sources.left.reading import changed_files
 from curation.store import Store, get_setting, utc_now
 from curation.text import amount
 
@@ -31,7 +32,7 @@ class DoctorFinding(NamedTuple):
     """What was looked at, and what was found.
 
     level: 'problem' asks for somebody to act, 'note' is to be known.
-    what: the file, log, versions, permissions, disk, releases, jobs, leftovers, backup,
+    what: the file, log, versions, permissions, disk, releases, corpus, jobs, leftovers, backup,
         restore drill or clock.
     command: what to run, where a command helps.
     """
@@ -172,9 +173,15 @@ def _clock(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 
 
+def _corpus(store: Store) -> Iterator[DoctorFinding]:
+    for location, error in changed_files(store):
+        yield DoctorFinding("problem", "corpus", str(error), f"goldset import corpus {location} --leave")
+
+
 CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
     "versions": _versions,
     "releases": look_at_releases,
+    "corpus": _corpus,
     "jobs": _jobs,
     "backup": look_at_backups,
     "clock": _clock,

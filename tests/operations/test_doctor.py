@@ -19,6 +19,7 @@ from curation.jobs.uploads import new_result_folder
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.people.annotators import add_annotator
 from curation.retrieval.index.stored import index_folder
+from curation.sources.left.leaving import leave_corpus
 from curation.store import Store, put_setting, utc_now
 from curation.store.on_disk.write_ahead_log import log_of
 from tests.support.command_line import invoke
@@ -153,6 +154,25 @@ def test_an_altered_release_is_named(tmp_path: Path) -> None:
     with gold.transaction() as cursor:
         alter_part(cursor, "queries", lambda text: f"{text} ")
     assert "The release v1 is not as it was frozen" in said(examine(gold.path), "releases")
+
+
+def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name in ("a", "b", "c", "d"):
+        (folder / f"{name}.json").write_text(json.dumps([{"id": name, "text": f"text {name}"}]))
+    leave_corpus(store, folder)
+    (folder / "a.json").touch()
+    assert said(examine(store.path), "corpus") == ""
+    (folder / "b.json").write_text((folder / "b.json").read_text().replace("text b", "hats b"))
+    (folder / "c.json").unlink()
+    (folder / "d.json").write_text("[]")
+    named = [one for one in examine(store.path).findings if one.what == "corpus"]
+    files = [str(folder / f"{name}.json") for name in ("b", "c", "d")]
+    assert [one.sentence.split(": ")[0] for one in named] == files
+    assert {one.command for one in named} == {f"goldset import corpus {folder} --leave"}
+    leave_corpus(store, folder / "a.json")
+    assert said(examine(store.path), "corpus") == ""
 
 
 def test_the_command_ends_with_1_where_somebody_must_act(store: Store) -> None:

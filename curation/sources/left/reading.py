@@ -6,6 +6,8 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +19,8 @@ from curation.text import file_digest
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from curation.files.storage import Storage
 
 _CHANGED = "is no longer the file that was imported, and nothing is read from it"
 _NONE = {"body": [""]}  # else '' says that no column is the field
@@ -75,6 +79,45 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
             cursor.execute(sql)  # another process may have brought the same
 
 
+def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
+    """Files of the corpus in force that are gone or are not what was imported, each with its location.
+
+    Places are listed once. A file is read only if it has the same size and changed since the import.
+    """
+    from curation.files.storage import storage_at
+
+    with store.reading() as cursor:
+        rows = cursor.execute(_IN_FORCE).fetchall()
+    read = [(LeftFile(*values), imported_at) for *values, imported_at in rows]
+    for location, of_location in groupby(read, lambda one: one[0].location):
+        try:
+            storage = storage_at(location)
+            present = {file.name: file for file in storage.files()}
+        except InputError as error:
+            yield location, error
+            continue
+        for file, imported_at in of_location:
+            found = present.get(file.name)
+            if found and (found.size, found.changed_at < imported_at - _CLOCK) == (file.bytes, True):
+                continue
+            try:
+                _check(storage, file)
+            except InputError as error:
+                yield location, error
+
+
+_CLOCK = timedelta(seconds=2)  # storages keep whole seconds
+_IN_FORCE = f"""
+WITH imported AS (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL),
+used AS (
+    SELECT arg_max(file_id, (imported_at, file_id)) AS file_id
+    FROM (SELECT DISTINCT content_hash FROM snapshot_documents
+          WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus'))
+    JOIN left_documents USING (content_hash) JOIN imported USING (file_id)
+    GROUP BY content_hash)
+SELECT {", ".join(LeftFile._fields)}, imported_at FROM left_files JOIN imported USING (file_id)
+WHERE file_id IN (FROM used) ORDER BY location, name, file_id
+"""  # noqa: S608  columns from code
 _PLACES = f"""
 SELECT {", ".join(LeftFile._fields)}, rows FROM left_files JOIN (
     SELECT place.file_id AS file_id, list(place.row ORDER BY place.row) AS rows FROM (
@@ -114,18 +157,22 @@ def _unchanged(file: LeftFile) -> Iterator[Path]:
     from curation.files.storage import storage_at
 
     storage = storage_at(file.location)
+    _check(storage, file)
+    with storage.on_disk(file.name) as path:
+        if not storage.is_local and file_digest(path) != file.sum:
+            raise InputError([_CHANGED], path=storage.address(file.name), way_out=_AGAIN)
+        yield path
+
+
+def _check(storage: Storage, file: LeftFile) -> None:
+    """Refuse a file that is gone or has another version."""
     address = storage.address(file.name)
-    changed = InputError([_CHANGED], path=address, way_out=_AGAIN)
     try:
         version = storage.version(file.name)
     except InputError as error:
         raise InputError(error.problems, path=address, way_out=error.way_out or _AGAIN) from error
     if version != file.version:
-        raise changed
-    with storage.on_disk(file.name) as path:
-        if not storage.is_local and file_digest(path) != file.sum:
-            raise changed
-        yield path
+        raise InputError([_CHANGED], path=address, way_out=_AGAIN)
 
 
 @contextmanager
