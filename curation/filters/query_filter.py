@@ -15,7 +15,6 @@ from typing import Any
 
 from curation.errors import InputError, refuse_problems
 from curation.files.nested.paths import object_of
-from curation.files.times import parse_time
 from curation.files.values import text_of
 
 AT = "at"
@@ -36,6 +35,8 @@ Filter = Mapping[str, Any]
 
 def period(value: Any) -> tuple[datetime, datetime] | None:
     """The first and the last moment of the date or time that a cell says; None where it says none."""
+    from curation.files.times import parse_time  # with pyarrow, which is loaded before the file is taken
+
     time = parse_time(value)
     if time is None:
         return None
