@@ -15,6 +15,7 @@ from curation.retrieval.verify_bm25 import Bm25Sample, check_sample
 from curation.sources.runs import find_run, run_entries
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
+from curation.text import amount
 
 ENGINE_PREFIX = "engine:"
 NAMED = 3
@@ -78,8 +79,8 @@ def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
     documents = count_documents(cursor)
     if beyond := [name for name in own if documents > MOST[name]]:
         raise RefusedError(
-            f"The corpus has {documents:,} documents. One machine searches up to {MOST[beyond[0]]:,} with "
-            f"{beyond[0]}; beyond that the search engine that holds them does.",
+            f"The corpus has {amount(documents, 'document')}. One machine searches up to "
+            f"{MOST[beyond[0]]:,} with {beyond[0]}; beyond that the search engine that holds them does.",
             command="`--systems engine:NAME` asks it (docs/engines.md); docs/scale.md has figures.",
         )
 

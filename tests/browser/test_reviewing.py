@@ -98,6 +98,7 @@ class Reviewing:
 
     def leave_by(self, key: str) -> None:
         """Press a key after which another pair is on screen."""
+        expect(self.root).not_to_have_attribute("data-paused", re.compile(""))  # five unsent: keys wait
         shown = self.shown
         self.press(key)
         expect(self.root).not_to_have_attribute("data-pair", shown)

@@ -13,7 +13,7 @@ from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
-from curation.settling.evidence import Marked, PairMarks
+from curation.settling.evidence import MarkedEvidence, PairMarks
 from curation.spans import Spans
 from curation.store import Store
 from tests.support.marking import GUIDE
@@ -28,7 +28,7 @@ EXAMPLE = [
 
 
 def marked(*people: Spans) -> PairMarks:
-    return PairMarks("v", tuple(Marked(f"a{place}", 3, one, ()) for place, one in enumerate(people)))
+    return PairMarks("v", tuple(MarkedEvidence(f"a{place}", 3, one, ()) for place, one in enumerate(people)))
 
 
 def test_alpha_u_is_that_of_the_published_example() -> None:
