@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,5 @@ def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
     (section,) = evidence_sections(report.evidence)
     assert section.sentence.startswith("1 pair has marks of two annotators or more. 0 pairs have")
     assert agreement_report(store, "first").evidence is None
+    apart = replace(report.evidence, apart=1)
+    assert "wait on Adjudicate, apart from the disputes about grades" in evidence_sections(apart)[0].sentence
