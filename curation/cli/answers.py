@@ -273,7 +273,8 @@ def answers_to_grade(
         --for correctness --out to-grade
       goldset answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
-    from curation.evaluation.answers.grading import named_answers, write_answers_to_grade
+    from curation.evaluation.answers.answer_files import named_answers
+    from curation.evaluation.answers.to_grade import write_answers_to_grade
 
     layout = layout_of(format, encoding, None, False)
     sources = named_answers(answers)

@@ -183,7 +183,7 @@ def evaluate(
       goldset evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly" --summary md
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
-    from curation.evaluation.answers.grading import AnswerFields, named_answers
+    from curation.evaluation.answers.answer_files import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
     from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
     from curation.files.fields import ChunkFields

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, InputError, RefusedError, refuse_problems
+from curation.evaluation.answers.answer_files import AnswerFields, AnswerSource
 from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
     AnswerOptions,
     evaluate_answers,
     ladder_answers,
 )
-from curation.evaluation.answers.grading import AnswerFields, AnswerSource, read_grades_of_answers
+from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions

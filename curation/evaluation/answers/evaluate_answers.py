@@ -2,9 +2,8 @@
 
 The unit is the query, and the figures are means over queries with intervals. A query with references that a
 system did not answer counts 0, and is counted. People grade answers in a project of their own
-(`answers.grading`); its
-release gives each answer its share of the highest grade. Answers that nobody graded are left out of those
-means and counted: unknown is not zero.
+(`answers.to_grade`); its release gives each answer its share of the highest grade. Answers that nobody graded
+are left out of those means and counted: unknown is not zero.
 
 Reference answers of a sealed part are as secret as its grades: who scores answers on it takes a look. Exact
 match of one answer is whether somebody guessed the reference. So files of answers have the limits of
@@ -34,16 +33,16 @@ from numpy.typing import NDArray
 
 from curation.answers.rule import exact_match, normalised_answer, token_f1
 from curation.errors import InputError, RefusedError
-from curation.evaluation.answers.citations import CitedCorpus, Marked, citation_scores, marked_evidence
-from curation.evaluation.answers.grading import (
-    SUPPORT,
+from curation.evaluation.answers.answer_files import (
     AnswerFields,
-    AnswerGrades,
     AnswerSource,
     SystemAnswers,
     read_answer_file,
 )
+from curation.evaluation.answers.citations import CitedCorpus, Marked, citation_scores, marked_evidence
+from curation.evaluation.answers.grades import AnswerGrades
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
+from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, hidden_values, mean_intervals
 from curation.files.formats import FileLayout
 from curation.looks.ladder import F1
@@ -201,9 +200,28 @@ def evaluate_answers(
         somebody who may not, or so that figures would tell of single queries.
     """
     release = read_release(store, release_name, options.split, options.relevant)
-    facets = chosen_facets(release.facets, options.by)
+    chosen_facets(release.facets, options.by)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     marked = {} if release.sealed else marked_evidence(release.qrels)
+    read = _read_files(release, sources, options, marked, progress)
+    cites = any(found.cited is not None for found in read)
+    evaluated = _evaluated(store, release, SUPPORT in options.grades, marked if cites else {})
+    values = [_values(found, evaluated, options.grades) for found in read]
+    scored = _Scored(evaluated, options, read, values, progress)
+    if not release.sealed:
+        return scored.evaluation([[release.sealed_queries]] * len(read))
+    evaluation, taken = take_looks(store, release, scored.looks, why, actor, answers=True, busy=BUSY)
+    return replace(evaluation, looks=taken)
+
+
+def _read_files(
+    release: EvaluatedRelease,
+    sources: Sequence[AnswerSource],
+    options: AnswerOptions,
+    marked: Marked,
+    progress: Progress,
+) -> list[SystemAnswers]:
+    """The files of answers, with what they cite where there is evidence to compare it with."""
     corpus = CitedCorpus(release.bodies, options.mapped) if release.bodies and marked else None
     if options.fields.citations and corpus is None:
         parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
@@ -211,37 +229,63 @@ def evaluate_answers(
             f"Citations cannot be scored: {parts} of the release {release.name!r} {why_not}. "
             "Leave --citation-field out, or choose another part."
         )
-    read = [
+    return [
         read_answer_file(source, release.known, options.layout, progress, options.fields, corpus)
         for source in sources
     ]
-    cites = any(found.cited is not None for found in read)
-    evaluated = _evaluated(store, release, SUPPORT in options.grades, marked if cites else {})
-    values = [_values(found, evaluated, options.grades) for found in read]
 
-    def scored(secrets: Sequence[Sequence[Mask]]) -> AnswerEvaluation:
+
+class _Scored(NamedTuple):
+    """Files of answers with the values of each query; what may be shown of these is said by secrets."""
+
+    evaluated: _Evaluated
+    options: AnswerOptions
+    read: Sequence[SystemAnswers]
+    values: Sequence[Mapping[str, Floats]]
+    progress: Progress
+
+    def evaluation(self, secrets: Sequence[Sequence[Mask]]) -> AnswerEvaluation:
+        """The figures of each system.
+
+        Parameters
+        ----------
+        secrets: of each system, the sets of queries of which few may not be shown.
+        """
+        release = self.evaluated.release
+        facets = chosen_facets(release.facets, self.options.by)
         systems = []
-        for number, (found, own, hidden) in enumerate(zip(read, values, secrets, strict=True), 1):
-            systems.append(_system(found, own, evaluated, facets, options, hidden))
-            progress("scoring answers", number, len(read))
-        return _evaluation(evaluated, systems, options.seed)
+        for number, (found, own, hidden) in enumerate(zip(self.read, self.values, secrets, strict=True), 1):
+            systems.append(_system(found, own, self.evaluated, facets, self.options, hidden))
+            self.progress("scoring answers", number, len(self.read))
+        return AnswerEvaluation(
+            release=release.name,
+            release_id=release.release_id,
+            parts=release.parts,
+            sealed=release.sealed,
+            queries=len(release.qrels.query_ids),
+            with_references=int(self.evaluated.known.sum()),
+            unanswerable=int(self.evaluated.unanswerable.sum()),
+            systems=tuple(systems),
+            query_ids=None if release.sealed else release.qrels.query_ids,
+            looks=(),
+            seed=self.options.seed,
+            mark=release.mark,
+        )
 
-    def plan(log: SealedLog) -> PlannedLooks[AnswerEvaluation]:
-        found = rounded_figures(scored(sealed_answers(release, evaluated.known, read, log.earlier)))
+    def looks(self, log: SealedLog) -> PlannedLooks[AnswerEvaluation]:
+        """The same of a sealed part, rounded, with what is stored of each system's look."""
+        release = self.evaluated.release
+        hidden = sealed_answers(release, self.evaluated.known, self.read, log.earlier)
+        found = rounded_figures(self.evaluation(hidden))
         runs = [
             ScoredRun(
                 *(system.name, system.source, seen_answers(file, release)),
                 {EXACT: own[EXACT], F1: own[F1]},
                 system.overall,
             )
-            for system, file, own in zip(found.systems, read, values, strict=True)
+            for system, file, own in zip(found.systems, self.read, self.values, strict=True)
         ]
-        return PlannedLooks(found, runs, _asked(found, options))
-
-    if not release.sealed:
-        return scored([[release.sealed_queries]] * len(read))
-    evaluation, taken = take_looks(store, release, plan, why, actor, answers=True, busy=BUSY)
-    return replace(evaluation, looks=taken)
+        return PlannedLooks(found, runs, _asked(found, self.options))
 
 
 def ladder_answers(
@@ -288,24 +332,6 @@ def ladder_answers(
 
     asked = {"answers": True, "parts": release.parts, "measures": [F1], "ladder": True}
     return climb_with(store, release, F1, scored, asked, refuse, why, actor)
-
-
-def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed: int) -> AnswerEvaluation:
-    release = evaluated.release
-    return AnswerEvaluation(
-        release=release.name,
-        release_id=release.release_id,
-        parts=release.parts,
-        sealed=release.sealed,
-        queries=len(release.qrels.query_ids),
-        with_references=int(evaluated.known.sum()),
-        unanswerable=int(evaluated.unanswerable.sum()),
-        systems=tuple(systems),
-        query_ids=None if release.sealed else release.qrels.query_ids,
-        looks=(),
-        seed=seed,
-        mark=release.mark,
-    )
 
 
 def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, Any]:

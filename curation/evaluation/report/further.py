@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 from markupsafe import Markup
 
 from curation.evaluation.answers.citations import CITATION_SCORES
-from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
+from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot

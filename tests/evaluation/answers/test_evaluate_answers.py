@@ -13,16 +13,10 @@ import pytest
 
 from curation.door import openings
 from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
-from curation.evaluation.answers.grading import (
-    AnswerSource,
-    named_answers,
-    neighbour_projects,
-    read_answer_file,
-    read_grades_of_answers,
-    releases_of,
-    write_answers_to_grade,
-)
+from curation.evaluation.answers.grades import neighbour_projects, read_grades_of_answers, releases_of
+from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.guides.guide import read_guide, store_guide

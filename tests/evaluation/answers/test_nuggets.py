@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
-from curation.evaluation.answers.grading import AnswerSource, read_grades_of_answers, write_answers_to_grade
+from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
+from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.guides.guide import read_guide
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened

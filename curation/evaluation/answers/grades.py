@@ -1,0 +1,89 @@
+"""People's grades of answers: the frozen release of the project in which they were graded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from curation.errors import InputError
+from curation.releases.stored import list_releases
+from curation.releases.verify import opened
+from curation.scoring.inputs.release import parts_of, scale_of
+from curation.store import Store, open_store
+
+
+@dataclass(frozen=True)
+class AnswerGrades:
+    """Grades of answers.
+
+    Attributes
+    ----------
+    shares: answer id → grade as a share of the scale, 0 the lowest grade and 1 the highest.
+    by_nugget: the same for support, by nugget id and answer id.
+    """
+
+    project: str
+    release: str
+    shares: Mapping[str, float]
+    by_nugget: Mapping[tuple[str, str], float]
+
+
+def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
+    """The grades of `PROJECT=RELEASE`, of the release's parts that are not sealed.
+
+    Parameters
+    ----------
+    near: the project is one in the folder of this one, by its file's name.
+
+    Raises
+    ------
+    InputError: the text is not of that form, or there is no such file.
+    NotFoundError: the project has no such release.
+    RefusedError: the release is not as it was frozen, or all of it is sealed.
+    """
+    project, _, name = text.rpartition("=")
+    path = Path(project) if near is None else _neighbour(near, project)
+    if not project or not name or not path.is_file():
+        raise InputError(
+            f"{what} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release",
+            command=f"--{what} names them.",
+        )
+    release = opened(open_store(path), name)
+    parts = parts_of(release)
+    scale = scale_of(release.rows("guides"))
+    inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
+    graded = {
+        (row["query_id"], row["document_id"]): (row["grade"] - scale[0]) / (scale[-1] - scale[0])
+        for row in release.rows("qrels")
+        if row["query_id"] in inside
+    }
+    return AnswerGrades(path.name, name, {answer: share for (_, answer), share in graded.items()}, graded)
+
+
+def neighbour_projects(store: Store) -> list[str]:
+    """The names of the project files in the project's folder, in which answers may have been graded."""
+    own = store.path.resolve()
+    return sorted(path.name for path in own.parent.glob("*.duckdb") if path.is_file() and path != own)
+
+
+def releases_of(store: Store, project: str) -> list[str]:
+    """The names of the releases of a project next to this one, newest first.
+
+    Raises
+    ------
+    InputError: there is no such project.
+    StoreError: it cannot be opened.
+    """
+    other = open_store(_neighbour(store, project))
+    try:
+        with other.reading() as cursor:
+            return [row.name for row in reversed(list_releases(cursor))]
+    finally:
+        other.close()
+
+
+def _neighbour(store: Store, project: str) -> Path:
+    if project not in neighbour_projects(store):
+        raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
+    return store.path.resolve().parent / project
