@@ -29,7 +29,7 @@ from curation.splits.groups.cuts import (
 )
 from curation.splits.groups.groups import chain, leakage_groups, members_of
 from curation.splits.inputs import SplitInputs, read_labels, settled_queries
-from curation.splits.request import AssignmentOptions
+from curation.splits.request import NewSplit
 from curation.splits.rules import Rules
 from curation.splits.split import PreparedSplit, prepare_split
 from curation.splits.ties.edges import Edge
@@ -106,7 +106,6 @@ def overview(
     ties = find_edges(inputs, rules, progress)
     groups = leakage_groups(inputs.queries, ties.edges)
     members = members_of(groups)
-    large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:limit]
     found = Overview(
         queries=len(groups),
         sizes=dict(sorted(Counter(map(len, members.values())).items())),
@@ -117,11 +116,16 @@ def overview(
         still_tied=still_tied(inputs, rules, groups),
         groups=tuple(
             group_view(inputs, rules, name, ties.edges, queries, number)
-            for name, queries in large
-            if len(queries) > 1
+            for name, queries in _largest(members, limit)
         ),
     )
     return without_sealed(found, inputs.sealed)
+
+
+def _largest(members: Mapping[str, list[str]], limit: int) -> list[tuple[str, list[str]]]:
+    """The largest groups of several queries, with their queries."""
+    large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:limit]
+    return [(name, queries) for name, queries in large if len(queries) > 1]
 
 
 def group_view(
@@ -207,34 +211,26 @@ class SplitPreview:
 _FORM = TypeAdapter(SplitPreview)
 
 
-def preview_split(
-    store: Store,
-    parts: Mapping[str, float],
-    seed: int,
-    rules: Rules,
-    relevant_grade: int | None = None,
-    options: AssignmentOptions = AssignmentOptions(),
-    progress: Progress = silent,
-) -> SplitPreview:
-    """What `make_split` would store of the labels of now; takes the same.
+def preview_split(store: Store, request: NewSplit, progress: Progress = silent) -> SplitPreview:
+    """What `make_split` would store of the labels of now.
 
     Raises
     ------
     InputError, NotFoundError, RefusedError: as `split.prepare_split`.
     """
-    found = prepare_split(store, parts, seed, rules, relevant_grade, options, progress)
+    found = prepare_split(store, request, progress)
     with store.reading() as cursor:
         now, traffic = parts_in_force(cursor), _traffic(cursor)
     assigned = found.checked.parts
     members = members_of(found.checked.groups)
     preview = SplitPreview(
         certificate=found.report.certificate,
-        parts=tuple(_part(name, parts[name], found, now, traffic) for name in parts),
+        parts=tuple(_part(*asked, found, now, traffic) for asked in request.parts),
         sizes=dict(sorted(Counter(map(len, members.values())).items())),
         groups=_groups(found, members),
         kept=found.report.kept,
         moved=sum(now.get(name, part) != part for name, part in assigned.items()) if now else None,
-        refused=_refusal(found, options.largest_group),
+        refused=_refusal(found),
         left_out=found.report.left_out,
     )
     return without_sealed(preview, found.graded.inputs.sealed)
@@ -278,19 +274,17 @@ def _part(
     return PreviewedPart(name, asked, len(inside), sum(drawn) if traffic else None, grades, added)
 
 
-def _groups(found: PreparedSplit, members: Mapping[str, Sequence[str]]) -> tuple[PreviewedGroup, ...]:
-    large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:GROUPS]
-    inputs, rules, parts = found.graded.inputs, found.rules, found.checked.parts
+def _groups(found: PreparedSplit, members: Mapping[str, list[str]]) -> tuple[PreviewedGroup, ...]:
+    inputs, rules, parts = found.graded.inputs, found.request.rules, found.checked.parts
     return tuple(
         PreviewedGroup(parts[queries[0]], group_view(inputs, rules, name, found.edges, queries))
-        for name, queries in large
-        if len(queries) > 1
+        for name, queries in _largest(members, GROUPS)
     )
 
 
-def _refusal(found: PreparedSplit, largest_group: float | None) -> str:
+def _refusal(found: PreparedSplit) -> str:
     try:
-        found.refuse_unfit(largest_group)
+        found.refuse_unfit()
     except RefusedError as error:
         return error.found
     return ""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
-from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
 from curation.splits.rules import Rules
@@ -63,15 +62,6 @@ class AssignmentOptions:
     )
 
 
-class SplitRequest(NamedTuple):
-    """What a split is asked for; `rules` with cuts by query id."""
-
-    parts: Mapping[str, float]
-    seed: int
-    rules: Rules
-    options: AssignmentOptions
-
-
 @dataclass(frozen=True)
 class NewSplit:
     """A split that somebody wants; see `split.make_split`.
@@ -107,7 +97,7 @@ class PreviewRequest(NewSplit):
     folder: str = ""
 
 
-def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentOptions) -> None:
+def check_request(request: NewSplit) -> None:
     """Refuse what cannot be asked for.
 
     Raises
@@ -116,7 +106,8 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
     """
     from curation.splits.ties.kinds import problems
 
-    found = part_problems(parts) + problems(rules)
+    parts, options = request.fractions, request.options
+    found = part_problems(parts) + problems(request.rules)
     if options.largest_group is not None and not 0 < options.largest_group <= 1:
         found.append(f"A largest group of {options.largest_group:g}: expected a share above 0 and at most 1")
     if options.undated is not None and not options.by_time:

@@ -43,21 +43,14 @@ from curation.splits.groups.cuts import StillTied, cuts_by_id, still_tied
 from curation.splits.groups.groups import leakage_groups
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
 from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
-from curation.splits.request import (
-    LARGEST_GROUP,
-    PARTS,
-    RULES,
-    AssignmentOptions,
-    SplitRequest,
-    check_request,
-)
+from curation.splits.request import LARGEST_GROUP, PARTS, RULES, AssignmentOptions, NewSplit, check_request
 from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import described
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges, with_tie_data
-from curation.store import COMMAND_LINE, Store, append, get_setting, put_setting, record_event, utc_now
+from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.text import amount, canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
 
@@ -83,7 +76,7 @@ class CheckedAssignment(NamedTuple):
 
 def assign_and_check(
     graded: GradedQueries,
-    request: SplitRequest,
+    request: NewSplit,
     carried: CarriedOver,
     edges: Sequence[Edge],
     progress: Progress = silent,
@@ -113,14 +106,13 @@ def assign_and_check(
 
 
 def _assigned(
-    graded: GradedQueries, request: SplitRequest, groups: Mapping[str, str], fixed: Mapping[str, str]
+    graded: GradedQueries, request: NewSplit, groups: Mapping[str, str], fixed: Mapping[str, str]
 ) -> tuple[dict[str, str], bool | None, ByTime | None]:
-    options = request.options
+    fractions, options = request.fractions, request.options
     if options.by_time:
-        times = graded.inputs.times
-        parts, by_time = assign_by_time(groups, times, request.parts, options.undated, fixed)
+        parts, by_time = assign_by_time(groups, graded.inputs.times, fractions, options.undated, fixed)
         return parts, None, by_time
-    balanced = assign_parts(groups, graded.levels, request.parts, request.seed, fixed)
+    balanced = assign_parts(groups, graded.levels, fractions, request.seed, fixed)
     return balanced.parts, balanced.proved, None
 
 
@@ -184,16 +176,18 @@ def store_split(
     content = asdict(report)
     del content["created"]
     row = [split_id, canonical_json(report.parameters), canonical_json(_with_texts_for_times(content))]
-    edge_columns = _edge_columns(split_id, edges)
-    assignment_columns = _assignment_columns(split_id, checked.groups, checked.parts)
+    ties = [(*edge[:4], _detail(edge)) for edge in edges]
+    assigned = [(name, checked.groups[name], part) for name, part in sorted(checked.parts.items())]
     reached = {share.part: share.reached for share in report.shares if share.dimension == ALL}
     detail = {"split": split_id, **report.parameters, "queries": reached}
     with store.transaction(appends=True) as cursor:
         new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
         if new:
             cursor.execute("INSERT INTO splits VALUES (?, ?, ?, ?)", [*row, utc_now()])
-            append(cursor, "leakage_edges", edge_columns)
-            append(cursor, "split_assignments", assignment_columns)
+            append_rows(cursor, "leakage_edges", ties, (*Edge._fields[:4], "detail"), split_id=split_id)
+            append_rows(
+                cursor, "split_assignments", assigned, ("query_id", "group_id", "part"), split_id=split_id
+            )
         if new or get_setting(cursor, "split") != split_id:
             put_setting(cursor, "split", split_id)
             record_event(cursor, "split", detail, actor)
@@ -207,32 +201,9 @@ def _with_texts_for_times(value: Any) -> Any:
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
 
 
-def _edge_columns(split_id: str, edges: Sequence[Edge]) -> dict[str, list[Any]]:
-    return {
-        "split_id": [split_id] * len(edges),
-        "query_a": [edge.query_a for edge in edges],
-        "query_b": [edge.query_b for edge in edges],
-        "kind": [edge.kind for edge in edges],
-        "similarity": [edge.similarity for edge in edges],
-        "detail": [_detail(edge) for edge in edges],
-    }
-
-
 def _detail(edge: Edge) -> str:
     """What makes the edge; the key only where there is one."""
     return canonical_json({"documents": edge.documents} | ({"key": edge.key} if edge.key else {}))
-
-
-def _assignment_columns(
-    split_id: str, groups: Mapping[str, str], assigned: Mapping[str, str]
-) -> dict[str, list[str]]:
-    ids = sorted(assigned)
-    return {
-        "split_id": [split_id] * len(ids),
-        "query_id": ids,
-        "group_id": [groups[query_id] for query_id in ids],
-        "part": [assigned[query_id] for query_id in ids],
-    }
 
 
 @dataclass(frozen=True)
@@ -307,20 +278,20 @@ class PreparedSplit(NamedTuple):
     Attributes
     ----------
     edges: of the groups, ordered.
-    rules: as they were asked for, with cuts by query id.
+    request: with cuts by query id and the name of the model.
     """
 
     graded: GradedQueries
     carried: CarriedOver
-    rules: Rules
+    request: NewSplit
     report: SplitReport
     checked: CheckedAssignment
     edges: list[Edge]
 
-    def refuse_unfit(self, largest_group: float | None) -> None:
+    def refuse_unfit(self) -> None:
         """Refuse a split with a group that is too large, or with a part without a query."""
-        inputs, groups = self.graded.inputs, self.checked.groups
-        refuse_large(self.report.large_groups, groups, inputs, self.rules, largest_group)
+        inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.options.largest_group
+        refuse_large(self.report.large_groups, groups, inputs, self.request.rules, most)
         refuse_empty(self.report.shares, groups, self.edges, inputs)
 
 
@@ -355,8 +326,9 @@ def make_split(
     """
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
-    found = prepare_split(store, parts, seed, rules, relevant_grade, options, progress)
-    found.refuse_unfit(options.largest_group)
+    request = NewSplit(tuple(parts.items()), seed, rules, relevant_grade, options)
+    found = prepare_split(store, request, progress)
+    found.refuse_unfit()
     if expected not in (None, found.report.split_id):
         raise RefusedError(
             "Labels, queries or documents have changed since the preview, so the split would be another one. "
@@ -366,54 +338,45 @@ def make_split(
     return without_sealed(replace(found.report, created=created), found.graded.inputs.sealed)
 
 
-def prepare_split(
-    store: Store,
-    parts: Mapping[str, float] = PARTS,
-    seed: int = 0,
-    rules: Rules = RULES,
-    relevant_grade: int | None = None,
-    options: AssignmentOptions = AssignmentOptions(),
-    progress: Progress = silent,
-) -> PreparedSplit:
-    """The split that `make_split` would store; takes the same, and stores embeddings alone.
+def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) -> PreparedSplit:
+    """The split that `make_split` would store; stores embeddings alone.
 
     Raises
     ------
     InputError, NotFoundError, RefusedError: as `make_split`, except where a group is too large or a part
         would stay empty (`PreparedSplit.refuse_unfit`).
     """
-    check_request(parts, rules, options)
-    basis = _read(store, relevant_grade, parts, options)
-    rules = replace(rules, cut=cuts_by_id(rules.cut, basis.graded.inputs.queries))
-    inputs = with_tie_data(store, basis.graded.inputs, rules, progress, dated=options.by_time)
-    basis = basis._replace(graded=replace(basis.graded, inputs=inputs))
+    check_request(request)
+    graded, carried = _read(store, request)
+    rules = replace(request.rules, cut=cuts_by_id(request.rules.cut, graded.inputs.queries))
+    inputs = with_tie_data(store, graded.inputs, rules, progress, dated=request.options.by_time)
+    basis = _SplitBasis(replace(graded, inputs=inputs), carried)
     if rules.paraphrase is not None:
         rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path
-    request = SplitRequest(parts, seed, rules, options)
+    request = replace(request, rules=rules)
     ties = find_edges(inputs, rules, progress)
-    checked = assign_and_check(basis.graded, request, basis.carried, ties.edges, progress)
+    checked = assign_and_check(basis.graded, request, carried, ties.edges, progress)
     edges = sorted([*ties.edges, *checked.missed])
     groups = 0
     if GROUP not in rules.keys:
         with store.reading() as cursor:
             groups = groups_across(cursor, inputs, checked.parts)
     report = _report(basis, request, ties, edges, checked, groups)
-    return PreparedSplit(*basis, rules, report, checked, edges)
+    return PreparedSplit(*basis, request, report, checked, edges)
 
 
-def _read(
-    store: Store, relevant_grade: int | None, parts: Mapping[str, float], options: AssignmentOptions
-) -> _SplitBasis:
+def _read(store: Store, request: NewSplit) -> _SplitBasis:
+    keep = request.options.keep
     with store.reading() as cursor:
-        labels = read_labels(cursor, relevant_grade)
-        carried = read_carried_over(cursor, options.keep) if options.keep != () else NOTHING_CARRIED_OVER
+        labels = read_labels(cursor, request.relevant_grade)
+        carried = read_carried_over(cursor, keep) if keep != () else NOTHING_CARRIED_OVER
     graded = settled_queries(labels)
-    return _SplitBasis(graded, carried_over_among(carried, graded.inputs.queries, parts))
+    return _SplitBasis(graded, carried_over_among(carried, graded.inputs.queries, request.fractions))
 
 
 def _report(
     basis: _SplitBasis,
-    request: SplitRequest,
+    request: NewSplit,
     ties: Ties,
     edges: Sequence[Edge],
     checked: CheckedAssignment,
@@ -458,10 +421,10 @@ def _report(
     )
 
 
-def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[str, Any]:
+def _parameters(basis: _SplitBasis, request: NewSplit, ties: Ties) -> dict[str, Any]:
     graded, carried = basis
     found: dict[str, Any] = {
-        "parts": dict(request.parts),
+        "parts": request.fractions,
         "seed": request.seed,
         **described(request.rules, ties.methods),
         "relevant_grade": graded.relevant_grade,

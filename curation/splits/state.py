@@ -64,12 +64,8 @@ def _graded(cursor: Cursor) -> set[str]:
 
 def _request(parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None) -> dict[str, Any]:
     relevant, largest = parameters.get("relevant_grade"), parameters.get("largest_group")
-    options = AssignmentOptions(
-        parameters.get("by_time", False),
-        parameters.get("undated"),
-        None,
-        None if largest == LARGEST_GROUP else largest,
-    )
+    largest = None if largest == LARGEST_GROUP else largest
+    options = AssignmentOptions(parameters.get("by_time", False), parameters.get("undated"), None, largest)
     return {
         "parts": [[part, parameters["parts"][part]] for part in _in_order(parameters, report)],
         "seed": parameters["seed"],

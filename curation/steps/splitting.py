@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from curation.progress import Progress
 from curation.retrieval.embeddings import refuse_without_model
@@ -23,20 +22,9 @@ def _check(cursor: Cursor, request: NewSplit | None) -> None:
         refuse_without_model(cursor, request.rules.model)
 
 
-def _given(request: NewSplit) -> dict[str, Any]:
-    """What `make_split` and `preview_split` take."""
-    return {
-        "parts": request.fractions,
-        "seed": request.seed,
-        "rules": request.rules,
-        "relevant_grade": request.relevant_grade,
-        "options": request.options,
-    }
-
-
 def _preview(store: Store, request: PreviewRequest, progress: Progress, author: str) -> SplitPreview:
     """Write the preview into the folder that the request names."""
-    found = preview_split(store, progress=progress, **_given(request))
+    found = preview_split(store, request, progress)
     (Path(request.folder) / PREVIEW).write_bytes(preview_json(found))
     return found
 
@@ -48,15 +36,13 @@ def _previewed(_request: PreviewRequest, found: SplitPreview) -> StepOutcome:
 
 
 def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> SplitReport:
-    return make_split(store, progress=progress, actor=author, expected=request.expected, **_given(request))
+    asked = vars(request) | {"parts": request.fractions}
+    return make_split(store, progress=progress, actor=author, **asked)
 
 
 def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
-    done = (
-        "This is the current split now"
-        if made.created
-        else "This split exists already and is the current one"
-    )
+    new, known = "This is the current split now", "This split exists already and is the current one"
+    done = new if made.created else known
     groups = amount(made.groups, "leakage group")
     kept = amount(made.kept, "query keeps", "queries keep")
     remarks = [f"{kept} the part that a release has them in."] if made.kept else []

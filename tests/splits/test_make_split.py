@@ -24,7 +24,7 @@ from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
 from curation.splits.certificate.page import findings
 from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
-from curation.splits.request import AssignmentOptions, SplitRequest
+from curation.splits.request import AssignmentOptions, NewSplit
 from curation.splits.rules import Rules
 from curation.splits.split import assign_and_check, make_split, spoiled_by
 from curation.splits.ties.edges import Edge
@@ -361,9 +361,7 @@ def test_a_pair_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() 
     given = GradedQueries(inputs, dict.fromkeys("abc", frozenset({("stratum", "head")})), 1, "corpus", {})
     parts = {"dev": 0.5, "test": 0.5}
     found = [
-        assign_and_check(
-            given, SplitRequest(parts, seed, LEXICAL, AssignmentOptions()), NOTHING_CARRIED_OVER, proposed
-        )
+        assign_and_check(given, NewSplit(tuple(parts.items()), seed, LEXICAL), NOTHING_CARRIED_OVER, proposed)
         for seed in range(8)
     ]
     assert proposed == []

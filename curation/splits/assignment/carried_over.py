@@ -11,12 +11,11 @@ chain can be cut by name.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
-from curation.splits.groups.groups import members_of
+from curation.splits.groups.groups import members_of, neighbours_of, reached_from, steps_to
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
 from curation.store.release_parts import read_part
@@ -111,31 +110,8 @@ def carried_over_groups(
 def _chain_across(members: Sequence[str], carried: Mapping[str, str], edges: Sequence[Edge]) -> list[Edge]:
     """The shortest way from the carried-over queries of the first one's part to one of another part."""
     strongest = sorted(edges, key=lambda edge: (-edge.similarity, edge))
-    neighbours: dict[str, dict[str, Edge]] = defaultdict(dict)
-    for edge in strongest:
-        neighbours[edge.query_a].setdefault(edge.query_b, edge)
-        neighbours[edge.query_b].setdefault(edge.query_a, edge)
     part = carried[members[0]]
-    came_from: dict[str, str | None] = {query: None for query in members if carried[query] == part}
-    queue = deque(came_from)
-    while queue:
-        at = queue.popleft()
-        if carried.get(at, part) != part:
-            return _steps(at, came_from, neighbours)
-        for query_id in sorted(neighbours[at]):
-            if query_id not in came_from:
-                came_from[query_id] = at
-                queue.append(query_id)
-    raise AssertionError(f"no edges join {members[0]} with another part")
-
-
-def _steps(
-    end: str, came_from: Mapping[str, str | None], neighbours: Mapping[str, Mapping[str, Edge]]
-) -> list[Edge]:
-    """The edges that lead to `end`, in their order."""
-    steps = []
-    at, before = end, came_from[end]
-    while before is not None:
-        steps.append(neighbours[before][at])
-        at, before = before, came_from[before]
-    return steps[::-1]
+    neighbours = neighbours_of(reversed(strongest))
+    came_from = reached_from([query for query in members if carried[query] == part], neighbours)
+    end = next(query for query in came_from if carried.get(query, part) != part)
+    return steps_to(end, came_from, neighbours)

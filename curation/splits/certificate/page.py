@@ -12,7 +12,7 @@ from curation.reports.page import QueryName, Section, Table, html_page
 from curation.splits.assignment.assignment import ALL
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.documents import NEAR_DUPLICATE
-from curation.splits.certificate.findings import ClosestPair, Crossing, TieCheck
+from curation.splits.certificate.findings import Crossing, TieCheck
 from curation.splits.certificate.shared import SHARED_DOCUMENT
 from curation.text import amount, isolated
 
@@ -144,7 +144,10 @@ def _checks(certificate: Certificate) -> Section:
 
 def _pairs(certificate: Certificate) -> Section:
     rows = [
-        (f"{check.kind}{remark}", pair.similarity, *_texts(pair))
+        (
+            *(f"{check.kind}{remark}", pair.similarity),
+            *(_named(pair.first, pair.first_text), _named(pair.second, pair.second_text)),
+        )
         for check in certificate.checks
         for remark, pair in (("", check.highest), (", other numbers", check.told_apart))
         if pair is not None
@@ -152,13 +155,6 @@ def _pairs(certificate: Certificate) -> Section:
     columns = ("kind of tie", "similarity", "in one part", "in another")
     drawn = Table("Closest across the parts", columns, tuple(rows), True)
     return Section("The closest pairs", "With their ids.", (), (drawn,))
-
-
-def _texts(pair: ClosestPair) -> tuple[str, str]:
-    return (
-        _named(pair.first, pair.first_text),
-        _named(pair.second, pair.second_text),
-    )
 
 
 def _named(query_id: str, text: str) -> QueryName:

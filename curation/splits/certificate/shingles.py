@@ -13,41 +13,15 @@ from functools import cache
 from itertools import pairwise
 
 _UNSPACED = (
-    "THAI ",
-    "LAO ",
-    "MYANMAR ",
-    "KHMER ",
-    "HANGUL ",
-    "CJK ",
-    "KANGXI ",
-    "HIRAGANA ",
-    "KATAKANA",
-    "HENTAIGANA ",
-    "BOPOMOFO ",
-    "HANGZHOU ",
-    "MASU ",
-    "VERTICAL KANA ",
-    "VERTICAL IDEOGRAPHIC ",
-    "IDEOGRAPHIC ITERATION ",
-    "IDEOGRAPHIC CLOSING ",
-    "IDEOGRAPHIC NUMBER ",
-    "IDEOGRAPHIC ANNOTATION ",
+    *("THAI ", "LAO ", "MYANMAR ", "KHMER ", "HANGUL ", "CJK ", "KANGXI ", "HIRAGANA ", "KATAKANA"),
+    *("HENTAIGANA ", "BOPOMOFO ", "HANGZHOU ", "MASU ", "VERTICAL KANA ", "VERTICAL IDEOGRAPHIC "),
+    *(f"IDEOGRAPHIC {kind} " for kind in ("ITERATION", "CLOSING", "NUMBER", "ANNOTATION")),
 )
 """How the names of letters begin that form words without spaces between them."""
 _WITHOUT_MEANING = (
-    "SOFT HYPHEN",
-    "ZERO WIDTH NO",
-    "ZERO WIDTH JOINER",
-    "WORD JOINER",
-    "LEFT-TO-RIGHT",
-    "RIGHT-TO-LEFT",
-    "POP DIRECTIONAL",
-    "FIRST STRONG ISOLATE",
-    "VARIATION SELECTOR-",
-    "COMBINING ENCLOSING KEYCAP",
-    "HEBREW POINT ",
-    "HEBREW ACCENT ",
-    "HEBREW MARK ",
+    *("SOFT HYPHEN", "ZERO WIDTH NO", "ZERO WIDTH JOINER", "WORD JOINER", "LEFT-TO-RIGHT", "RIGHT-TO-LEFT"),
+    *("POP DIRECTIONAL", "FIRST STRONG ISOLATE", "VARIATION SELECTOR-", "COMBINING ENCLOSING KEYCAP"),
+    *(f"HEBREW {kind} " for kind in ("POINT", "ACCENT", "MARK")),
 )
 _ARABIC = frozenset(
     "LETTER MARK,TATWEEL,FATHATAN,DAMMATAN,KASRATAN,FATHA,DAMMA,KASRA,SHADDA,SUKUN,"

@@ -14,6 +14,8 @@ from scipy.sparse.csgraph import connected_components
 
 from curation.splits.ties.edges import Edge
 
+Neighbours = Mapping[str, Mapping[str, Edge]]
+
 
 def leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str, str]:
     """Query id → group id, which is the smallest query id of its connected component."""
@@ -45,29 +47,41 @@ def chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
     queries with several edges only the strongest counts.
     """
     inside = set(members)
-    neighbours: dict[str, dict[str, Edge]] = defaultdict(dict)
-    for edge in sorted(edges, key=lambda edge: (edge.similarity, edge.kind)):
-        if edge.query_a in inside:
-            neighbours[edge.query_a][edge.query_b] = edge
-            neighbours[edge.query_b][edge.query_a] = edge
-    far, _ = _farthest(min(inside), neighbours)
-    other, came_from = _farthest(far, neighbours)
-    steps: list[Edge] = []
-    at = other
-    while at != far:
-        steps.append(neighbours[came_from[at]][at])
-        at = came_from[at]
-    return steps if other < far else steps[::-1]
+    own = [edge for edge in edges if edge.query_a in inside]
+    neighbours = neighbours_of(sorted(own, key=lambda edge: (edge.similarity, edge.kind)))
+    *_, far = reached_from([min(inside)], neighbours)
+    came_from = reached_from([far], neighbours)
+    *_, other = came_from
+    steps = steps_to(other, came_from, neighbours)
+    return steps[::-1] if other < far else steps
 
 
-def _farthest(start: str, neighbours: Mapping[str, Mapping[str, Edge]]) -> tuple[str, dict[str, str]]:
-    came_from = {start: start}
-    queue = deque([start])
-    last = start
+def neighbours_of(edges: Iterable[Edge]) -> Neighbours:
+    """Query → the queries that it is tied to, each with its edge: the last one between the two."""
+    neighbours: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
+    for edge in edges:
+        neighbours[edge.query_a][edge.query_b] = edge
+        neighbours[edge.query_b][edge.query_a] = edge
+    return neighbours
+
+
+def reached_from(starts: Iterable[str], neighbours: Neighbours) -> dict[str, str]:
+    """Query → the one before it on a shortest way from a start (a start itself), the nearest queries first."""
+    came_from = {start: start for start in starts}
+    queue = deque(came_from)
     while queue:
-        last = queue.popleft()
-        for query_id in sorted(neighbours.get(last, {})):
+        at = queue.popleft()
+        for query_id in sorted(neighbours.get(at, {})):
             if query_id not in came_from:
-                came_from[query_id] = last
+                came_from[query_id] = at
                 queue.append(query_id)
-    return last, came_from
+    return came_from
+
+
+def steps_to(end: str, came_from: Mapping[str, str], neighbours: Neighbours) -> list[Edge]:
+    """The edges of the way that `reached_from` found to a query, in their order."""
+    steps: list[Edge] = []
+    while (before := came_from[end]) != end:
+        steps.append(neighbours[before][end])
+        end = before
+    return steps[::-1]
