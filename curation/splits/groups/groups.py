@@ -66,7 +66,7 @@ def neighbours_of(edges: Iterable[Edge]) -> Neighbours:
 
 
 def reached_from(starts: Iterable[str], neighbours: Neighbours) -> dict[str, str]:
-    """Query → the one before it on a shortest way from a start (a start itself), the nearest queries first."""
+    """Query → the one before it on a shortest way from a start (or itself), the nearest queries first."""
     came_from = {start: start for start in starts}
     queue = deque(came_from)
     while queue:
