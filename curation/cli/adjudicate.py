@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, SealReason, command_group, project_store
+from curation.cli.goldset import (
+    By,
+    Json,
+    Limit,
+    QueryName,
+    SealReason,
+    command_group,
+    project_store,
+    query_named,
+)
 from curation.cli.import_.options import target
 from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
@@ -116,7 +125,7 @@ def adjudicate_decide(
     if pair is not None:
         from curation.settling.adjudication import decide
 
-        query_id, document_id = _query_id(store, pair[0]), pair[1]
+        query_id, document_id = query_named(store, pair[0]), pair[1]
         read, spans = _located(store, query_id, document_id, evidence) if evidence else (None, ())
         decision = decide(store, query_id, document_id, grade, reason, by, None, read, spans)
         emit(as_json, decision, lambda: _show_decision(decision))
@@ -133,7 +142,7 @@ def adjudicate_decide(
 
 @adjudication.command("send-back")
 def adjudicate_send_back(
-    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    query: QueryName,
     document: Annotated[str, typer.Argument(help="The document's id.")],
     by: By = COMMAND_LINE,
     as_json: Json = False,
@@ -151,7 +160,7 @@ def adjudicate_send_back(
     from curation.settling.decisions import ask_opinion
 
     store = project_store()
-    asked = ask_opinion(store, _query_id(store, query), document, by)
+    asked = ask_opinion(store, query_named(store, query), document, by)
     emit(
         as_json,
         asked,
@@ -161,7 +170,7 @@ def adjudicate_send_back(
 
 @adjudication.command("unclear")
 def adjudicate_unclear(
-    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    query: QueryName,
     document: Annotated[str, typer.Argument(help="The document's id.")],
     question: Annotated[str, typer.Option(help="What the guide leaves unclear.")],
     by: By = COMMAND_LINE,
@@ -178,15 +187,8 @@ def adjudicate_unclear(
     from curation.guides.questions import ask_guide
 
     store = project_store()
-    question_id = ask_guide(store, _query_id(store, query), document, question, by)
+    question_id = ask_guide(store, query_named(store, query), document, question, by)
     emit(as_json, {"question_id": question_id}, "Noted. All questions: goldset guide questions")
-
-
-def _query_id(store: Store, name: str) -> str:
-    from curation.sources.queries import query_id_named
-
-    with store.reading() as cursor:
-        return query_id_named(cursor, name)
 
 
 def _located(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import By, Json, SealReason, Seed, app, project_store
+from curation.cli.goldset import By, Json, Page, SealReason, Seed, app, project_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
@@ -51,10 +51,7 @@ def agreement(
         int | None,
         typer.Option(help="Compare only on which side of this grade annotators are. It counts as above."),
     ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", help="Also write all figures and charts as one HTML file."),
-    ] = None,
+    page: Page = None,
     seed: Seed = 0,
     reason: SealReason = None,
     by: By = COMMAND_LINE,

@@ -10,12 +10,14 @@ import typer
 from curation.cli.goldset import (
     By,
     Json,
+    QueryName,
     ReleaseName,
     SealReason,
     Seed,
     command_group,
     listed,
     project_store,
+    query_named,
 )
 from curation.cli.import_.options import Encoding, Format, layout_of
 from curation.cli.output import emit, left_out, say, say_withheld, show_tables, table
@@ -178,7 +180,7 @@ def answers_disputes(
 @answers.command("show")
 def answers_show(
     name: TaskName,
-    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    query: QueryName,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
@@ -198,7 +200,7 @@ def answers_show(
 
     store = project_store()
     door = open_door(store, f"show the answers of {name}", reason, by)
-    case = answer_case(store, name, _query_id(query), by, door=door)
+    case = answer_case(store, name, query_named(store, query), by, door=door)
 
     def show() -> None:
         columns = ["answer", "writers", "documents"]
@@ -218,7 +220,7 @@ def answers_show(
 @answers.command("decide")
 def answers_decide(
     name: TaskName,
-    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    query: QueryName,
     pick: Annotated[
         list[str] | None, typer.Option(help="A written answer that becomes a reference. Repeatable.")
     ] = None,
@@ -241,7 +243,8 @@ def answers_decide(
     from curation.answers.decisions import AnswerRuling, decide_answers
 
     ruling = AnswerRuling(pick or (), merged, unanswerable, reason)
-    decision = decide_answers(project_store(), name, _query_id(query), ruling, by)
+    store = project_store()
+    decision = decide_answers(store, name, query_named(store, query), ruling, by)
     what = " / ".join(decision.answers) or "the corpus does not answer it"
     emit(as_json, decision, f"Decided: {what} (decision {decision.revision + 1} on this query).")
 
@@ -293,13 +296,6 @@ def answers_to_grade(
         )
 
     emit(as_json, written, show)
-
-
-def _query_id(name: str) -> str:
-    from curation.sources.queries import query_id_named
-
-    with project_store().reading() as cursor:
-        return query_id_named(cursor, name)
 
 
 def _titles(titles: list[str], places: tuple[int, ...]) -> str:

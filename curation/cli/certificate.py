@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
+from curation.cli.goldset import Json, Page, app, project_store
 from curation.cli.output import emit, say, write_page
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ def certificate(
     release: Annotated[
         str | None, typer.Option(help="The certificate of this release.", show_default="the split in force")
     ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", help="Write the certificate as one HTML file.", show_default="none"),
-    ] = None,
+    page: Page = None,
     as_json: Json = False,
 ) -> None:
     """Show what a split's parts share, and its leaks.

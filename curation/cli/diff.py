@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, By, Json, Limit, app, release_store
+from curation.cli.goldset import AnyRelease, By, Json, Limit, Page, app, release_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
@@ -21,10 +21,7 @@ def diff_releases(
     context: typer.Context,
     old: AnyRelease,
     new: AnyRelease,
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", help="Write the comparison as one HTML file.", show_default="none"),
-    ] = None,
+    page: Page = None,
     limit: Limit = 20,
     reason: Annotated[
         str | None,

@@ -46,6 +46,10 @@ SealReason = Annotated[
         show_default="they are counted",
     ),
 ]
+Page = Annotated[
+    Path | None, typer.Option("--html", help="Also write it as one HTML file.", show_default="none")
+]
+QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id or its text.")]
 By = Annotated[
     str, typer.Option("--by", help="Who does it. A name whose role allows it, or the command line.")
 ]
@@ -151,6 +155,14 @@ def project_store(with_arrow: bool = True) -> Store:
 
         without_pandas()
     return open_store(project_path())
+
+
+def query_named(store: Store, name: str) -> str:
+    """The id of a query that somebody names by its id or its text."""
+    from curation.sources.queries import query_id_named
+
+    with store.reading() as cursor:
+        return query_id_named(cursor, name)
 
 
 def release_store() -> Store:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 NEAR_DUPLICATES_SHOWN = 20
 
+Threshold = Annotated[
+    float,
+    typer.Option(help="Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams."),
+]
+
 negatives = typer.Typer()
 app.add_typer(negatives, name="negatives")
 
@@ -32,12 +37,7 @@ def negatives_command(
         int,
         typer.Option("--negatives", help="Number of hard negatives for each query; 10 to 20 are usual."),
     ] = 10,
-    threshold: Annotated[
-        float,
-        typer.Option(
-            help="Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams."
-        ),
-    ] = 0.8,
+    threshold: Threshold = 0.8,
     limit: Limit = 20,
     reason: SealReason = None,
     by: By = COMMAND_LINE,
@@ -90,12 +90,7 @@ def negatives_audit(
     seed: Seed = 0,
     overlap: Annotated[int, typer.Option(help="How many different annotators judge each pair.")] = 1,
     depth: Annotated[int, typer.Option(help="Rank to which documents of lists are assumed negatives.")] = 100,
-    threshold: Annotated[
-        float,
-        typer.Option(
-            help="Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams."
-        ),
-    ] = 0.8,
+    threshold: Threshold = 0.8,
     systems: Annotated[
         str | None,
         typer.Option(

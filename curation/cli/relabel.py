@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import By, Json, Limit, command_group, project_store
+from curation.cli.goldset import By, Json, Limit, Page, command_group, project_store
 from curation.cli.options import asks, refuse_by_without, refuse_unused
 from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, show_tables, write_page
 from curation.errors import InputError, refuse_problems
@@ -31,6 +31,11 @@ DUE = 3
 Today = Annotated[
     datetime | None,
     typer.Option(formats=["%Y-%m-%d"], help="The day whose quarter it is.", show_default="the clock's"),
+]
+
+PlanName = Annotated[
+    str | None,
+    typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
 ]
 
 
@@ -94,10 +99,7 @@ def relabel_plan(
 
 @relabeling.command("show")
 def relabel_show(
-    plan: Annotated[
-        str | None,
-        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
-    ] = None,
+    plan: PlanName = None,
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
@@ -120,10 +122,7 @@ def relabel_show(
 @asks(QuarterRequest)
 def relabel_open(
     request: QuarterRequest,
-    plan: Annotated[
-        str | None,
-        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
-    ] = None,
+    plan: PlanName = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
@@ -148,10 +147,7 @@ def relabel_open(
 def relabel_report(
     request: PastRunsRequest,
     context: typer.Context,
-    plan: Annotated[
-        str | None,
-        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
-    ] = None,
+    plan: PlanName = None,
     old_round: Annotated[
         str | None, typer.Option(help="Instead of a plan: the round with the old grades.")
     ] = None,
@@ -162,9 +158,7 @@ def relabel_report(
         list[str] | None,
         typer.Option(help="A run file, or NAME=FILE, to evaluate on both. Repeatable."),
     ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--html", help="Write the report as one HTML file.", show_default="none")
-    ] = None,
+    page: Page = None,
     limit: Limit = 20,
     by: By = COMMAND_LINE,
     as_json: Json = False,

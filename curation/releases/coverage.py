@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from curation.releases.verify import Opened
 
@@ -53,8 +52,8 @@ def released_coverage(release: Opened) -> ReleasedCoverage | None:
         regions=len(regions),
         regions_asked=len(regions & asked),
         relevant_grade=row["relevant_grade"],
-        dispersion=_boundaries(row["dispersion"]),
-        alignment=_boundaries(row["alignment"]),
+        dispersion=row["dispersion"] and Boundaries(**row["dispersion"]),
+        alignment=row["alignment"] and Boundaries(**row["alignment"]),
     )
 
 
@@ -81,7 +80,3 @@ def about_grid(found: ReleasedCoverage) -> str:
         "theirs. Δ needs two relevant documents; with one, J alone makes the cell. Thirds end at "
         f"{', and at '.join(cut)}; relevant is a grade of {found.relevant_grade} or more.{whole}"
     )
-
-
-def _boundaries(row: Mapping[str, Any] | None) -> Boundaries | None:
-    return None if row is None else Boundaries(row["lower"], row["upper"])

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from curation.store import Cursor, append, append_rows, fetch, record_event
+from curation.store import Cursor, append_rows, fetch, record_event
 from curation.text import canonical_json, digest
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -219,7 +219,7 @@ def add_look(
     record_event(cursor, "look at sealed part", detail, look.looked_by)
     if before is not None:
         return numbered(known, before, repeated=True)
-    append(cursor, "looks", {field: [value] for field, value in look._asdict().items()})
+    append_rows(cursor, "looks", [look])
     append_rows(cursor, "look_queries", queries)
     append_rows(cursor, "look_lists", lists)
     return numbered([*known, look], look)

@@ -28,7 +28,7 @@ from curation.sources.answers.reference_answers import cleaned_answers, store_an
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import mark_columns, mark_of
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, record_event
 from curation.text import canonical_json, normalise_query
 
 ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
@@ -387,11 +387,8 @@ def _updated(known: _ImportedQuery, row: _ImportedQuery) -> _ImportedQuery:
 
 
 def _write(cursor: Cursor, added: list[_ImportedQuery], changed: list[_ImportedQuery]) -> None:
-    if added:
-        columns = dict(
-            zip(Query._fields, map(list, zip(*(row.query for row in added), strict=True)), strict=True)
-        )
-        append(cursor, "queries", {**columns, "metadata": [row.metadata for row in added]})
+    rows = [(*row.query, row.metadata) for row in added]
+    append_rows(cursor, "queries", rows, (*Query._fields, "metadata"))
     cursor.execute(
         """
         UPDATE queries SET source = new.source, information_need = new.need, metadata = new.metadata

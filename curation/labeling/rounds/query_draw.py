@@ -9,12 +9,10 @@ were drawn.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +20,8 @@ from curation.errors import InputError, RefusedError
 from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import RoundOpened, open_over
+from curation.reports.page import Table
+from curation.reports.table_files import csv_table
 from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 from curation.text import amount, seeded
@@ -73,14 +73,12 @@ class QueryDraw:
     @property
     def table(self) -> str:
         """CSV of all queries: query_id, stratum, drawn (0 or 1), inclusion_probability."""
-        text = StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(["query_id", "stratum", "drawn", "inclusion_probability"])
-        for query_id, probability in self.probabilities.items():
-            rows.writerow(
-                [query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}"]
-            )
-        return text.getvalue()
+        columns = ("query_id", "stratum", "drawn", "inclusion_probability")
+        rows = (
+            (query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}")
+            for query_id, probability in self.probabilities.items()
+        )
+        return csv_table(Table("", columns, tuple(rows)))
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,6 @@ from curation.store import (
     Cursor,
     Round,
     Store,
-    append,
     append_rows,
     fetch,
     get_setting,
@@ -402,10 +401,8 @@ def write_round(
 
 
 def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, str], str]) -> None:
-    pairs = sorted(sources)
-    columns = {"query_id": [query_id for query_id, _ in pairs], "document_id": [d for _, d in pairs]}
-    systems = [sources[pair] for pair in pairs]
-    append(cursor, "candidate_sources", {"pool_id": [round_id] * len(pairs), **columns, "system": systems})
+    rows = [(*pair, system) for pair, system in sorted(sources.items())]
+    append_rows(cursor, "candidate_sources", rows, ("query_id", "document_id", "system"), pool_id=round_id)
     cursor.execute(
         """
         INSERT INTO candidates

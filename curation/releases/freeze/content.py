@@ -168,15 +168,15 @@ def content_of(
         "adjudications": judgment_rows.adjudications(rows, taken.queries, people),
         "sampling": parts.sampling(rows),
         **parts.pools(rows, taken.queries),
-        **parts.pool_sample(rows, taken.queries),
-        **parts.answers(rows, taken.queries),
-        **parts.nuggets(rows, taken.queries),
     }
-    judged_again = rows.relabeled.rows(taken.relabeled)
-    if judged_again:
-        tables["relabeled"] = judged_again
-    if taken.evidence:
-        tables["evidence"] = taken.evidence
+    where_any = {  # no part where there are none, so that such releases keep their ids
+        "pool_sample": parts.pool_sample(rows, taken.queries),
+        "answers": parts.answers(rows, taken.queries),
+        "nuggets": parts.nuggets(rows, taken.queries),
+        "relabeled": rows.relabeled.rows(taken.relabeled),
+        "evidence": taken.evidence,
+    }
+    tables |= {part: table for part, table in where_any.items() if table}
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return Content(
         tables=tables,

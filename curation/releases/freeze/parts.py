@@ -134,34 +134,28 @@ def _log(rows: Rows) -> dict[str, Any]:
     }
 
 
-def answers(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
-    """The reference answers; no part where there are none, so that such releases keep their ids."""
-    table = [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
-    return {"answers": table} if table else {}
+def answers(rows: Rows, queries: Collection[str]) -> Table:
+    """The reference answers."""
+    return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
-def nuggets(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
-    """The nuggets, a row for each in the order in which they were written; no part where there are none."""
-    table = [
+def nuggets(rows: Rows, queries: Collection[str]) -> Table:
+    """The nuggets, a row for each in the order in which they were written."""
+    return [
         {"query_id": query_id, "nugget_id": one.id_for(query_id), "text": one.text, "vital": one.vital}
         for query_id, written in rows.nuggets.items()
         for one in written
         if query_id in queries
     ]
-    return {"nuggets": table} if table else {}
 
 
-def pool_sample(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
-    """Which documents of a sampled pool were drawn, by query and band, and with which probability.
-
-    No part where no pool was sampled, so that such releases keep their ids.
-    """
-    table = [
+def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
+    """Which documents of a sampled pool were drawn, by query and band, and with which probability."""
+    return [
         {**row, "inclusion_probability": rounded(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()
         if row["query_id"] in queries
     ]
-    return {"pool_sample": table} if table else {}
 
 
 def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:

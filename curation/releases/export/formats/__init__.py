@@ -1,4 +1,4 @@
-"""The export formats: a file with its record each (two where both write the same rows), and their order here.
+"""The export formats: a file with its record each (several where rows are the same), and their order here.
 
 The bytes of an export depend only on the release and the options (those of Parquet also on the version of
 pyarrow). The command line's help reads the records, so format modules import heavy packages where they write.
@@ -7,14 +7,12 @@ pyarrow). The command line's help reads the records, so format modules import he
 from __future__ import annotations
 
 from curation.releases.export.formats.beir import BEIR, LEADERBOARD
-from curation.releases.export.formats.deepeval import DEEPEVAL
 from curation.releases.export.formats.export_format import ExportFormat
 from curation.releases.export.formats.full import FULL
 from curation.releases.export.formats.hf import HF
 from curation.releases.export.formats.label_studio import LABEL_STUDIO
-from curation.releases.export.formats.langsmith import LANGSMITH
 from curation.releases.export.formats.letor import LETOR
-from curation.releases.export.formats.ragas import RAGAS
+from curation.releases.export.formats.questions import DEEPEVAL, LANGSMITH, RAGAS
 from curation.releases.export.formats.rank_eval import RANK_EVAL
 from curation.releases.export.formats.ranx import RANX
 from curation.releases.export.formats.ratings import RATINGS
