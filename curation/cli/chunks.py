@@ -60,12 +60,14 @@ def chunks(
 
 
 def _show(found: ChunkMap) -> None:
+    from curation.scoring.inputs.run_chunks import IN_DOCUMENTS
+
     counts = found.counts
     say(
         f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(found.documents, 'document')} of "
         f"{found.release} in {found.file}."
     )
-    say(*counts.sentences)
+    say(*counts.sentences(IN_DOCUMENTS))
     if found.overlapping:
         say(f"{amount(found.overlapping, 'chunk')} begin before the one before them ends.")
     say(f"release id: {found.release_id}")

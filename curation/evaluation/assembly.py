@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import pairwise
@@ -43,14 +43,15 @@ from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
 from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
+from curation.scoring.inputs.run_chunks import WAY_OUT
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking, values_of
-from curation.scoring.metrics.evidence import UNKNOWN
+from curation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
 from curation.scoring.metrics.qrels import Rankings, RunRows, rank
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
-from curation.text import amount
+from curation.text import amount, decimal
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of chunks for which recall is shown against words."""
@@ -63,6 +64,8 @@ class ScoredSystem:
     Attributes
     ----------
     first_places, context: of its first run; a whole ranking is not kept.
+    sure: of each run, the mean by the first measure if chunks whose places are not sure held no evidence;
+        None where all are sure.
     """
 
     name: str
@@ -70,6 +73,7 @@ class ScoredSystem:
     scores: tuple[RunScores, ...]
     first_places: FirstPlaces
     context: tuple[ContextPoint, ...] = ()
+    sure: tuple[float | None, ...] = ()
 
     @property
     def rows(self) -> list[RunRows]:
@@ -86,14 +90,29 @@ def score_system(
     name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> ScoredSystem:
     """Score the runs of one system."""
-    scores, first, context = [], None, None
+    scores, sure, first, context = [], [], None, None
     for run in runs:
         ranking = rank(run.rows, release.qrels)
         scores.append(score_ranking(ranking, release.qrels, measures))
+        sure.append(_sure(ranking, release, measures[0]))
         first = first or first_places(run.rows, ranking)
         context = _context(ranking, release) if context is None else context
     assert first is not None
-    return ScoredSystem(name, tuple(runs), tuple(scores), first, context or ())
+    return ScoredSystem(name, tuple(runs), tuple(scores), first, context or (), tuple(sure))
+
+
+def _sure(ranking: Rankings, release: EvaluatedRelease, measure: Measure) -> float | None:
+    """The mean without the evidence of chunks whose places are not sure: with others it is not below.
+
+    None where there are none, and of a sealed part.
+    """
+    ranked = ranking.chunks
+    if ranked is None or release.sealed or not measure.of_chunks or not ranked.chunks.several.any():
+        return None
+    behind = np.where(ranked.chunks.several, OPEN, 0)
+    chunks = ranked.chunks._replace(start=ranked.chunks.start + behind, end=ranked.chunks.end + behind)
+    without = replace(ranking, chunks=replace(ranked, chunks=chunks))
+    return mean_of(values_of(without, release.qrels, [measure])[:, 0])
 
 
 def _context(ranking: Rankings, release: EvaluatedRelease) -> tuple[ContextPoint, ...]:
@@ -200,7 +219,8 @@ def _evaluated(
         EvaluatedSystem(
             name=system.name,
             files=tuple(
-                _facts(run, own, release, seed) for run, own in zip(system.runs, system.scores, strict=True)
+                _facts(*own, release, seed)
+                for own in zip(system.runs, system.scores, system.sure, strict=True)
             ),
             overall=overall,
             traffic=traffic_figures(system.mean, release.drawn),
@@ -313,7 +333,9 @@ def _judged_pairs(release: EvaluatedRelease) -> Collection[tuple[str, str]]:
     return {(queries[query], documents[document]) for query, document in pairs}
 
 
-def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
+def _facts(
+    run: SystemRun, scores: RunScores, sure: float | None, release: EvaluatedRelease, seed: int
+) -> RunFacts:
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -325,13 +347,15 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
         seconds=run.seconds,
         refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
-        remarks=tuple(_remarks(run, scores.measures)),
+        remarks=tuple(_remarks(run, scores.measures, sure)),
     )
 
 
-def _remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+def _remarks(run: SystemRun, measures: Sequence[Measure], sure: float | None) -> Iterator[str]:
     yield from [run.unread] if run.unread else []
-    yield from run.chunks.sentences if run.chunks else []
+    yield from run.chunks.sentences() if run.chunks else []
+    if sure is not None:
+        yield f"Wherever these texts stand, {measures[0].name} is at least {decimal(sure)}. {WAY_OUT}"
     chunks = run.rows.chunks if any(one.of_chunks for one in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (

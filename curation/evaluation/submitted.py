@@ -29,6 +29,7 @@ from curation.releases.looks import look_queries, looks
 from curation.releases.stored import list_releases, mark_of
 from curation.reports.page import Mark
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
+from curation.scoring.inputs.run_chunks import said_of_texts
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts
@@ -53,13 +54,19 @@ class SubmittedEvaluation(NamedTuple):
 
 
 class SubmittedRun(NamedTuple):
-    """A run that was scored on a part: the figure of a measure, and values of queries to compare it by."""
+    """A run that was scored on a part: the figure of a measure, and values of queries to compare it by.
+
+    Attributes
+    ----------
+    by_text: whether it has chunks by texts that their documents have several times.
+    """
 
     system: str
     by: str
     at: datetime
     figure: Mapping[str, Any]
     values: Mapping[str, float | None]
+    by_text: bool = False
 
 
 class SubmittedRow(NamedTuple):
@@ -75,6 +82,11 @@ class SubmittedBoard(NamedTuple):
     measure: str
     rows: tuple[SubmittedRow, ...]
     left_out: dict[str, int]
+
+    @property
+    def remark(self) -> str:
+        """What has to be known before rows are compared."""
+        return said_of_texts({one.row.system: one.run.by_text for one in self.rows})
 
 
 def store_submitted(
@@ -295,7 +307,9 @@ def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
             measure = result["measures"][0]
             values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
             figure = {"measure": measure, **system["overall"][measure]}
-            found.append(SubmittedRun(system["name"], author, made_at, figure, values))
+            counts = [facts.get("chunks") or {} for facts in system["files"]]
+            by_text = any(one.get("twice") for one in counts)
+            found.append(SubmittedRun(system["name"], author, made_at, figure, values, by_text))
     return found
 
 

@@ -11,7 +11,10 @@ import pytest
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import report_sections
+from curation.evaluation.submitted import board, store_submitted
+from curation.evaluation.submitted import ranked as ranked_runs
 from curation.looks.limits import refuse_fine_measures, seen_lists
+from curation.people.annotators import add_annotator
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
 from curation.scoring.metrics.evidence import evidence_ranges
@@ -122,3 +125,34 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     rows = {row[0]: row for row in sections["How stable the ranking is"].tables[0].rows}
     assert rows["mean"][3] == "honest before game"
     assert rows["median"][3] == "–"  # medians are equal: that is no order
+
+
+def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_unsaid(
+    store: Store, tmp_path: Path
+) -> None:
+    release = marked(read_release(store, "v1"))
+    lines = [
+        {"query": query, "document": documents[0], "chunk_text": text, "rank": rank}
+        for query, documents in ranked("large").items()
+        for rank, text in enumerate(("all of", "l"), 1)
+    ]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    read = {
+        "places": [chunked(release, tmp_path, "large", 39)],
+        "texts": [read_run(RunSource("texts", path), release)],
+    }
+    found = evaluate_read(release, read, EvaluationOptions(measures=CHUNK_MEASURES))
+    sections = {one.heading: one.sentence for one in report_sections(found)}
+    queries = len(release.qrels.query_ids)
+    assert f"{queries} chunks have a text that the document has several times" in sections["Systems"]
+    assert "Wherever these texts stand, evidence_within@1000 is at least 0.000." in sections["Systems"]
+    said = "texts: chunks are given by texts that their documents have several times."
+    assert said in sections["Comparison"]
+    add_annotator(store, "lea", "lead", None, "lea@example.org")
+    store_submitted(store, found, None, "lea")
+    with store.reading() as cursor:
+        runs = board(cursor, found.release_id, found.parts, sealed=False)
+    assert ranked_runs(runs, found.measures[0]).remark.startswith(said)
+    [alone] = [run for run in runs if run.by_text]
+    assert not ranked_runs([alone], found.measures[0]).remark  # nothing to compare it with

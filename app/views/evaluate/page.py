@@ -111,6 +111,7 @@ def _show_leaderboard(store: Store, chosen: ChosenPart, annotator: Annotator) ->
         "Systems in one group cannot be distinguished, by paired tests of all pairs, corrected by Holm. A "
         "rank such as 1–3 is the range that the tests allow."
     )
+    ui.sentences(found.remark)
     for why, count in found.left_out.items():
         ui.quiet(f"Not in the table: {amount(count, 'run')} ({why}).")
     with store.reading() as cursor:

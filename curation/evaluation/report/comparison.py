@@ -19,6 +19,8 @@ from curation.evaluation.report.section import interval
 from curation.evaluation.request import TESTS, TUKEY, DecidingTest
 from curation.reports.page import Mark, QueryName, Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
+from curation.scoring.inputs.run_chunks import said_of_texts
+from curation.scoring.metrics.measures import measures_named
 from curation.text import amount, p_cell
 
 MOST_ROWS = 30
@@ -54,10 +56,17 @@ def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) ->
         f"Differences are of the same queries. {about_p(deciding, len(compared))} “Detects” is the "
         "difference that as many such queries find in 80 % of sets."
     )
+    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(_by_text(found))):
+        sentence += f"\n{unsure}"
     note = "A small p says that a difference is more than noise. The interval says how large it may be."
     return Section(
         "Comparison", sentence, _drawings(f"{measure}: differences", compared), tuple(tables), note
     )
+
+
+def _by_text(found: Evaluation) -> dict[str, bool]:
+    """System → whether it has chunks by texts that their documents have several times."""
+    return {one.name: any(facts.chunks and facts.chunks.twice for facts in one.files) for one in found.runs}
 
 
 def _strata(measure: str, compared: Sequence[Comparison]) -> Section:

@@ -2,15 +2,19 @@
 
 A file says it by the columns start and end, by the ids of its documents, as `doc#0-120` or as a map of
 chunks has them (`chunk_map`), or by the chunks' texts. A text is looked for in its document as it is, then
-with other white space and case. Of one that is there several times the last place is taken: people mark what
-they read first, and the figure of a run is rather too low than too high. One that is not there keeps its rank
-and length, and has no evidence.
+with other white space and case. One that is not there keeps its rank and length, and has no evidence.
+
+Of a text that is there several times the places are chosen without a look at marks, so that a run of texts is
+a run of offsets that its system might have sent, and can gain nothing that such a run could not. In a list
+the first copy takes the first place, the next copy the next; one more than there are places is a chunk again.
+An index comes in the order of its documents: there a chunk is at the first free place behind the chunk before
+it. Marks do not decide, because short texts would then be everywhere where something is marked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +28,7 @@ from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.similarity.quotes import places_of
 from curation.spans import Span
-from curation.statistics.arrays import Ints, Mask
+from curation.statistics.arrays import Floats, Ints, Mask
 from curation.text import amount
 from curation.words import word_starts
 
@@ -45,6 +49,27 @@ class ChunkPlace(NamedTuple):
     content_hash: str = ""
 
 
+IN_LISTS = "In a list the first copy takes the first place, the next one the next."
+IN_DOCUMENTS = "Each takes the first free place behind the chunk before it."
+WAY_OUT = "`goldset chunks` of the whole index, or columns start and end, would say which."
+
+
+def said_of_texts(by_text: Mapping[str, bool]) -> str:
+    """That systems are compared of which some have unsure places; '' where none or all have.
+
+    Parameters
+    ----------
+    by_text: system → whether it has chunks by texts that their documents have several times.
+    """
+    names = [name for name, unsure in by_text.items() if unsure]
+    if not names or len(names) == len(by_text):
+        return ""
+    return (
+        f"{', '.join(names)}: chunks are given by texts that their documents have several times. Differences "
+        f"from the other systems may be of the places alone. {WAY_OUT}"
+    )
+
+
 class ChunkCounts(NamedTuple):
     """How many chunks there are, and what was found of their texts.
 
@@ -60,27 +85,26 @@ class ChunkCounts(NamedTuple):
     twice: int = 0
     first_twice: int | None = None
 
-    @property
-    def sentences(self) -> list[str]:
-        """What has to be known of texts that were not found, or twice."""
+    def sentences(self, rule: str = IN_LISTS) -> list[str]:
+        """What has to be known of texts that were not found, or twice, by the rule that was taken."""
         lacking, twice = (
             amount(number, "chunk has", "chunks have") for number in (self.not_found, self.twice)
         )
         said = [
             f"{lacking} a text that is not in the document, first in line {self.first_not_found}.",
-            f"{twice} a text that the document has several times, first in line {self.first_twice}; the last "
-            "place counts, so that figures are rather too low. Columns start and end would say which.",
+            f"{twice} a text that the document has several times, first in line {self.first_twice}. {rule}",
         ]
         return [one for one, number in zip(said, (self.not_found, self.twice), strict=True) if number]
 
 
 class LocatedChunks(NamedTuple):
-    """The places of C lines, as in `RunChunks`; `found` says which of them are known."""
+    """The places of C lines, as in `RunChunks`; `found` says which of them have one."""
 
     documents: pa.DictionaryArray
     start: Ints
     end: Ints
     words: Ints
+    several: Mask
     found: Mask
     counts: ChunkCounts
 
@@ -100,12 +124,14 @@ def located_chunks(
     bodies: PinnedBodies,
     mapped: Mapping[str, ChunkPlace],
     problems: Problems,
+    listed: tuple[Ints, Floats] | None = None,
 ) -> LocatedChunks | None:
     """The chunks of the lines of a file; None where it is one of documents.
 
     Parameters
     ----------
     line, documents, columns: of C lines; columns as `RunFile.chunk_columns` names them.
+    listed: of a run, the number of each line's query, and its score; None of an index in order.
 
     Raises
     ------
@@ -124,9 +150,10 @@ def located_chunks(
     own = texts([place.document_id for place in places]).dictionary_encode()
     ids, document = own.dictionary.to_pylist(), ints_of(own.indices)[codes]
     lengths, found = bodies.lengths(ids)[document], np.ones(len(line), bool)
-    counts, words = ChunkCounts(len(line)), None
+    words, several = None, np.zeros(len(line), bool)
     if "text" in columns:
-        start, end, words, found, counts = _by_text(line, columns["text"], ids, document, lengths, bodies)
+        start, end, words, number = _by_text(columns["text"], ids, document, lengths, bodies, listed)
+        found, several = number > 0, number > 1
     elif columns:
         start, end = (_offsets(columns[name], line, name, problems) for name in ("start", "end"))
     else:
@@ -159,10 +186,15 @@ def located_chunks(
         f"expected 0 ≤ start < end ≤ length, in characters from 0; {_AGAIN}",
     )
     problems.check()
-    words = np.where(found, bodies.words(ids, document, start, end), UNKNOWN) if words is None else words
-    return LocatedChunks(
-        pa.DictionaryArray.from_arrays(numbers(document), own.dictionary), start, end, words, found, counts
-    )
+    counts = ChunkCounts(len(line))
+    if words is None:
+        words = np.where(found, bodies.words(ids, document, start, end), UNKNOWN)
+    else:
+        lines = [line[rows] for rows in (~found, several)]
+        firsts = [int(rows.min()) if len(rows) else None for rows in lines]
+        counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
+    named = pa.DictionaryArray.from_arrays(numbers(document), own.dictionary)
+    return LocatedChunks(named, start, end, words, several, found, counts)
 
 
 def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Ints:
@@ -178,26 +210,53 @@ def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Int
 
 
 def _by_text(
-    line: Ints, column: pa.Array, ids: list[str], document: Ints, lengths: Ints, bodies: PinnedBodies
-) -> tuple[Ints, Ints, Ints, Mask, ChunkCounts]:
-    """Start, end, words and whether it was found of each line's text, and the counts."""
-    pairs = list(zip(map(ids.__getitem__, document.tolist()), column.to_pylist(), strict=True))
-    wanted: dict[str, dict[str, list[Span]]] = {}
-    for name, text in pairs:
-        wanted.setdefault(name, {})[text] = []
+    column: pa.Array,
+    ids: list[str],
+    document: Ints,
+    lengths: Ints,
+    bodies: PinnedBodies,
+    listed: tuple[Ints, Floats] | None,
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Start, end and words of each line's text, and how often its document has it."""
+    encoded = column.dictionary_encode()
+    written, code = encoded.dictionary.to_pylist(), ints_of(encoded.indices)
+    pairs, row, of = np.unique(document * len(written) + code, return_index=True, return_inverse=True)
+    of, wanted = of.ravel(), dict[str, list[int]]()
+    for at, own in enumerate(document[row].tolist()):
+        wanted.setdefault(ids[own], []).append(at)
+    # behind the end, each elsewhere, until it is found
+    places = [[(long + at, long + at)] for at, long in enumerate(lengths[row].tolist())]
+    number = np.zeros(len(pairs), np.int64)
     for name, body in bodies.walk(wanted):
-        wanted[name] = {text: places_of(text, body or "", re.IGNORECASE) for text in wanted[name]}
-    found, twice = (np.array([len(wanted[name][text]) > n for name, text in pairs]) for n in (0, 1))
-    apart = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}  # behind the end, each elsewhere
-    spans = [
-        wanted[name][text][-1] if wanted[name][text] else (long + apart[name, text], 0)
-        for (name, text), long in zip(pairs, lengths.tolist(), strict=True)
-    ]
-    start = np.array([first for first, _ in spans], np.int64)
-    long = np.array([len(text) for _, text in pairs], np.int64)
-    end = np.where(found, np.array([last for _, last in spans], np.int64), start + long)
-    words = {text: len(word_starts(text)) for _, text in apart}
-    lines = [line[rows] for rows in (~found, twice)]
-    firsts = [int(rows.min()) if len(rows) else None for rows in lines]
-    counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
-    return start, end, np.array([words[text] for _, text in pairs], np.int64), found, counts
+        for at in wanted[name]:
+            if found := places_of(written[code[row[at]]], body or "", re.IGNORECASE):
+                places[at], number[at] = found, len(found)
+    first = np.cumsum([0, *map(len, places)])[:-1]
+    which = _in_documents(of, document, places, number) if listed is None else _in_lists(of, *listed)
+    chosen = first[of] + np.minimum(which, np.maximum(number, 1)[of] - 1)
+    start, end = np.array([span for found in places for span in found], np.int64).reshape(-1, 2)[chosen].T
+    long, words = np.array([(len(text), len(word_starts(text))) for text in written], np.int64)[code].T
+    return start, np.where(number[of] == 0, start + long, end), words, number[of]
+
+
+def _in_lists(of: Ints, query: Ints, scores: Floats) -> Ints:
+    """How many copies of its text are above each line in the list of its query."""
+    key = query * (int(of.max(initial=0)) + 1) + of
+    order = np.lexsort((-scores, key))
+    above = np.empty(len(of), np.int64)
+    above[order] = np.arange(len(of)) - np.searchsorted(key[order], key[order])
+    return above
+
+
+def _in_documents(of: Ints, document: Ints, places: Sequence[Sequence[Span]], number: Ints) -> Ints:
+    """Which place of its text each line has: the first free one behind the line before of its document."""
+    before, free = dict[int, int](), dict[int, list[int]]()
+    which = np.zeros(len(of), np.int64)
+    for row in np.flatnonzero(number[of]).tolist():
+        own, name = int(of[row]), int(document[row])
+        left = free.setdefault(own, list(range(len(places[own]))))
+        at = next((one for one in left if places[own][one][0] > before.get(name, -1)), left[0])
+        if len(left) > 1:
+            left.remove(at)
+        before[name], which[row] = places[own][at][0], at
+    return which

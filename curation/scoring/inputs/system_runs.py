@@ -50,7 +50,7 @@ from curation.scoring.metrics.qrels import RunRows, ordered
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_QUERY, KnownDocuments
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, Mask
 from curation.text import file_digest
 
 SUFFIX = ".json"
@@ -260,17 +260,25 @@ def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Seq
     ids, codes = documents.dictionary.to_pylist(), ints_of(documents.indices)
     start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
     words = release.bodies.words(ids, codes, start, end)
-    return rows._replace(chunks=_in_order(rows.query, rows.scores, documents, start, end, words))
+    columns = (start, end, words, np.zeros(len(codes), bool))
+    return rows._replace(chunks=_in_order(rows.query, rows.scores, documents, columns))
 
 
 def _in_order(
-    query: Ints, scores: Floats, documents: pa.DictionaryArray, start: Ints, end: Ints, words: Ints
+    query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: tuple[Ints, Ints, Ints, Mask]
 ) -> RunChunks:
-    """Chunks by query and score; of equal scores as documents are, and those of one as in the file."""
+    """Chunks by query and score; of equal scores as documents are, and those of one as in the file.
+
+    Parameters
+    ----------
+    columns: start, end, words and several.
+    """
     order, _ = ordered(query, scores, ints_of(documents.indices), documents.dictionary)
     query = query[order]
     rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
-    return RunChunks(query, rank, documents.take(numbers(order)), start[order], end[order], words[order])
+    start, end, words, several = columns
+    columns = (start[order], end[order], words[order], several[order])
+    return RunChunks(query, rank, documents.take(numbers(order)), *columns)
 
 
 def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -383,9 +391,8 @@ class _RunColumns:
         bodies = self._release.bodies
         if bodies is None:
             return None
-        return located_chunks(
-            places.line, places.documents, places.chunk, bodies, self._mapped, self._file.problems
-        )
+        of_lines, listed = (places.line, places.documents, places.chunk), (places.query, places.scores)
+        return located_chunks(*of_lines, bodies, self._mapped, self._file.problems, listed)
 
     def _chunks(self, places: _Places, located: LocatedChunks) -> RunChunks:
         """The chunks, each once in a query's list: at its best place, or as its document."""
@@ -402,8 +409,8 @@ class _RunColumns:
             self._left_out[REPEATED] += len(again)
         kept = np.setdiff1d(np.arange(len(places.line)), again)
         documents = places.documents.take(numbers(kept))
-        columns = (located.start[kept], located.end[kept], located.words[kept])
-        return _in_order(places.query[kept], places.scores[kept], documents, *columns)
+        columns = (located.start[kept], located.end[kept], located.words[kept], located.several[kept])
+        return _in_order(places.query[kept], places.scores[kept], documents, columns)
 
     def _chosen(self, columns: LineColumns) -> _Places:
         """The lines of evaluated queries, from columns."""

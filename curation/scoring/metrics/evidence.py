@@ -131,6 +131,7 @@ class RunChunks(NamedTuple):
     documents: their ids, C of them.
     start, end: in characters of the body; the end of a whole document of unknown length is `OPEN`.
     words: how many each has; `UNKNOWN` where its text is not known.
+    several: whether the document has its text elsewhere, too, so that its place is not sure.
     """
 
     query: Ints
@@ -139,6 +140,7 @@ class RunChunks(NamedTuple):
     start: Ints
     end: Ints
     words: Ints
+    several: Mask
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from curation.errors import InputError
+from curation.evaluation.assembly import ScoredSystem, score_system
 from curation.files.fields import ChunkFields
-from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks
+from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.run_chunks import ChunkCounts
 from curation.scoring.inputs.system_runs import (
@@ -21,12 +26,14 @@ from curation.scoring.inputs.system_runs import (
     read_run,
     with_whole_documents,
 )
-from curation.scoring.metrics.evidence import UNKNOWN
+from curation.scoring.metrics.evidence import UNKNOWN, evidence_ranges
 from curation.scoring.metrics.measures import measures_named
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries
 
 Row = dict[str, object]
+Lists = dict[tuple[str, str], list[list[int]]]
+OF_EVIDENCE = tuple(f"evidence_{kind}" for kind in ("recall", "precision", "iou", "hit", "mrr", "ndcg"))
 
 
 @pytest.fixture
@@ -114,8 +121,70 @@ def test_a_text_is_found_as_it_is_or_with_other_white_space_and_case(
     lacking, twice = found(run)[2:]
     assert (lacking[2] - lacking[1], lacking[3]) == (9, 2)
     assert lacking[1] >= 39  # behind the end of its document: it holds no evidence
-    assert twice[1:3] == (2, 3)  # of equal places the last: people mark what they read first
+    assert twice[1:3] == (1, 2)  # of equal places the first
     assert run.chunks == ChunkCounts(4, 1, 3, 1, 4)
+
+
+def test_copies_of_a_text_take_its_places_in_order_and_one_more_is_the_chunk_again(
+    release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    name = names(query)[0]
+    rows = [
+        {"query": query, "document": name, "score": score, "chunk_text": text}
+        for score, text in ((1, "l"), (3, "all of"), (2, "l"))
+    ]
+    run = read(release, tmp_path / "run.jsonl", *rows)
+    assert [place[1:3] for place in found(run)] == [(0, 6), (1, 2), (2, 3)]
+    assert run.rows.chunks is not None
+    assert run.rows.chunks.several.tolist() == [False, True, True]
+    more = body(release, name).count("l") - 1
+    with pytest.raises(InputError, match=r"the chunk .* again"):
+        read(release, tmp_path / "run.jsonl", *rows, *[rows[0]] * more)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32))
+def test_a_run_of_texts_is_one_of_offsets_and_beats_that_of_its_system_by_what_is_not_sure_at_most(
+    release: EvaluatedRelease, tmp_path: Path, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+
+    def spans(most: int) -> list[tuple[int, int]]:
+        starts, sizes = random.integers(0, 36, most), random.integers(1, 4, most)
+        return sorted(set(zip(starts.tolist(), (starts + sizes).tolist(), strict=True)))
+
+    pairs = [(query, names(query)[0]) for query in release.qrels.query_ids]
+    bodies = dict(release.bodies.walk([name for _, name in pairs])) if release.bodies else {}
+    marks = {pair: spans(4) for pair in pairs}
+    evidence = evidence_ranges(marks, dict.fromkeys(pairs, 3), release.qrels.query_ids)
+    marked = replace(release, qrels=replace(release.qrels, evidence=evidence))
+    measures = measures_named([f"{kind}@5" for kind in OF_EVIDENCE])
+    sent = {pair: random.permutation(spans(12)).tolist() for pair in pairs}
+    path = tmp_path / "run.jsonl"
+
+    def scored(chunk: Callable[[str, int, int], Row], lists: Lists) -> ScoredSystem:
+        rows = [
+            {"query": query, "document": name, "rank": rank} | chunk(bodies[name] or "", start, end)
+            for (query, name), own in lists.items()
+            for rank, (start, end) in enumerate(own, 1)
+        ]
+        return score_system("x", [read(marked, path, *rows)], marked, measures)
+
+    by_text = scored(lambda body, start, end: {"chunk_text": body[start:end]}, sent)
+    by_place = scored(lambda _, start, end: {"start": start, "end": end}, sent)
+    places = iter(found(by_text.runs[0]))
+    taken = {pair: [list(next(places)[1:3]) for _ in own] for pair, own in sent.items()}
+    for pair in pairs:
+        body = bodies[pair[1]] or ""
+        for one, at in zip(sent[pair], taken[pair], strict=True):
+            assert body[slice(*one)] == body[slice(*at)]
+    same = scored(lambda _, start, end: {"start": start, "end": end}, taken)
+    np.testing.assert_array_equal(same.scores[0].values, by_text.scores[0].values)
+    for place, measure in enumerate(measures):
+        [sure] = score_system("x", by_text.runs, marked, [measure]).sure
+        of_text, of_place = (one.scores[0].values[:, place].mean() for one in (by_text, by_place))
+        assert sure is not None
+        assert sure <= min(of_text, of_place)
 
 
 Said = Callable[[str, str], tuple[list[Row], str]]
@@ -201,6 +270,21 @@ def test_the_chunks_of_an_index_are_mapped_once(
     split.write_text(split.read_text().splitlines()[2])
     with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, nor"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
+
+
+def test_an_index_in_order_has_its_repeated_texts_at_their_places(
+    store: Store, release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    name, split, made = names(query)[0], tmp_path / "split.jsonl", tmp_path / "map.csv"
+    text = body(release, name)
+    starts = list(range(0, 39, 2))
+    rows = [{"id": f"c{at}", "document": name, "chunk_text": text[at : at + 1]} for at in starts]
+    split.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert map_chunks(store, "v1", split, made).counts.twice > 0
+    places = {place.start for place in read_chunk_map(made).values()}
+    assert len(places) == len(starts)  # each has a place of its own
+    order = [place.start for place in read_chunk_map(made).values()]
+    assert order == sorted(order)
 
 
 def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(

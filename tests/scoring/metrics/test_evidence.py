@@ -42,6 +42,7 @@ def scores(
         start,
         end,
         np.where(end < OPEN, (end - start) // 10, UNKNOWN),
+        np.zeros(len(chunks), bool),
     )
     documents = list(dict.fromkeys(ids))
     rows_of = RunRows(
