@@ -355,7 +355,7 @@ def _remarks(run: SystemRun, measures: Sequence[Measure], sure: float | None) ->
     yield from [run.unread] if run.unread else []
     yield from run.chunks.sentences() if run.chunks else []
     if sure is not None:
-        yield f"Wherever these texts stand, {measures[0].name} is at least {decimal(sure)}. {WAY_OUT}"
+        yield f"Wherever these texts are, {measures[0].name} is at least {decimal(sure)}. {WAY_OUT}"
     chunks = run.rows.chunks if any(one.of_chunks for one in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (

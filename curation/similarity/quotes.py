@@ -44,7 +44,7 @@ def _exact(quote: str, text: str) -> Iterator[Span]:
     at = text.find(quote)
     while at >= 0:
         yield at, at + len(quote)
-        at = text.find(quote, at + len(quote))
+        at = text.find(quote, at + 1)
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:

@@ -146,7 +146,7 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
     sections = {one.heading: one.sentence for one in report_sections(found)}
     queries = len(release.qrels.query_ids)
     assert f"{queries} chunks have a text that the document has several times" in sections["Systems"]
-    assert "Wherever these texts stand, evidence_within@1000 is at least 0.000." in sections["Systems"]
+    assert "Wherever these texts are, evidence_within@1000 is at least 0.000." in sections["Systems"]
     said = "texts: chunks are given by texts that their documents have several times."
     assert said in sections["Comparison"]
     add_annotator(store, "lea", "lead", None, "lea@example.org")

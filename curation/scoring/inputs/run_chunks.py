@@ -51,7 +51,7 @@ class ChunkPlace(NamedTuple):
 
 IN_LISTS = "In a list the first copy takes the first place, the next one the next."
 IN_DOCUMENTS = "Each takes the first free place behind the chunk before it."
-WAY_OUT = "`goldset chunks` of the whole index, or columns start and end, would say which."
+WAY_OUT = "A map of the index's chunks, or columns start and end, would say which."
 
 
 def said_of_texts(by_text: Mapping[str, bool]) -> str:
