@@ -18,7 +18,7 @@ from curation.cli.goldset import (
     project_store,
     query_named,
 )
-from curation.cli.import_.options import target
+from curation.cli.import_.options import say_which, target
 from curation.cli.options import refuse_by_without, refuse_unused
 from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
@@ -121,7 +121,7 @@ def adjudicate_decide(
     else:
         of_files = ("query_field", "document_field", "grade_field", "reason_field", "every_pair", "dry_run")
         refuse_unused(context, "no file is read; name one with --file", *of_files)
-    store = target(dry_run, as_json)
+    store = target(dry_run)
     if pair is not None:
         from curation.settling.adjudication import decide
 
@@ -137,7 +137,7 @@ def adjudicate_decide(
         fields = DecisionFields(query_field, document_field, grade_field, reason_field)
         proposals = read_decision_lines(file, fields, reason)
         decided = decide_many(store, proposals, by, every_pair, file)
-        emit(as_json, decided, lambda: _show_decided(decided))
+        emit(as_json, decided, lambda: _show_decided(decided, dry_run))
 
 
 @adjudication.command("send-back")
@@ -240,7 +240,8 @@ def _show_decision(decision: ReviewerDecision) -> None:
     say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
 
 
-def _show_decided(decided: Decided) -> None:
+def _show_decided(decided: Decided, dry_run: bool) -> None:
+    say_which(dry_run)
     say(f"{amount(decided.decided, 'pair')} decided.")
     left_out(decided.left_out, "lines")
 

@@ -105,6 +105,8 @@ class DocumentFields(_Part):
     url: str | None = None
     date: str | None = None
     group: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
     leave_out: tuple[str, ...] = ()
 
 

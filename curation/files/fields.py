@@ -164,6 +164,8 @@ class CorpusFields(_FileColumns):
     url: str | None = column("Address", "its address", ("url",), seen=("link",))
     date: str | None = column("Date", "its date", ("date", "published"))
     group: str | None = column("Group, such as a product line", "its group, such as a product line")
+    valid_from: str | None = column("Valid from", "its first day, for filters", ("valid_from",), rare=True)
+    valid_to: str | None = column("Valid to", "its last day, for filters", ("valid_to",), rare=True)
     titles_only: bool = False
 
 
@@ -329,7 +331,9 @@ class JudgmentFields(_FileColumns):
     evidence: str | None = column(
         "Evidence",
         "the evidence of a grade. It is a JSON list of start, end and quote, or of quotes",
+        ("evidence",),
         rare=True,
+        objects=True,
     )
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None

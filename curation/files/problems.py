@@ -47,6 +47,11 @@ class Problems:
         if way_out:
             self._ways_out[way_out] = None
 
+    def hint(self, sentence: str) -> None:
+        """Say this of the problems, if there are any."""
+        if self._sentences:
+            self._ways_out[sentence] = None
+
     def stop(self, found: str, way_out: str = "") -> NoReturn:
         """Raise an InputError with this problem and all noted before: there is no reading on."""
         self.add_general(found, way_out)

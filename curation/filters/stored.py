@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from curation.errors import refuse_problems
 from curation.files.values import text_of
 from curation.filters.query_filter import AT, VALID, WAY_OUT, Filter, outside, period, texts
-from curation.store import Store, get_setting
-from curation.store.documents import AT_ONCE, batches_of, current_corpus
+from curation.store import Cursor, Store, get_setting
+from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
 from curation.text import canonical_json, listed
 
 FIELD, WORDS = "query_filter", "query_filter_words"
@@ -19,6 +19,13 @@ NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{W
 """SQL, with the query as `q`: its information need, and below it the filter in words."""
 
 Pair = tuple[str, str]
+Withdraw = Callable[[Cursor, str], int]
+"""What an import does with items of rounds that are outside a filter now: it withdraws so many."""
+
+
+def keep_items(cursor: Cursor, author: str) -> int:
+    """Items stay as they are: those of a project without rounds."""
+    return 0
 
 
 class Filters(NamedTuple):
@@ -72,6 +79,16 @@ def read_filters(store: Store) -> Filters:
     return Filters(queries, documents)
 
 
+def outside_pairs(cursor: Cursor) -> dict[Pair, str]:
+    """The proposed or judged pairs that are outside the filter of their query, each with the reason."""
+    filters = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
+    rows = (
+        cursor.execute(_PAIRS, [list(filters), get_setting(cursor, "corpus")]).fetchall() if filters else []
+    )
+    found = ((pair, outside(filters[pair[0]], fields_of(metadata))) for *pair, metadata in rows)
+    return {(query_id, document_id): reason for (query_id, document_id), reason in found if reason}
+
+
 def fields_of(metadata: str) -> dict[str, Any]:
     """The fields of a document's metadata, with those that a file of BEIR has within one."""
     fields: dict[str, Any] = json.loads(metadata)
@@ -116,3 +133,14 @@ _FILTERS = f"""
 SELECT query_id, metadata ->> '{FIELD}' FROM queries
 WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
 """  # noqa: S608  a name from code
+
+_PAIRS = f"""
+WITH filtered AS (SELECT unnest(?::TEXT[]) AS query_id),
+pairs AS (
+    SELECT query_id, document_id FROM candidates SEMI JOIN filtered USING (query_id)
+    UNION SELECT query_id, document_id FROM candidate_sources SEMI JOIN filtered USING (query_id)
+    UNION SELECT query_id, document_id FROM presentations SEMI JOIN filtered USING (query_id))
+SELECT query_id, s.document_id, d.metadata
+FROM pairs JOIN snapshot_documents s ON s.document_id = pairs.document_id AND s.snapshot_id = ? JOIN {VERSION}
+ORDER BY query_id, s.document_id
+"""  # noqa: S608

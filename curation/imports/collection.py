@@ -29,6 +29,7 @@ from curation.imports.collection_files import (
     find_collection,
 )
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
+from curation.labeling.transfers.outside import withdraw_outside
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.sources.corpus import CorpusImport, import_corpus_files
@@ -129,11 +130,11 @@ def _take(
     documents = [(file.path, file.layout) for file in files.of(DOCUMENTS)]
     if documents:
         found.corpus = import_corpus_files(
-            store, documents, add=options.add, progress=progress, author=author
+            store, documents, add=options.add, progress=progress, author=author, withdraw=withdraw_outside
         )
     for file in files.of(QUERIES):
         found.queries.append(
-            import_queries(store, file.path, layout=file.layout, progress=progress, author=author)
+            import_queries(store, file.path, None, file.layout, progress, author, withdraw_outside)
         )
     for file in files.of(JUDGMENTS):
         fields = JudgmentFields(annotator_name=options.annotator)

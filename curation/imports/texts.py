@@ -14,6 +14,7 @@ from curation.imports.look import LOOKED_AT, look_at
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.labeling.rounds.lifecycle import KEEP, put_in_force
+from curation.labeling.transfers.outside import withdraw_outside
 from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
 from curation.sources.answers.nuggets import import_nuggets
@@ -46,12 +47,16 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
     if request.options.get("leave"):
         if add:
             raise InputError("--leave takes a whole corpus, and no --add. Put the files into one folder.")
-        found = leave_corpus(store, request.path, fields, request.layout, progress, author)
+        found = leave_corpus(store, request.path, fields, request.layout, progress, author, withdraw_outside)
         with store.reading() as cursor:
             seen = markup_of(document.body for document in first_documents(cursor, LOOKED_AT))
     else:
         found = import_corpus(
-            store, request.file, fields, request.layout, add=add, progress=progress, author=author
+            *(store, request.file, fields, request.layout),
+            add=add,
+            progress=progress,
+            author=author,
+            withdraw=withdraw_outside,
         )
         seen = look_at(request).markup_of(found.fields.body)
     shown = tuple(one for one in AS_BEFORE.fields if getattr(found.fields, one.field))
@@ -96,7 +101,7 @@ def corpus_outcome(found: CorpusImport) -> ImportOutcome:
     if found.without_text:
         have = amount(found.without_text, "document has", "documents have")
         remarks.append(f"{have} no text: judged by title alone.")
-    remarks += [*filter(None, [found.shown]), *replaced(found.replaced)]
+    remarks += [*filter(None, [found.shown]), *_withdrawn(found.withdrawn), *replaced(found.replaced)]
     return ImportOutcome(found.is_new, sentence, "documents", figures, found.left_out, remarks)
 
 
@@ -152,7 +157,7 @@ def earlier_imports(number: int) -> str:
 def queries(store: Store, request: ImportRequest, progress: Progress, author: str) -> QueryImport:
     """Queries besides the sample."""
     fields = request.columns_of(QueryFields)
-    return import_queries(store, request.file, fields, request.layout, progress, author)
+    return import_queries(store, request.file, fields, request.layout, progress, author, withdraw_outside)
 
 
 def queries_outcome(found: QueryImport) -> ImportOutcome:
@@ -166,6 +171,7 @@ def queries_outcome(found: QueryImport) -> ImportOutcome:
     if found.answers:
         remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
     remarks += [*_personal(found.personal, "queries", "replaced"), *replaced(found.replaced)]
+    remarks += _withdrawn(found.withdrawn)
     changes, figures = bool(found.added or found.changed or found.answers), {"queries": found.queries}
     return ImportOutcome(changes, sentence, "queries", figures | counts, found.left_out, remarks)
 
@@ -224,6 +230,11 @@ def fields_used(fields: Any, rest: str = "") -> str:
 def replaced(found: Mapping[str, int]) -> list[str]:
     """Sentences about characters that no database keeps."""
     return [f"Replaced: {count:,} × {kind}, by U+FFFD." for kind, count in found.items()]
+
+
+def _withdrawn(items: int) -> list[str]:
+    are = amount(items, "item of a round is", "items of rounds are")
+    return [f"{are} outside the filter of the query now, and nobody is asked for them."] if items else []
 
 
 def _personal(found: Mapping[str, int], unit: str, what: str) -> list[str]:

@@ -24,6 +24,7 @@ LABELS = {
     "--encoding": "Encoding",
     "--columns": "Names of the columns",
     "--no-header": "The first line is data",
+    "--leave": "Leave the texts in the file",
     "--add": "Add to the current corpus",
     "--titles-only": "Judge documents by their title alone",
     "--markup": "The text is written in",

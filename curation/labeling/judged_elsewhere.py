@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
+from curation.filters.stored import NEED
 from curation.labeling.rounds.assignment import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
 from curation.presentation.excerpts import LONGEST, best_passage
@@ -62,6 +63,7 @@ def export_pairs(
         require_author(cursor, author, "lead")
         chosen = choose_candidates(*read_candidates(cursor), again=False)
         queries = {query.query_id: query for query in active_queries(cursor)}
+        needs = dict(cursor.execute(f"SELECT query_id, {NEED} FROM queries q").fetchall())  # noqa: S608
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
     pairs = sorted(chosen.candidates, key=lambda pair: _place(seed, pair))
     if not pairs:
@@ -70,7 +72,7 @@ def export_pairs(
             f"No pair is to be judged ({reasons or 'no pool was built'}).",
             command="`goldset pool` finds the documents of each query.",
         )
-    rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
+    rows = _rows(pairs, queries, needs, documents, excerpt=text == "excerpt")
     _write(path, rows)
     of = len({pair.query_id for pair in pairs})
     with store.transaction() as cursor:
@@ -108,6 +110,7 @@ def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
 def _rows(
     pairs: Sequence[Candidate],
     queries: Mapping[str, Query],
+    needs: Mapping[str, str | None],
     documents: Mapping[str, Document],
     excerpt: bool,
 ) -> Iterator[tuple[str, ...]]:
@@ -119,7 +122,7 @@ def _rows(
         yield (
             query.query_id,
             query.text,
-            query.information_need or "",
+            needs[query.query_id] or "",
             pair.document_id,
             title,
             body,

@@ -20,7 +20,6 @@ from typing import NamedTuple
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.filters.query_filter import OUTDATED, OUTSIDE
-from curation.filters.stored import read_filters
 from curation.pooling.relevance import Ranked, Relevance
 from curation.settling.consensus import read_votes_on_scale, relevance_of
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
@@ -156,8 +155,6 @@ def hard_negatives(
             "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
         )
     relevance = relevance_of(votes)
-    outside = read_filters(store).among([*(row[:2] for row in ranked), *relevance.grades])
-    relevance = relevance.with_outside(outside)
     texts = _shingled(zip(*documents.to_pydict().values(), strict=True))
     known = [row for row in ranked if row.document_id in texts]
     everything = _by_query(queries, known, relevance)

@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.filters.stored import outside_pairs
 from curation.path.step import Action, PathStep, State, named
 from curation.sampling.stored_sample import StoredSample, read_current
 from curation.sources.queries import active_queries
@@ -54,7 +55,8 @@ def read_prepared(cursor: Cursor) -> Prepared:
     """Read what there is."""
     logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
     active = [query.query_id for query in active_queries(cursor)]
-    asked, pairs, unshown = cursor.execute(_PAIRS, [active]).fetchall()[0]
+    outside = [list(ids) for ids in zip(*outside_pairs(cursor), strict=True)] or [[], []]
+    asked, pairs, unshown = cursor.execute(_PAIRS, [active, *outside]).fetchall()[0]
     pool = _last_pool(cursor)
     return Prepared(
         documents=count_documents(cursor),
@@ -148,8 +150,9 @@ def _last_pool(cursor: Cursor) -> BuiltPool | None:
 _PAIRS = """
 WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
 shown AS (
-    SELECT DISTINCT p.query_id, p.document_id FROM presentations p JOIN rounds r USING (round_id)
+    SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
     WHERE r.kind NOT IN ('pilot', 'practice'))
 SELECT count(DISTINCT c.query_id), count(*), count(*) FILTER (s.query_id IS NULL)
 FROM candidates c SEMI JOIN active USING (query_id) LEFT JOIN shown s USING (query_id, document_id)
+WHERE (c.query_id, c.document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))
 """

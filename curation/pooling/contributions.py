@@ -148,7 +148,10 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
         systems=contributions_of(ranked, found.top, relevance),
         twins=twins_of(ranked, relevance),
         left_out=relevance.not_graded(pairs),
-        sealed=sum(pair in relevance.grades and not door.shows(pair[0]) for pair in pairs | at_random),
+        sealed=sum(
+            pair in relevance.grades and not door.shows(pair[0])
+            for pair in (pairs | at_random) - relevance.outside
+        ),
     )
 
 

@@ -293,6 +293,7 @@ class _Chooser:
             for row in found.rows
             if (row.query_id, row.document_id) in planned
             and row.content_hash is not None
+            and not row.outside
             and row.query_id in found.active
         ]
         new = [

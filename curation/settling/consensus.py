@@ -22,13 +22,14 @@ Relevance of pairs by consensus, from the judgments that count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
+from curation.filters.stored import outside_pairs
 from curation.guides.guide import current_guide
 from curation.pooling.relevance import Relevance
 from curation.reports.page import NumberCell, Section, ShareCell, Table
@@ -412,20 +413,24 @@ def rule_effect(store: Store, rule: ConsensusRule) -> RuleEffect:
 
 
 class VotesOnScale(NamedTuple):
-    """All votes, and the lowest grade of the guide in force: what relevance is worked out from."""
+    """All votes, and the lowest grade of the guide in force: what relevance is worked out from.
+
+    outside: pairs outside the filter of their query, which are not relevant.
+    """
 
     votes: Votes
     lowest: int
+    outside: Collection[tuple[str, str]] = ()
 
 
 def read_votes_on_scale(cursor: Cursor, round_id: str | None = None) -> VotesOnScale:
     """All votes; with a round, those on the pairs shown in it."""
-    return VotesOnScale(read_votes(cursor, round_id), current_guide(cursor).values[0])
+    return VotesOnScale(read_votes(cursor, round_id), current_guide(cursor).values[0], outside_pairs(cursor))
 
 
 def relevance_of(read: VotesOnScale) -> Relevance:
     """The relevance of every judged pair. Call it outside a lease: some rules estimate for a while."""
-    return relevance_of_pairs(settled(read.votes).pairs, read.lowest)
+    return relevance_of_pairs(settled(read.votes).pairs, read.lowest).with_outside(read.outside)
 
 
 def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:

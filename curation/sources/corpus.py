@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records, beir_file
 from curation.files.values import metadata_json, text_of
+from curation.filters.query_filter import VALID
+from curation.filters.stored import Withdraw, keep_items
 from curation.progress import Progress, silent
 from curation.store import (
     COMMAND_LINE,
@@ -53,6 +55,7 @@ class CorpusImport:
     replaced: characters that became U+FFFD, by kind.
     without_text: documents that are judged by their title alone.
     shown: a sentence on how documents are shown from now on; '' where that stays as it was.
+    withdrawn: items of rounds that nobody sees any more, as they are outside the filter of their query now.
     """
 
     snapshot: str
@@ -67,6 +70,7 @@ class CorpusImport:
     replaced: dict[str, int]
     without_text: int
     shown: str = ""
+    withdrawn: int = 0
 
 
 class KnownVersions(NamedTuple):
@@ -134,10 +138,13 @@ def import_corpus(
     add: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
     """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
     files = [(beir_file(path, "corpus.jsonl"), layout)]
-    return import_corpus_files(store, files, fields, add=add, progress=progress, author=author)
+    return import_corpus_files(
+        store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
+    )
 
 
 def import_corpus_files(
@@ -148,6 +155,7 @@ def import_corpus_files(
     add: bool = False,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
     """Make the documents of all files together the project's corpus, in one transaction.
 
@@ -174,6 +182,7 @@ def import_corpus_files(
         with store.transaction(appends=True) as cursor:
             write_corpus(cursor, held, versions, taken.batches, taken.source, is_part)
             record_import(cursor, {"source": taken.source}, result, author)
+            result = replace(result, withdrawn=withdraw(cursor, author))
     return result
 
 
@@ -240,6 +249,8 @@ def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
 def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """The document that a record's values are; what no field names is metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date, fields.group}
+    valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
+    rest = {name: value for name, value in values.items() if name not in used | {*valid.values()}}
     document = Document(
         document_id=text_of(values.get(fields.id or "")).strip(),
         content_hash="",
@@ -248,7 +259,7 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
         url=_text(values, fields.url) or None,
         published=_text(values, fields.date) or None,
         group_key=_text(values, fields.group) or None,
-        metadata=metadata_json({name: value for name, value in values.items() if name not in used}),
+        metadata=metadata_json(rest | {name: values[column] for name, column in valid.items()}),
     )
     return document._replace(content_hash=content_hash_of(document))
 

@@ -100,7 +100,7 @@ class JudgmentFile(NamedTuple):
 
     Attributes
     ----------
-    source: the file's name.
+    source: the file's name. unit: what a record's number counts, 'line' or 'row'.
     new_queries: queries that the judgments are about and the project does not hold.
     known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
     left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
@@ -109,6 +109,7 @@ class JudgmentFile(NamedTuple):
 
     judgments: list[ImportedJudgment]
     source: str
+    unit: str
     new_queries: list[Query]
     known_as: dict[str, str]
     left_out: dict[str, int]
@@ -161,10 +162,10 @@ def read_judgments(
     RefusedError: there is no corpus yet.
     """
     records = Records(path, layout, progress, judged=True)
-    used = _fields(records, fields or JudgmentFields())
     documents = KnownDocuments(partial(current_versions, store))
     with store.reading() as cursor:
         context = _ProjectContext(current_guide(cursor), KnownQueries.read(cursor), documents)
+    used = _fields(records, fields or JudgmentFields(), context.guide.evidence is not None)
     reader = _JudgmentReader(records, used, context, dict(grade_map or {}), skip_unknown)
     judgments = reader.read()
     if not judgments:
@@ -172,6 +173,7 @@ def read_judgments(
     return JudgmentFile(
         judgments=judgments,
         source=records.source,
+        unit=records.unit,
         new_queries=list(reader.new_queries.values()),
         known_as=reader.known_as,
         left_out=dict(reader.left_out),
@@ -240,7 +242,7 @@ def parse_annotator_columns(text: str) -> dict[str, str]:
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
-def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
+def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
     wide = bool(asked.annotator_columns)
     if wide and (asked.annotator or asked.grade or asked.annotator_name):
         records.refuse_columns(
@@ -251,6 +253,7 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
     absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
     absent |= {"query", "document"} if asked.pair else set()
     absent |= {"grade"} if asked.grade_given is not None else set()
+    absent |= set() if takes_evidence or asked.evidence else {"evidence"}
     used = records.resolve(asked, absent)
     if asked.query_text is None and (named_by(used.query or "") != "id" or records.format == "qrels"):
         used = replace(used, query_text=None)
@@ -304,6 +307,8 @@ class _JudgmentReader:
         judgments = list(filter(None, map(self._judgment, cells)))
         self._note_all()
         self.unknown.settle(self.left_out)
+        if self._fields.evidence:
+            self._problems.hint("There may be more: evidence is compared with the texts after this.")
         new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)
         self.new_queries |= {query.query_id: query for query in new}
         return [

@@ -22,7 +22,7 @@ from curation.files.problems import Problems
 from curation.files.records import Record, Records, beir_file
 from curation.files.values import metadata_json, text_of
 from curation.filters.query_filter import WAY_OUT, checked_filter, in_words
-from curation.filters.stored import FIELD, WORDS, document_fields, lacking
+from curation.filters.stored import FIELD, WORDS, Withdraw, document_fields, keep_items, lacking
 from curation.progress import Progress, silent
 from curation.sources.answers.reference_answers import cleaned_answers, store_answers
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
@@ -49,6 +49,7 @@ class QueryImport:
     personal: kind of personal data → queries in which it was found; a placeholder replaces it.
     replaced: unprintable characters that became U+FFFD, by kind.
     answers: queries that got reference answers, or others than before.
+    withdrawn: items of rounds that nobody sees any more, as they are outside the query's filter now.
     """
 
     queries: int
@@ -61,6 +62,7 @@ class QueryImport:
     personal: dict[str, int]
     replaced: dict[str, int]
     answers: int = 0
+    withdrawn: int = 0
 
 
 class _ImportedQuery(NamedTuple):
@@ -106,6 +108,7 @@ def import_queries(
     layout: FileLayout | None = None,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
 ) -> QueryImport:
     """Take the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet into the project.
 
@@ -132,6 +135,7 @@ def import_queries(
             detail = {"source": records.source, **counts, "known under another id": len(known_as)}
             detail |= {"personal data": personal} if personal else {}
             record_event(cursor, "import queries", detail, author)
+        withdrawn = withdraw(cursor, author)
     return QueryImport(
         len(rows),
         **counts,
@@ -141,6 +145,7 @@ def import_queries(
         personal=personal,
         replaced=records.replaced,
         answers=answered,
+        withdrawn=withdrawn,
     )
 
 

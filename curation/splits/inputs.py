@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from curation.door import shut_door
 from curation.errors import InputError, RefusedError
+from curation.filters.stored import outside_pairs
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
 from curation.sampling.designs import BETWEEN
@@ -108,6 +109,7 @@ class SplitLabels(NamedTuple):
     crossed: tuple[str, ...]
     tags: pa.Table
     sealed: frozenset[str]
+    outside: Collection[tuple[str, str]]
 
 
 def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabels:
@@ -140,6 +142,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         crossed=_crossed(cursor),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
         sealed=shut_door(cursor).closed,
+        outside=outside_pairs(cursor),
     )
 
 
@@ -177,7 +180,7 @@ def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> Grade
             outside += 1
         else:
             grades[pair.query_id] += 1
-            if pair.grade >= labels.relevant_grade:
+            if pair.grade >= labels.relevant_grade and pair[:2] not in labels.outside:
                 relevant[pair.query_id].add(pair.document_id)
     left_out = {
         "query without a grade": len(queries) - len(grades),

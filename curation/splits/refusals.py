@@ -15,6 +15,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.request import LARGEST_GROUP
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
+from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
 from curation.text import amount, percent
 
 SMALL = 10
@@ -125,7 +126,7 @@ def refuse_large(
         ties = ties_within(inputs, members, rules)
         weakest = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
         lines += _large_lines(group, inputs.queries, most)
-        links += _weakest_lines(without_sealed(weakest, inputs.sealed), inputs.queries)
+        links += _weakest_lines(without_sealed(weakest, inputs.sealed), inputs.queries, members[0])
     if len(large) > GROUPS_SHOWN:
         lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
     lines.append(
@@ -133,6 +134,10 @@ def refuse_large(
         "higher relevant grade or threshold), or allow a larger group."
     )
     allowing = min(1.0, (int(large[0].share * 100) + 1) / 100)
+    if any(next(iter(group.ties)) == SHARED_DOCUMENT for group in large):
+        links.append(
+            "--no-shared-documents lets queries of one document be in several parts: usual for few long ones."
+        )
     links.append(
         "`goldset leakage sweep` shows at which threshold groups grow, and --relevant-grade sets the grade. "
         f"--largest-group {allowing:g} allows the group."
@@ -153,12 +158,13 @@ def _large_lines(group: LargeGroup, queries: Mapping[str, str], most: float | No
     ]
 
 
-def _weakest_lines(links: Sequence[WeakLink] | None, queries: Mapping[str, str]) -> list[str]:
+def _weakest_lines(links: Sequence[WeakLink] | None, queries: Mapping[str, str], member: str) -> list[str]:
+    group = f"The group of “{queries.get(member, member)}”"
     if links is None:
-        return ["The group has too many ties to look for the weakest among them."]
+        return [f"{group} has too many ties to look for the weakest among them."]
     if not links:
-        return [f"No {LINKS_SHOWN} ties or fewer hold the group together."]
-    heading = "The group's weakest links; cut together they split it:"
+        return [f"{group} falls apart by no {LINKS_SHOWN} cuts or fewer."]
+    heading = f"{group}: its weakest links; cut together they split it:"
     return [heading, *(link_line(link, queries) for link in links)]
 
 

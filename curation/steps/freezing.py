@@ -46,8 +46,11 @@ def _frozen(_request: FreezeRequest, frozen: Frozen) -> StepOutcome:
         )
     if frozen.sharing is not None:
         remarks.append(f"Shared between identical documents: {amount(frozen.sharing.grades, 'grade')}.")
+    parts = {"nuggets": "nugget", "evidence": "evidence mark"}
+    more = [amount(frozen.parts[part], one) for part, one in parts.items() if part in frozen.parts]
+    counts = [amount(queries, "query", "queries"), amount(grades, "grade"), documents, *more]
     return StepOutcome(
-        f"{done}: {amount(queries, 'query', 'queries')}, {amount(grades, 'grade')}, {documents}.",
+        f"{done}: {', '.join(counts)}.",
         (part_table(f"Release {name}", frozen),),
         frozen.left_out,
         remarks=tuple(remarks),

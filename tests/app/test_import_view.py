@@ -22,6 +22,7 @@ from curation.files.problems import Problems
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.outcome import DryRun
 from curation.imports.request import ImportRequest
+from curation.imports.wording import LABELS
 from curation.jobs import jobs_of, last_job, worker
 from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
@@ -272,8 +273,17 @@ def test_files_of_the_server_are_those_below_the_allowed_folder(
     shown = field(shown.run(), "File").select("in/pages.csv").run()
     shown = press(shown, "Look at it")
     assert "Green tea" in html(shown)
+    assert not [one for one in shown.toggle if one.label == LABELS["--leave"]]
     press(shown, "Another file")
     assert (allowed / "in" / "pages.csv").exists()
+
+    (allowed / "in" / "pages.jsonl").write_text('{"id": "d1", "text": "Green tea"}\n')
+    shown.session_state["where"] = file_step.THERE
+    shown = press(field(shown.run(), "File").select("in/pages.jsonl").run(), "Look at it")
+    shown = field(shown, LABELS["--leave"]).set_value(True).run()
+    imported(project, press(shown, "Check the file"))
+    with project.reading() as cursor:
+        assert cursor.execute("SELECT name, documents FROM left_files").fetchall() == [("", 1)]
 
 
 def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,23 +16,32 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.filters.query_filter import OUTDATED, in_words, outside
 from curation.filters.stored import read_filters
+from curation.imports.importing import carry_out
+from curation.imports.request import ImportRequest
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.assignment import OUTSIDE_FILTER
 from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.showings import next_showings
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
+from curation.pooling.contributions import contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
 from curation.scoring.inputs.system_runs import RunSource
+from curation.settling.consensus import read_relevance
+from curation.settling.disputes import disputes
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
+from curation.splits.inputs import read_labels, settled_queries
 from curation.splits.split import make_split
-from curation.store import Store
+from curation.store import COMMAND_LINE, Store
 from tests.support.gold_project import LEXICAL, PARTS, export, write_corpus
 from tests.support.projects import PASSWORD, built_once
 
@@ -170,3 +181,75 @@ def test_a_validity_that_is_no_date_is_refused_where_a_filter_needs_it(
     import_queries(store, write("q.jsonl", [{"text": "kettle", "filter": {"at": "2025-03-01"}}]))
     with pytest.raises(InputError, match="The document 'd' has 'soon' for valid_to, which is no date"):
         read_filters(store)
+
+
+WORDS = ("red", "green", "blue")
+
+
+@built_once
+def judged_before(store: Store) -> Store:
+    """Queries, and documents of all products and validities, most of them found relevant by two people."""
+    folder = store.path.parent
+    for name in ("ann", "eve"):
+        add_annotator(store, name, "annotator", PASSWORD)
+    dates: list[dict[str, Any]] = [{}, {"Valid from": "2025-06-01"}, {"valid_to": "2024-12-31"}]
+    products: list[dict[str, Any]] = [{}, {"product": "x"}, {"product": ["y", "z"]}]
+    rows = [
+        {"id": f"{word}-{number}", "text": f"{word} kettles of number {number}", **date, **product}
+        for word in WORDS
+        for number, (date, product) in enumerate(itertools.product(dates, products))
+    ]
+    import_corpus(store, write_corpus(folder / "c.jsonl", rows))
+    import_queries(store, write_corpus(folder / "q.jsonl", [{"id": one, "text": one} for one in WORDS]))
+    build_pool(store, ["bm25"], depth=20, random_negatives=0, seed=1)
+    open_round(store, "open", ["ann", "eve"], overlap=1, duplicates=0.2)
+    grades = [
+        ImportedJudgment(one["id"].split("-")[0], one["id"], who, grade)
+        for one in rows
+        for who, grade in (("ben", 3), ("cy", 1 if one["id"].endswith("0") else 3))
+    ]
+    add_judgments(store, [one for one in grades if not one.document_id.endswith(("1", "5"))], "b.csv")
+    return store
+
+
+def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_before: Store) -> None:
+    store, folder = judged_before, judged_before.path.parent
+    before = sum(one.presentations for one in round_status(store, "open").annotators)
+    wanted: dict[str, Any] = {
+        "red": {"at": "2025-03-01"},
+        "green": {"product": ["x", "y"]},
+        "blue": {"product": "q"},
+    }
+    file = write_corpus(
+        folder / "filters.jsonl", [{"id": one, "text": one, "filter": wanted[one]} for one in WORDS]
+    )
+    imported = carry_out(store, ImportRequest("queries", str(file), file.name), COMMAND_LINE)
+    everything = {(word, f"{word}-{number}") for word in WORDS for number in range(9)}
+    outside_all = set(read_filters(store).among(everything))
+    assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}
+
+    status = round_status(store, "open")
+    assert status.left_out[OUTSIDE_FILTER] + sum(one.presentations for one in status.annotators) == before
+    assert f"{status.left_out[OUTSIDE_FILTER]} items of rounds are outside" in " ".join(imported.remarks)
+    with store.reading() as cursor:
+        items = [one for who in ("ann", "eve") for one in read_items(cursor, who, read_open_rounds(cursor))]
+    shown = {(one.query_id, one.document_id) for one in items}
+    assert (len(items), shown & outside_all) == (sum(one.presentations for one in status.annotators), set())
+    again = open_round(store, "again", ["ann"], overlap=1, duplicates=0, again=True)
+    assert (again.candidates, again.left_out[OUTSIDE_FILTER]) == (27 - len(outside_all), len(outside_all))
+    assert not {(one.query_id, one.document_id) for one in disputes(store)} & outside_all
+
+    relevance = read_relevance(store)
+    assert not any(map(relevance.is_relevant, outside_all))
+    assert any(map(relevance.is_relevant, everything - outside_all))
+    assert contributions(store, relevance).relevant == sum(map(relevance.is_relevant, everything))
+    with store.reading() as cursor:
+        inputs = settled_queries(read_labels(cursor)).inputs
+    assert not {(one, name) for one, names in inputs.relevant.items() for name in names} & outside_all
+    make_split(store, PARTS, 1, LEXICAL)
+    freeze(store, "v1", override="to test it", allow_disputed=True)
+    relevant = {
+        (row["query_id"], row["document_id"]) for row in opened(store, "v1").rows("qrels") if row["grade"]
+    }
+    assert relevant
+    assert not relevant & outside_all

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError
@@ -125,3 +127,16 @@ def test_a_cell_that_cannot_be_read_or_found_says_what_was_expected(
         load(corpus, tmp_path, {"document_id": "d", "grade": 3, "marks": marks})
     assert problem in refused.value.problems[0]
     assert "line 1" in str(refused.value)
+
+
+def test_a_column_of_that_name_is_evidence_where_the_guide_takes_any_and_rows_are_called_rows(
+    corpus: Store, tmp_path: Path
+) -> None:
+    row = {"query_id": ["q"], "document_id": ["d"], "grade": [3], "annotator": ["ada"]}
+    path = tmp_path / "marks.parquet"
+    pq.write_table(pa.table(row | {"evidence": [["not in it"]]}), path)
+    with pytest.raises(InputError) as error:
+        import_judgments(corpus, path)
+    assert str(error.value.problems[0]).startswith("row 1: the quote “not in it” is not in the text")
+    put_in_force(corpus, parse_guide(GUIDE.replace("evidence: {{", "# {{").format(ask="required")))
+    assert "not used: evidence" in " ".join(judgments_outcome(import_judgments(corpus, path)).remarks)

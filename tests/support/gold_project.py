@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.export import export as export_release
@@ -46,7 +47,7 @@ def documents() -> list[dict[str, str]]:
     ]
 
 
-def write_corpus(path: Path, rows: Sequence[dict[str, str]]) -> Path:
+def write_corpus(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
 

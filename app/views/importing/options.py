@@ -14,9 +14,11 @@ from curation.guides.guide import BodyKind, current_guide
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest
 from curation.imports.wording import LABELS
+from curation.jobs.uploads import uploads_folder
 from curation.labeling.judgments.import_plan import TEXTS
 from curation.people.annotators import list_annotators
 from curation.presentation.written_in import MARKUPS
+from curation.sources.left.leaving import READ
 from curation.sources.traffic.cleaning import POLICIES, CleaningRules
 
 Ask = Callable[[PageContext, ImportRequest, FileLook, str], ImportRequest]
@@ -44,6 +46,13 @@ def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: st
         help="Otherwise the file replaces the corpus, and documents that it does not have are removed.",
     )
     options: dict[str, Any] = {"add": add}
+    if uploads_folder(context.store.path) not in asked.file.parents and asked.path.endswith(READ):
+        options["leave"] = st.toggle(
+            LABELS["--leave"],
+            key=f"leave {key}",
+            help="The project keeps ids and sums. A text comes into it when it is pooled or judged. "
+            "The file must stay as it is.",
+        )
     body = asked.fields.get("body", ())
     if found.columns and not body:
         st.warning(

@@ -14,7 +14,16 @@ import typer
 
 from curation.cli.goldset import Json
 from curation.cli.import_.engines import WithoutFile
-from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
+from curation.cli.import_.options import (
+    Columns,
+    DryRun,
+    Encoding,
+    NoHeader,
+    format_option,
+    layout_of,
+    say_which,
+    target,
+)
 from curation.cli.output import emit, progress_bar, say, table
 from curation.files.fields import FileField
 from curation.files.formats import FORMATS
@@ -50,9 +59,8 @@ def import_command(
             options = options_of(**{name: given[name] for name in own})
             request = ImportRequest.of(kind, given["path"], columns, options, layout_of(*layout))
             with progress_bar(STEPS["import"]) as progress:
-                store = target(given["dry_run"], given["as_json"])
-                found = import_file(store, request, progress, COMMAND_LINE)
-            emit(given["as_json"], found.record, lambda: _show(found.outcome))
+                found = import_file(target(given["dry_run"]), request, progress, COMMAND_LINE)
+            emit(given["as_json"], found.record, lambda: _show(found.outcome, given["dry_run"]))
 
         command.__name__, command.__doc__ = options_of.__name__, options_of.__doc__
         context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
@@ -113,8 +121,9 @@ def _optional(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _show(outcome: Any) -> None:
+def _show(outcome: Any, dry_run: bool) -> None:
     """The sentence of an outcome, its figures, and what was left out or is remarked."""
+    say_which(dry_run)
     sentence, *others = outcome.sentences
     say(sentence)
     if outcome.changes:

@@ -51,11 +51,12 @@ def layout_of(format: str | None, encoding: str, columns: str | None, no_header:
     return FileLayout(format, encoding, names, not no_header)
 
 
-def target(dry_run: bool, as_json: bool) -> Store:
-    """The project to import into, or with --dry-run one that keeps nothing; people read which it is."""
-    store = project_store()
-    if not dry_run:
-        return store
-    if not as_json:
+def target(dry_run: bool) -> Store:
+    """The project to import into, or with --dry-run one that keeps nothing."""
+    return Rehearsal(project_store()) if dry_run else project_store()
+
+
+def say_which(dry_run: bool) -> None:
+    """Begin the answer of a dry run by saying that it is one."""
+    if dry_run:
         say("Dry run: nothing is changed. The import would say:")
-    return Rehearsal(store)

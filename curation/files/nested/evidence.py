@@ -114,4 +114,5 @@ def _located(one: StatedEvidence, body: str) -> Span:
 
 
 def _short(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:59]}…"

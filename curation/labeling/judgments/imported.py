@@ -16,6 +16,7 @@ is refused. What is stored already with the same grade stays as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -117,7 +118,8 @@ def import_judgments(
         found = (file.judgments, file.source, file.new_queries, file.left_out, file.known_as)
         added = add_judgments(store, *found, about, author, round_name)
     except InputError as error:
-        raise InputError(error.problems, path=path, way_out=error.way_out) from error
+        problems = [re.sub("^line", file.unit, problem) for problem in error.problems]
+        raise InputError(problems, path=path, way_out=error.way_out) from error
     return replace(added, unknown=file.unknown, unread=file.unread, fields=file.fields)
 
 

@@ -284,7 +284,7 @@ GROUP BY presentation_id
 
 def _against_the_round(item: Submission, state: PresentationState) -> str:
     if state.withdrawn:
-        return "this item was moved to somebody else; go on with the next one"
+        return "this item was moved to somebody else, or its query has a filter now; go on with the next one"
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
     if state.closed and item.kind not in ANSWERED:

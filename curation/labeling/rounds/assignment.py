@@ -28,10 +28,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.filters.stored import outside_pairs
 from curation.sources.queries import active_queries
 from curation.store import Cursor, fetch
 from curation.store.documents import VERSION, current_snapshot
 from curation.text import digest, seeded
+
+OUTSIDE_FILTER = "the document is outside the filter of its query"
 
 
 class CandidateRow(NamedTuple):
@@ -40,6 +43,7 @@ class CandidateRow(NamedTuple):
     Attributes
     ----------
     text_hash: the same for documents with the same title and body; None for those without any text.
+    outside: whether it is outside the filter of its query.
     """
 
     query_id: str
@@ -47,6 +51,7 @@ class CandidateRow(NamedTuple):
     content_hash: str | None
     shown: bool
     text_hash: str | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[Candidat
     pilots: also count what a pilot has shown as shown.
     """
     rows = fetch(cursor, CandidateRow, _CANDIDATES, [pilots, current_snapshot(cursor)])
+    if outside := outside_pairs(cursor):
+        rows = [row._replace(outside=(row.query_id, row.document_id) in outside) for row in rows]
     return rows, {query.query_id for query in active_queries(cursor)}
 
 
@@ -92,6 +99,8 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
             left_out["the document is not in the current corpus"] += 1
         elif row.query_id not in active:
             left_out["the query is not in the current sample"] += 1
+        elif row.outside:
+            left_out[OUTSIDE_FILTER] += 1
         elif row.shown and not again:
             left_out["already in a round or judged"] += 1
         elif representatives[row.query_id, row.text_hash or row.document_id] != row.document_id:
@@ -105,7 +114,7 @@ def _representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]
     """(query id, text) → the document that is shown for it, of those that are in the corpus."""
     found: dict[tuple[str, str], str] = {}
     for row in sorted(rows, key=lambda row: (not row.shown, row.document_id)):
-        if row.content_hash is not None:
+        if row.content_hash is not None and not row.outside:
             found.setdefault((row.query_id, row.text_hash or row.document_id), row.document_id)
     return found
 
@@ -113,7 +122,7 @@ def _representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]
 _CANDIDATES = f"""
 SELECT c.query_id, c.document_id, s.content_hash,
        EXISTS (
-           FROM presentations p JOIN rounds r USING (round_id)
+           FROM live_presentations p JOIN rounds r USING (round_id)
            WHERE p.query_id = c.query_id AND p.document_id = c.document_id
              AND r.kind <> 'practice' AND (r.kind <> 'pilot' OR ?)),
        CASE WHEN trim(d.title || d.body) <> '' THEN md5(concat(length(d.title), ':', d.title, d.body)) END

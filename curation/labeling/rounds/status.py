@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.door import shut_door
-from curation.labeling.rounds.assignment import Spacing, spacing
+from curation.labeling.rounds.assignment import OUTSIDE_FILTER, Spacing, spacing
 from curation.labeling.rounds.layout import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
@@ -48,7 +48,7 @@ class RoundStatus:
     complete: candidates with all their first showings answered; control items are no candidates.
     late: presentations whose answer came after the round was closed.
     withdrawn: presentations that were moved to somebody else.
-    left_out: reason → number of presentations that will not be shown, though they were not withdrawn.
+    left_out: reason → number of presentations that nobody will see, though they were not moved.
     """
 
     round: str
@@ -83,9 +83,10 @@ def round_status(store: Store, name: str) -> RoundStatus:
             for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id])
         ]
         candidates, complete = cursor.execute(_COMPLETE, [round_id]).fetchall()[0]
-        kind, opened_at, guide_hash, paused, closed, closed_at, late, withdrawn = cursor.execute(
-            _STATE, [round_id]
+        kind, opened_at, guide_hash, paused, closed, closed_at, late, (withdrawn, outside) = cursor.execute(
+            _STATE, {"round": round_id, "filter": OUTSIDE_FILTER}
         ).fetchall()[0]
+        left_out = {TOO_NEAR: hidden.total(), OUTSIDE_FILTER: outside}
         return RoundStatus(
             round=name,
             kind=kind,
@@ -101,7 +102,7 @@ def round_status(store: Store, name: str) -> RoundStatus:
             withdrawn=withdrawn,
             spacing=spacing(cursor, round_id),
             control_items=[] if kind == "practice" else control_item_results(cursor, round_id),
-            left_out={TOO_NEAR: hidden.total()} if hidden else {},
+            left_out={reason: count for reason, count in left_out.items() if count},
         )
 
 
@@ -135,9 +136,9 @@ SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
        (SELECT count(DISTINCT e.presentation_id)
         FROM judgment_events e JOIN presentations p USING (presentation_id)
         WHERE e.late AND p.round_id = r.round_id),
-       (SELECT count(*) FROM withdrawals w JOIN presentations p USING (presentation_id)
-        WHERE p.round_id = r.round_id)
-FROM round_states r WHERE round_id = ?
+       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
+        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
+FROM round_states r WHERE round_id = $round
 """
 
 

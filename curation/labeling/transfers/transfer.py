@@ -174,7 +174,7 @@ def read_inputs(
     known_people = {one.name: one for one in require_annotators(cursor, people)}
     refuse_who_cannot_judge([known_people[who] for who in takers])
     layout = _layout(cursor, state)
-    rows = fetch(cursor, RoundItem, _ROWS, [state.round_id])
+    rows = round_items(cursor, state.round_id)
     able = {one.name for one in able_to_judge(cursor)}
     candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
@@ -203,7 +203,7 @@ def plan_transfer(
         candidate[:2] for given in work.values() for items in given.values() for candidate in items
     }
     given_to = {who: dict(given) for who, given in sorted(work.items()) if given}
-    all_withdrawn = [*withdrawn, *_near_repeats(found.rows, {row.presentation_id for row in withdrawn})]
+    all_withdrawn = [*withdrawn, *near_repeats(found.rows, {row.presentation_id for row in withdrawn})]
     laid = lay_out(found.state.round_id, given_to, found.layout, found.pool, taken, found.starts)
     dropped = sum(row.duplicate_of is not None for row in all_withdrawn)
     left_out[DROPPED] = max(0, dropped - sum(row.duplicate_of is not None for row in laid.rows))
@@ -252,7 +252,7 @@ def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
     return all(presentation in touched and not answered for presentation, answered in states)
 
 
-def _near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
+def near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
     """Untouched blind duplicates that would come too soon, because items before them have moved."""
     places: dict[str, int] = {}
     counts: Counter[str] = Counter()
@@ -271,8 +271,7 @@ def _near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list
 
 def _write(cursor: Cursor, plan: TransferPlan, kind: str, author: str) -> None:
     ids = [row.presentation_id for row in plan.withdrawn]
-    why = {"reason": kind, "author": author, "withdrawn_at": utc_now()}
-    append_rows(cursor, "withdrawals", [(one,) for one in ids], ("presentation_id",), **why)
+    withdraw(cursor, ids, kind, author)
     append_rows(cursor, "presentations", plan.laid.rows)
     write_control_items(cursor, plan.round_id, plan.laid.items)
     _carry_requests(cursor, plan)
@@ -280,6 +279,17 @@ def _write(cursor: Cursor, plan: TransferPlan, kind: str, author: str) -> None:
     detail = {**plan.detail, **counts, "presentations": len(plan.laid.rows)}
     append_round_event(cursor, plan.round_id, kind, detail, author)
     record_event(cursor, f"{kind} round", {"name": plan.round, **detail}, author)
+
+
+def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
+    """Nobody will see these presentations any more."""
+    why = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
+    append_rows(cursor, "withdrawals", [(one,) for one in presentation_ids], ("presentation_id",), **why)
+
+
+def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
+    """The items of a round that are not withdrawn, by annotator and position."""
+    return fetch(cursor, RoundItem, _ROWS, [round_id])
 
 
 def _carry_requests(cursor: Cursor, plan: TransferPlan) -> None:

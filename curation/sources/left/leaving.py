@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.storage import Storage, StoredFile, storage_at
+from curation.filters.stored import Withdraw, keep_items
 from curation.progress import Progress, silent
 from curation.sources.corpus import (
     CorpusImport,
@@ -67,6 +68,7 @@ def leave_corpus(
     layout: FileLayout | None = None,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
+    withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
     """Make the documents of a folder, a file or an address the project's corpus, and leave the texts there.
 
@@ -95,7 +97,7 @@ def leave_corpus(
         write_corpus(cursor, held, versions, taken.batches, storage.location, held=False)
         _write_manifest(cursor, found.snapshot, taken)
         record_import(cursor, {"source": storage.location, "left": True}, found, author)
-    return found
+        return replace(found, withdrawn=withdraw(cursor, author))
 
 
 def _files(storage: Storage) -> tuple[list[StoredFile], int]:
