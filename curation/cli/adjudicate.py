@@ -18,9 +18,9 @@ from curation.cli.goldset import (
     project_store,
     query_named,
 )
-from curation.cli.import_.options import say_which, target
+from curation.cli.import_.options import target
 from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, left_out, say, say_withheld, table
+from curation.cli.output import emit, left_out, say, say_dry_run, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
@@ -241,7 +241,7 @@ def _show_decision(decision: ReviewerDecision) -> None:
 
 
 def _show_decided(decided: Decided, dry_run: bool) -> None:
-    say_which(dry_run)
+    say_dry_run(dry_run)
     say(f"{amount(decided.decided, 'pair')} decided.")
     left_out(decided.left_out, "lines")
 

@@ -129,6 +129,12 @@ def left_out(counts: Mapping[str, int], what: str = "") -> None:
         say(f"left out: {counted(count, what).rstrip()}: {reason}")
 
 
+def say_dry_run(dry_run: bool) -> None:
+    """Begin what a dry run found by saying that it is one."""
+    if dry_run:
+        say("Dry run: nothing is changed. The import would say:")
+
+
 def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
     """Say what sealed parts keep back, and how it is opened; nothing where they keep nothing back."""
     from curation.door import withheld

@@ -121,6 +121,8 @@ def _reachable(address: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if isinstance(error, FileNotFoundError) or "NO_SUCH_BUCKET" in str(error):
+            raise InputError(["there is no such place; expected a folder or a file"], path=address) from error
         found = f"cannot be read: {error.strerror or str(error).splitlines()[0]}"
         raise InputError([found], path=address, way_out=_TRY if is_address(address) else "") from error
 

@@ -26,6 +26,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 import duckdb
 
@@ -73,6 +74,9 @@ class Store:
         self._opened = self._used = self._gap_until = 0.0
         self._checked = False
         self._closer: threading.Thread | None = None
+        self._ended: threading.Thread | None = None
+        with _stores_lock:
+            _every_store.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
@@ -161,12 +165,11 @@ class Store:
                 self._changed.wait(IDLE)
             self._file.settle()
             self._changed.notify_all()
-            closer = self._closer
             while self._closer is not None and not (self._file.running or self._opening):
                 self._changed.wait(IDLE / 4)
-            ended = self._closer is None
-        if closer is not None and ended:  # else the file is open again, for others who close it in their turn
-            closer.join()
+            ended = self._ended
+        if ended is not None:  # a thread that Python leaves behind as it ends keeps DuckDB's objects alive
+            ended.join()
 
     @contextmanager
     def _lease(self) -> Iterator[Cursor]:
@@ -286,11 +289,12 @@ class Store:
                     self._let_go()
                 else:
                     self._file.settle()
-            self._closer = None
+            self._closer, self._ended = None, self._closer
 
 
+_every_store: WeakSet[Store] = WeakSet()
 _stores: dict[Path, Store] = {}
-_stores_lock = threading.Lock()
+_stores_lock = threading.RLock()
 
 
 def open_store(path: Path) -> Store:
@@ -356,7 +360,7 @@ def _exists(path: Path) -> str:
 def close_all() -> None:
     """Let go of every project file that this process holds."""
     with _stores_lock:
-        stores = list(_stores.values())
+        stores = list(_every_store)
     for store in stores:
         store.close()
 

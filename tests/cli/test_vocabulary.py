@@ -128,7 +128,8 @@ ALONE = set(
     --summary --table
     --tag-field --test --text --title-field --titles-only --to --to-pool --top-up --topics
     --torso
-    --traffic --turning --undated --unjudgeable --unjudged --until --url-field --valid-from-field --valid-to-field
+    --traffic --turning --undated --unjudgeable --unjudged --until --url-field
+    --valid-from-field --valid-to-field
     --verify-bm25 --with-sealed
     --within --without-grades
     """.split()

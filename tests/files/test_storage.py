@@ -33,7 +33,7 @@ def test_the_files_of_a_folder_are_those_within_it_by_name(tmp_path):
 
 def test_a_place_without_a_file_is_named(tmp_path):
     assert refusal(tmp_path) == f"{tmp_path}: holds no file\nExpected files of records."
-    assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: cannot be read: ")
+    assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: there is no such place; ")
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,10 @@ def test_problems_of_a_storage_name_the_address_of_the_file_and_no_key(bucket: B
     with pytest.raises(InputError) as refused, storage.on_disk(file.name) as path:
         list(Records(path))
     assert str(refused.value).startswith(f"s3://{bucket.name}/logs/a.csv: line 3: ")
-    assert "no file" in refusal(f"s3://{bucket.name}/other") or "cannot be read" in refusal(
-        f"s3://{bucket.name}/other"
-    )
+    for place in (f"{bucket.name}/other", "nobucket/logs"):
+        assert (
+            refusal(f"s3://{place}") == f"s3://{place}: there is no such place; expected a folder or a file"
+        )
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     told = refusal(f"s3://{bucket.name}/logs")
     assert "cannot be read" in told

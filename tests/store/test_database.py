@@ -36,6 +36,20 @@ with open_store(Path(sys.argv[1])).transaction() as cursor:
 """
 
 
+END_AT_WORK = """
+import sys
+from pathlib import Path
+from curation.store import Store
+store = Store(Path(sys.argv[1]))
+with store.reading() as cursor:
+    cursor.execute("SELECT 1")
+"""
+
+
+def test_a_process_that_ends_leaves_no_thread_with_the_engine_behind(store: Store) -> None:
+    assert run_python(END_AT_WORK, str(store.path)).stderr == ""  # DuckDB's binding says what is left
+
+
 def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
     def write_half() -> None:
         with store.transaction() as cursor:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Encoding, say_which
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.import_.options import Encoding
+from curation.cli.output import emit, progress_bar, say, say_dry_run, table
 from curation.text import plain
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None
     from curation.imports.grades import judgments_outcome
     from curation.imports.texts import corpus_outcome, queries_outcome
 
-    say_which(dry_run)
+    say_dry_run(dry_run)
     paths = [*(file.path for file in found.files), *(file.path for file in found.passed)]
     root = path if any(path in one.parents for one in paths) else path.parent
     rows = [(file.path.relative_to(root).as_posix(), file.found) for file in found.files]

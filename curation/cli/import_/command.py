@@ -14,17 +14,8 @@ import typer
 
 from curation.cli.goldset import Json
 from curation.cli.import_.engines import WithoutFile
-from curation.cli.import_.options import (
-    Columns,
-    DryRun,
-    Encoding,
-    NoHeader,
-    format_option,
-    layout_of,
-    say_which,
-    target,
-)
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
+from curation.cli.output import emit, progress_bar, say, say_dry_run, table
 from curation.files.fields import FileField
 from curation.files.formats import FORMATS
 from curation.imports.kinds import FILE_KINDS
@@ -123,7 +114,7 @@ def _optional(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _show(outcome: Any, dry_run: bool) -> None:
     """The sentence of an outcome, its figures, and what was left out or is remarked."""
-    say_which(dry_run)
+    say_dry_run(dry_run)
     sentence, *others = outcome.sentences
     say(sentence)
     if outcome.changes:

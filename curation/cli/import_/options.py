@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from curation.cli.goldset import project_store
-from curation.cli.output import say
 from curation.files.formats import FORMATS, FileLayout
 from curation.files.run_files import FORMATS as RUN_FORMATS
 from curation.store import Rehearsal, Store
@@ -54,9 +53,3 @@ def layout_of(format: str | None, encoding: str, columns: str | None, no_header:
 def target(dry_run: bool) -> Store:
     """The project to import into, or with --dry-run one that keeps nothing."""
     return Rehearsal(project_store()) if dry_run else project_store()
-
-
-def say_which(dry_run: bool) -> None:
-    """Begin the answer of a dry run by saying that it is one."""
-    if dry_run:
-        say("Dry run: nothing is changed. The import would say:")
