@@ -1,7 +1,8 @@
 """The demo: a whole project on this Python's documentation strings, made by the functions of the commands.
 
 The corpus is read from the installed standard library, the traffic was written for the demo, and sample
-grades by two readers let agreement, adjudication and releases show something (`data/sample/README.md`).
+grades and evidence by two readers let agreement, adjudication and releases show something, and runs of chunks
+be compared (`data/sample/README.md`).
 After the release comes a second quarter, with another corpus and log, so that re-labeling is due.
 The project is built under another name and renamed at the end: an interrupted build leaves nothing half.
 
@@ -27,6 +28,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.submission import submit
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.guides.front_matter import with_values
 from curation.guides.guide import current_guide, parse_guide
@@ -39,6 +42,7 @@ from curation.progress import Progress, silent
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
+from curation.scoring.baselines import write_baselines
 from curation.settling.adjudication import decide_many
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.decisions import read_decision_lines
@@ -151,7 +155,8 @@ def _chosen(what: str, name: str, one_of: int) -> bool:
 
 PEOPLE = {"ada": "annotator", "grace": "annotator", "lead": "lead"}
 PASSWORD = "gold-standard"  # noqa: S105 - printed at each start, for a project on this machine only
-ROUND = "first"
+ROUND, RELEASE = "first", "sample"
+CHUNKS = ("30/10", "100/25")
 SEED = 7
 QUERIES = 60
 
@@ -215,30 +220,44 @@ def _fill(
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
     say(f"{pool.candidates:,} candidates; bringing the sample grades and opening a round")
+    _ask_for_evidence(store)
     _bring_sample_grades(store, sample)
+    _compare_chunks(store, folder / "runs", progress)
     later = import_second_quarter(store, corpus.path, sample / "traffic.csv", documents, fields, progress)
     say(
         f"a second quarter: {later.corpus.changed:,} documents changed, {later.corpus.removed:,} are gone; "
         f"{later.traffic.rows:,} rows of traffic (`goldset relabel status`)"
     )
-    _ask_for_evidence(store)
     opened = _open_first(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
 
 
 def _bring_sample_grades(store: Store, sample: Path) -> None:
-    """Two readers' grades and a third one's decisions on half of their disputes; split, and frozen."""
-    fields = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
+    """Two readers' grades and marks, and a third one's decisions on half of their disputes; split, frozen.
+
+    Documents of another Python may lack a quote.
+    """
+    columns = ("query", "document", "annotator", "grade", "evidence")
+    fields = JudgmentFields(**dict(zip(columns, columns, strict=True)))
     import_judgments(store, sample / "judgments.csv", fields, skip_unknown=True)
     decisions = sample / "adjudications.csv"
     proposals = read_decision_lines(decisions)
     decide_many(store, proposals, source=decisions)
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED, replace(RULES, paraphrase=None))
-    freeze(store, "sample", allow_disputed=True)
+    freeze(store, RELEASE, allow_disputed=True)
+
+
+def _compare_chunks(store: Store, folder: Path, progress: Progress) -> None:
+    """BM25 over chunks of several sizes, scored against the evidence of the release."""
+    written = write_baselines(
+        store, RELEASE, ["bm25"], folder, depth=100, chunks=CHUNKS, actor="lead", progress=progress
+    )
+    runs = [(run.system, str(run.file)) for run in written.runs]
+    submit(store, EvaluateRequest(RELEASE, part="dev", runs=runs), "lead", progress)
 
 
 def _ask_for_evidence(store: Store) -> None:
-    """From now on who gives a high grade may mark the sentences that show it; grades stay fresh."""
+    """Who gives a high grade may mark the sentences that show it."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     rule = {"evidence": {"ask": "optional", "from_grade": guide.values[-2]}}

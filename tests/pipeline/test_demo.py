@@ -18,13 +18,14 @@ import pytest
 
 from curation.agreement.report.report import agreement_report
 from curation.cli.relabel import DUE
-from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
+from curation.demo.build import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, Demo, build_demo
 from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.evaluation.submitted import submitted_evaluations, submitted_report
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import authenticate, list_annotators
 from curation.releases.verify import opened, verify
-from curation.settling.disputes import disputes
+from curation.settling.disputes import list_disputes
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
 from tests.support import ROOT
@@ -83,11 +84,27 @@ def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> Non
     report = agreement_report(built.store)
     assert report.between.ordinal.units >= 90
     assert report.between.ordinal.alpha is not None
-    assert disputes(built.store)
+    assert report.evidence is not None
+    assert report.evidence.units >= 15
+    assert {one.marks_apart for one in list_disputes(built.store).shown} == {True, False}
 
 
-def test_the_sample_release_is_intact(built: Built) -> None:
-    assert verify(built.store, "sample").intact
+def test_the_sample_release_is_intact_and_has_what_most_marked(built: Built) -> None:
+    assert verify(built.store, RELEASE).intact
+    quotes = {row["document_id"]: row["quote"] for row in opened(built.store, RELEASE).rows("evidence")}
+    assert quotes["shutil.copy2"] == "Copy data and metadata."
+    assert not {"copy", "statistics"} & quotes.keys(), "marks apart are no evidence"
+
+
+def test_runs_of_chunks_of_two_sizes_are_compared_by_the_evidence(built: Built) -> None:
+    with built.store.reading() as cursor:
+        [lead] = [one for one in list_annotators(cursor) if one.role == "lead"]
+        [found] = submitted_evaluations(cursor, lead)
+        report, _ = submitted_report(cursor, found.evaluation_id, lead)
+    assert found.systems == [f"bm25-{name.replace('/', '-')}" for name in CHUNKS]
+    headlines = [line.partition(": ")[::2] for line in report.findings[:2]]
+    assert [system for system, _ in headlines] == found.systems
+    assert all(figure.startswith("evidence_within@1000 0.") for _, figure in headlines)
 
 
 def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(built: Built) -> None:

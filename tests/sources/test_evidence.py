@@ -31,10 +31,11 @@ def corpus(store: Store) -> Store:
     return store
 
 
-def load(store: Store, folder: Path, *rows: dict[str, Any]) -> JudgmentImport:
+def load(store: Store, folder: Path, *rows: dict[str, Any], skip_unknown: bool = False) -> JudgmentImport:
     path = folder / "marks.jsonl"
     path.write_text("".join(f"{json.dumps({'query_id': 'q', **row})}\n" for row in rows), encoding="utf-8")
-    return import_judgments(store, path, JudgmentFields(annotator_name="ada", evidence="marks"))
+    fields = JudgmentFields(annotator_name="ada", evidence="marks")
+    return import_judgments(store, path, fields, skip_unknown=skip_unknown)
 
 
 def stored(store: Store) -> list[tuple[Any, ...]]:
@@ -94,6 +95,17 @@ def test_ranges_that_are_not_in_the_text_are_named_with_their_line(corpus: Store
     assert refused.value.path == tmp_path / "marks.jsonl"
     assert "Offsets count characters (Unicode code points)" in str(refused.value)
     assert all_rows(corpus) == before
+
+
+def test_quotes_of_another_text_are_left_out_and_counted_where_unknown_things_are(
+    corpus: Store, tmp_path: Path
+) -> None:
+    row = {"document_id": "d", "grade": 3, "marks": ["nowhere", "The", {"quote": "gone"}]}
+    found = load(corpus, tmp_path, row, skip_unknown=True)
+    assert (found.marks, stored(corpus)) == (1, [("d", 0, 3, "The")])
+    taken = "Taken without it: 2 × a quote of evidence that is not in the text."
+    assert taken in judgments_outcome(found).remarks
+    assert load(corpus, tmp_path, row, skip_unknown=True).unchanged == 1
 
 
 def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(corpus: Store, tmp_path: Path) -> None:

@@ -95,6 +95,11 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
     return union(spans)
 
 
+def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
+    """The ranges without the quotes alone that a document's body does not have."""
+    return tuple(one for one in stated if one.start is not None or places_of(one.quote, body))
+
+
 def _located(one: StatedEvidence, body: str) -> Span:
     if one.start is None or one.end is None:
         places = places_of(one.quote, body)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
-from curation.files.nested.evidence import WAY_OUT, located_evidence
+from curation.files.nested.evidence import WAY_OUT, in_text, located_evidence
 from curation.guides.guide import Guide
 from curation.labeling.judgments.judging import (
     EvidenceMark,
@@ -88,6 +88,7 @@ class ImportPlan:
     unchanged: int = 0
     superseded: int = 0
     sealed: int = 0
+    absent_quotes: int = 0
 
 
 def plan_import(
@@ -96,12 +97,14 @@ def plan_import(
     round_id: str,
     new_queries: Sequence[Query],
     about: str | None = None,
+    skip_unknown: bool = False,
 ) -> ImportPlan:
     """Everything that is to be written, planned without the database.
 
     Parameters
     ----------
     about: one of `TEXTS`; None refuses judgments of which that is not clear.
+    skip_unknown: quotes that are not in the text are left out.
     """
     hashes = dict(inputs.documents)
     _refuse_unknown(judgments, inputs.guide, hashes)
@@ -139,7 +142,8 @@ def plan_import(
         for key, showings in shown.items()
         if any(one.content_hash != hashes[key.document_id] for one in showings)
     }
-    _judge(plan, judgments, targets, inputs, unclear=changed if about is None else set())
+    evidence = _evidence(plan, judgments, targets, inputs, skip_unknown)
+    _judge(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())
     return plan
 
 
@@ -156,10 +160,10 @@ def _judge(
     judgments: Mapping[JudgmentKey, ImportedJudgment],
     targets: Mapping[JudgmentKey, _Target],
     inputs: ImportInputs,
+    evidence: Mapping[JudgmentKey, Spans],
     unclear: Collection[JudgmentKey],
 ) -> None:
     """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
-    evidence = _evidence(judgments, targets, inputs)
     marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
         {one.presentation_id: _state(key.annotator, one) for key, one in targets.items()},
@@ -205,18 +209,22 @@ def _judge(
 
 
 def _evidence(
+    plan: ImportPlan,
     judgments: Mapping[JudgmentKey, ImportedJudgment],
     targets: Mapping[JudgmentKey, _Target],
     inputs: ImportInputs,
+    skip_unknown: bool,
 ) -> dict[JudgmentKey, Spans]:
     """What the file marks, of the judgments of which it says that; what cannot be is refused together."""
     found: dict[JudgmentKey, Spans] = {}
     problems: list[str] = []
     for key, judgment in judgments.items():
         if judgment.evidence is not None:
+            body = inputs.bodies.get(targets[key].content_hash, "")
+            stated = in_text(judgment.evidence, body) if skip_unknown else judgment.evidence
+            plan.absent_quotes += len(judgment.evidence) - len(stated)
             try:
-                body = inputs.bodies.get(targets[key].content_hash, "")
-                found[key] = located_evidence(judgment.evidence, key.document_id, body, judgment.line)
+                found[key] = located_evidence(stated, key.document_id, body, judgment.line)
             except InputError as error:
                 problems += error.problems
     refuse_problems(problems, way_out=WAY_OUT)

@@ -42,6 +42,7 @@ from curation.store.rows import Query
 from curation.text import digest
 
 RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed", "added_pairs")
+ABSENT_QUOTE = "a quote of evidence that is not in the text"
 BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
 
 
@@ -102,7 +103,8 @@ def import_judgments(
     ----------
     grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
     skip_unknown: leave out, and count, judgments of documents that the corpus does not have, and of query
-        ids that the project does not have, where they would be refused.
+        ids that the project does not have, where they would be refused; of evidence, quotes that are not in
+        the text.
     about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
         text of the document than the corpus has now. Without it they are refused.
     round_name: the file is a pass of its own, of this name: judgments of the same people on the same pairs in
@@ -116,11 +118,11 @@ def import_judgments(
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
         found = (file.judgments, file.source, file.new_queries, file.left_out, file.known_as)
-        added = add_judgments(store, *found, about, author, round_name)
+        added = add_judgments(store, *found, about, author, round_name, skip_unknown)
     except InputError as error:
         problems = [re.sub("^line", file.unit, problem) for problem in error.problems]
         raise InputError(problems, path=path, way_out=error.way_out) from error
-    return replace(added, unknown=file.unknown, unread=file.unread, fields=file.fields)
+    return replace(added, unknown=file.unknown, unread=file.unread | added.unread, fields=file.fields)
 
 
 def add_judgments(
@@ -133,6 +135,7 @@ def add_judgments(
     about: str | None = None,
     author: str = COMMAND_LINE,
     round_name: str | None = None,
+    skip_unknown: bool = False,
 ) -> JudgmentImport:
     """Write judgments made elsewhere, in one transaction.
 
@@ -142,7 +145,7 @@ def add_judgments(
     new_queries: queries that the judgments are about and the project may not hold yet.
     left_out: what the reader has left out already; returned with what this step adds.
     known_as: the source's id → the project's, of queries that the project knew by their text.
-    about, round_name: as for `import_judgments`.
+    about, round_name, skip_unknown: as for `import_judgments`.
 
     Raises
     ------
@@ -177,7 +180,7 @@ def add_judgments(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, by_key),
         read=lambda cursor: _read(cursor, by_key, round_id, None if round_name is None else name),
-        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries, about),
+        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries, about, skip_unknown),
         write=write,
         busy=BUSY,
     )
@@ -269,6 +272,7 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
         added_pairs=len(plan.pairs),
         added_annotators=plan.annotators,
         left_out=left_out,
+        unread={ABSENT_QUOTE: plan.absent_quotes} if plan.absent_quotes else {},
         marks=len(plan.marks),
     )
 
