@@ -237,8 +237,7 @@ def _bring_sample_grades(store: Store, sample: Path) -> None:
 
     Documents of another Python may lack a quote.
     """
-    columns = ("query", "document", "annotator", "grade", "evidence")
-    fields = JudgmentFields(**dict(zip(columns, columns, strict=True)))
+    fields = JudgmentFields("query", "document", annotator="annotator", grade="grade", evidence="evidence")
     import_judgments(store, sample / "judgments.csv", fields, skip_unknown=True)
     decisions = sample / "adjudications.csv"
     proposals = read_decision_lines(decisions)
@@ -252,7 +251,7 @@ def _compare_chunks(store: Store, folder: Path, progress: Progress) -> None:
     written = write_baselines(
         store, RELEASE, ["bm25"], folder, depth=100, chunks=CHUNKS, actor="lead", progress=progress
     )
-    runs = [(run.system, str(run.file)) for run in written.runs]
+    runs = tuple((run.system, str(run.file)) for run in written.runs)
     submit(store, EvaluateRequest(RELEASE, part="dev", runs=runs), "lead", progress)
 
 
