@@ -128,7 +128,7 @@ def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: P
     say("", *agreement_findings(report))
     if report.between.cannot_tell:
         say(cannot_tell(report.between))
-    if report.consensus.disputed:
+    if report.disputed:
         say("Next: goldset adjudicate list")
     if page is not None:
         say(f"Wrote {page}.")

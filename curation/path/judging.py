@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from curation.agreement.gate import GateCheck
-from curation.filters.stored import outside_pairs
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.forecast import (
     AnnotatorWork,
@@ -57,8 +56,7 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     """Read what became of them."""
     pairs, marks = settled(read_votes(cursor)).pairs, read_marks(cursor)
     waiting = awaited_opinions(cursor)
-    outside = outside_pairs(cursor)
-    disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair) and pair[:2] not in outside]
+    disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
     active = {query.query_id for query in active_queries(cursor)}
     graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
     split_id = get_setting(cursor, "split")

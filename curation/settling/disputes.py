@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import NotFoundError
-from curation.filters.stored import NEED, outside_pairs
+from curation.filters.stored import NEED
 from curation.presentation.drawing import ReadDocument
 from curation.settling.consensus import dispute_weight, settled
 from curation.settling.decisions import (
@@ -118,11 +118,10 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
         votes, waiting, marks = read_votes(cursor), awaited_opinions(cursor), read_marks(cursor)
-        outside = outside_pairs(cursor)
     pairs = [
         (pair.query_id, pair.document_id)
         for pair in settled(votes).pairs
-        if pair[:2] not in outside
+        if pair[:2] not in marks.outside
         and (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
     ]
     with store.reading() as cursor:

@@ -9,10 +9,11 @@ no character in common, are a dispute: it is open until a reviewer decides the p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from curation.filters.stored import outside_pairs
 from curation.guides.guide import Guide, current_guide
 from curation.settling.consensus import PairConsensus
 from curation.settling.decisions import Pair
@@ -82,10 +83,14 @@ class PairMarks(NamedTuple):
 
 
 class ProjectMarks(NamedTuple):
-    """The marks of all pairs that have some, and the guide in force, by which grades take evidence."""
+    """The marks of all pairs that have some, and the guide in force, by which grades take evidence.
+
+    outside: pairs outside the filter of their query, of which nothing is to be decided.
+    """
 
     guide: Guide
     of: Mapping[Pair, PairMarks]
+    outside: Collection[Pair] = ()
 
     def evidence(self, pair: PairConsensus) -> PairMarks | None:
         """The marks of a pair whose grade takes evidence, if there are any."""
@@ -104,8 +109,8 @@ class ProjectMarks(NamedTuple):
 
     def is_disputed(self, pair: PairConsensus) -> bool:
         """Whether people disagree on the pair's grade, or on its evidence."""
-        if pair.how in ("disputed", "adjudicated"):
-            return pair.how == "disputed"
+        if pair.how in ("disputed", "adjudicated") or pair[:2] in self.outside:
+            return pair.how == "disputed" and pair[:2] not in self.outside
         marks = self.evidence(pair)
         return marks is not None and marks.apart
 
@@ -116,7 +121,7 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
     some = cursor.execute(_SOME).fetchall()
     rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
     marks = dict(_by_pair(rows)) if some else {}
-    return ProjectMarks(current_guide(cursor), marks)
+    return ProjectMarks(current_guide(cursor), marks, outside_pairs(cursor))
 
 
 def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:

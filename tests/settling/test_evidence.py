@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from curation.agreement.report.report import agreement_report
 from curation.errors import InputError
 from curation.guides.guide import parse_guide
 from curation.labeling.judgments.judging import Submission
@@ -103,6 +104,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert (found.distinct, [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
+    assert agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "adjudicate", "list"]).stdout
     assert "1 of them about evidence alone: the grades agree" in listed
     (case,) = next_cases(opened, "rita").showings

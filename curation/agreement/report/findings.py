@@ -71,7 +71,7 @@ def evidence(found: EvidenceAgreement) -> str:
     """How far marks of two annotators are the same characters."""
     apart = f"{amount(found.apart, 'pair has', 'pairs have')} marks of two people without a common character."
     if found.apart:
-        apart += " With the same grade they wait on Adjudicate, apart from the disputes about grades."
+        apart += " With the same grade they wait on Adjudicate, among the disputed pairs."
     return f"{amount(found.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}"
 
 

@@ -65,7 +65,7 @@ from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
-from curation.settling.consensus import ConsensusCounts, counted
+from curation.settling.consensus import ConsensusCounts, settle_votes
 from curation.settling.evidence import read_marks
 from curation.settling.votes import read_votes
 from curation.statistics.intervals import RESAMPLES
@@ -224,6 +224,7 @@ class AgreementReport:
     `details` are None where they were not asked for. `uninformative` are the annotators who agree with
     nobody, or give one grade only, so that their consistency says nothing. `pace` is everybody's, by name.
     `evidence`: of the marks of the whole project; None for a round, and where nobody marked anything.
+    `disputed`: pairs that wait for a reviewer, about grades or about evidence alone.
     `passes`: a round against what was judged of its pairs before, grade by grade whatever the `boundary`.
     """
 
@@ -235,6 +236,7 @@ class AgreementReport:
     between: InterAgreement
     within: tuple[IntraAgreement, ...]
     consensus: ConsensusCounts
+    disputed: int
     details: Details | None = None
     uninformative: tuple[str, ...] = ()
     annotators: list[str] | None = None
@@ -277,9 +279,10 @@ def agreement_report(
         pace = tuple(row for row in read_paces(cursor, round_id) if names is None or row.annotator in names)
         asides = (read_types(cursor), read_words(cursor)) if details else None
         again = read_passes(cursor, round_id, among=names)
-        marks = read_marks(cursor).of if round_id is None else {}
-        lengths = body_lengths(cursor, [one.content_hash for one in marks.values()])
+        marks = read_marks(cursor)
+        lengths = body_lengths(cursor, [one.content_hash for one in marks.of.values()])
     uninformative = tuple(sorted(reference_of(grades).uninformative))
+    decided = settle_votes(votes)
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
     if boundary is not None:
         grades = at_boundary(grades, scale, boundary)
@@ -292,14 +295,15 @@ def agreement_report(
         steps=steps,
         between=inter_agreement(grades, scale, seed),
         within=tuple(intra_agreement(row) for row in repeats),
-        consensus=counted(votes),
+        consensus=decided.counts,
+        disputed=sum(map(marks.is_disputed, decided)),
         details=_details(grades, scale, *asides, seed, door) if asides else None,
         uninformative=uninformative,
         annotators=names,
         boundary=boundary,
         pace=pace,
         passes=compare_passes(again, guide.values, seed, door.closed),
-        evidence=evidence_agreement(marks, lengths, seed, names),
+        evidence=evidence_agreement(marks.of if round_id is None else {}, lengths, seed, names),
     )
 
 
@@ -321,7 +325,7 @@ def other_findings(report: AgreementReport) -> list[str]:
             f"{who} repeated {percent(consistency.identical)} of {amount(consistency.n, 'grade')} on blind "
             f"duplicates (95 % interval {ends(consistency.low, consistency.high)}).{_uninformative(report)}"
         )
-    return [*found, _open_finding(report.consensus)]
+    return [*found, _open_finding(report)]
 
 
 def not_checked(report: AgreementReport) -> list[str]:
@@ -392,14 +396,10 @@ def _uninformative(report: AgreementReport) -> str:
     )
 
 
-def _open_finding(counts: ConsensusCounts) -> str:
-    if counts.disputed:
+def _open_finding(report: AgreementReport) -> str:
+    pairs = report.consensus.pairs
+    if report.disputed:
         return (
-            f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and wait for a reviewer's "
-            "decision."
+            f"{report.disputed:,} of {pairs:,} judged pairs are disputed and wait for a reviewer's decision."
         )
-    return (
-        f"None of the {counts.pairs:,} judged pairs is disputed."
-        if counts.pairs
-        else "No pair is judged yet."
-    )
+    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair is judged yet."

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from curation.agreement.between.evidence import evidence_agreement, figures_of_sums, overlaps
-from curation.agreement.report.report import agreement_report
+from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.agreement.report.sections import evidence_sections
 from curation.guides.guide import parse_guide
 from curation.labeling.judgments.judging import Submission
@@ -93,5 +93,6 @@ def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
     (section,) = evidence_sections(report.evidence)
     assert section.sentence.startswith("1 pair has marks of two annotators or more. 0 pairs have")
     assert agreement_report(store, "first").evidence is None
+    assert "None of the 1 judged pairs is disputed." in agreement_findings(report)
     apart = replace(report.evidence, apart=1)
-    assert "wait on Adjudicate, apart from the disputes about grades" in evidence_sections(apart)[0].sentence
+    assert "wait on Adjudicate, among the disputed pairs" in evidence_sections(apart)[0].sentence

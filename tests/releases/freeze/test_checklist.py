@@ -104,7 +104,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     steps = {one.name: one for one in read_path(half, figures).steps}
     report, found = agreement_report(half), checks(half)
     waiting = len(disputes(half))
-    assert waiting == report.consensus.disputed == 1
+    assert waiting == report.disputed == 1
     assert steps["adjudicate"].line.startswith("1 pair waits for a decision")
     assert found["disputes"][1].startswith("1 pair is disputed")
     within = figures.gate.checks[1]
