@@ -14,6 +14,7 @@ Smallest: python -m benchmarks.bench_checkpoints 4 --judgments 100 --documents 5
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 import time
 from contextlib import nullcontext
@@ -56,9 +57,12 @@ def measured(store: Store, left: int, numbers: range, together: int) -> Cost:
         return Cost(1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - clock))
 
 
-def logs(folder: Path, judgments: int, grades: int, together: int) -> dict[int, Cost]:
-    """Bytes of log left → the mean cost of a grade."""
-    stores = {left: Store(project(folder, f"left {left} of {together}", judgments)) for left in LEFT}
+def logs(graded: Path, grades: int, together: int) -> dict[int, Cost]:
+    """Bytes of log left → the mean cost of a grade, each on a copy of the project."""
+    stores = {
+        left: Store(Path(shutil.copy(graded, graded.with_stem(f"left {left} of {together}"))))
+        for left in LEFT
+    }
     block, found = max(1, grades // BLOCKS), {left: [0.0, 0.0] for left in LEFT}
     for number in range(BLOCKS):
         for left, store in stores.items():
@@ -69,9 +73,9 @@ def logs(folder: Path, judgments: int, grades: int, together: int) -> dict[int, 
     return {left: Cost(*(part / block / BLOCKS for part in sums)) for left, sums in found.items()}
 
 
-def big_commit(folder: Path, documents: int, guard: bool) -> Cost:
-    """One commit of documents of 2,000 characters."""
-    store = Store(project(folder, f"commit {guard}", 100))
+def big_commit(small: Path, documents: int, guard: bool) -> Cost:
+    """One commit of documents of 2,000 characters, to a copy of the project."""
+    store = Store(Path(shutil.copy(small, small.with_stem(f"commit {guard}"))))
     ids = [f"d{number}" for number in range(documents)]
     bodies = [digest(number) * 31 for number in range(documents)]
     unguarded = patch.object(checkpoints, "guarded", lambda *_: nullcontext())
@@ -94,8 +98,11 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        graded, small = (
+            project(folder, name, number) for name, number in (("graded", asked.judgments), ("small", 100))
+        )
         for together in TOGETHER:
-            found = logs(folder, asked.judgments, asked.grades * together, together)
+            found = logs(graded, asked.grades * together, together)
             usual = found[files.LOG_LEFT].processor
             for left, cost in found.items():
                 print(
@@ -104,7 +111,7 @@ def main() -> None:
                     f"ratio to that of {files.LOG_LEFT:,} bytes {cost.processor / usual:.2f}",
                     flush=True,
                 )
-        with_guard, without = (big_commit(folder, asked.documents, guard) for guard in (True, False))
+        with_guard, without = (big_commit(small, asked.documents, guard) for guard in (True, False))
         print(
             f"a commit of {asked.documents:,} documents: {with_guard.processor:.0f} ms of processor with the "
             f"guard, {without.processor:.0f} without: ratio {with_guard.processor / without.processor:.2f}"

@@ -13,14 +13,13 @@ Smallest: python -m benchmarks.bench_chunks 1 12 20 1
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bench_evaluate import Cost, spent
+from benchmarks.bench_evaluate import Cost, in_this_process, spent
 from tests.support import GOLDSET
 
 WORDS, CHUNK = 400, 40
@@ -74,7 +73,7 @@ def write_release(folder: Path, queries: int, random: np.random.Generator) -> No
         "split --part dev=1 --no-query-text --no-paraphrase --no-shared-documents",
         "freeze v1 --override benchmark",
     ):
-        spent([GOLDSET, *shlex.split(command)], folder)
+        in_this_process(folder, command)
 
 
 def write_runs(folder: Path, name: str, queries: int, depth: int, random: np.random.Generator) -> None:

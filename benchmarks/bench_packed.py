@@ -16,7 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bench_evaluate import Cost, grades_of, run_of, spent, write_release, write_run
+from benchmarks.bench_evaluate import (
+    Cost,
+    grades_of,
+    in_this_process,
+    run_of,
+    spent,
+    write_release,
+    write_run,
+)
 from tests.support import GOLDSET
 
 OURS, PROJECT, THEIRS = "goldset, packed release", "goldset, project", "ir_measures"
@@ -30,7 +38,7 @@ def main() -> None:
         folder = Path(name)
         write_release(folder, grades)
         write_run(folder / "run.trec", run_of(grades, 100, random))
-        spent([GOLDSET, "release", "pack", "v1", "v1.goldset"], folder)
+        in_this_process(folder, "release pack v1 v1.goldset")
         evaluate = ["--run", "run.trec", "--measures", "ndcg@10,map,mrr@10"]
         sides = {
             OURS: [GOLDSET, "--project", "none.duckdb", "evaluate", "v1.goldset", *evaluate],

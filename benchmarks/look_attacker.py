@@ -13,7 +13,7 @@ given other answers are ruled out, and the bits are 20 less the logarithm of how
     after BM25   as rare, where BM25's own run was looked at before
 
 Usage: python -m benchmarks.look_attacker [looks]
-Smallest: python -m benchmarks.look_attacker 2
+Smallest: python -m benchmarks.look_attacker 1
 Needs: ../shared/data
 """
 
