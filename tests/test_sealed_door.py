@@ -42,7 +42,7 @@ from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.page import page_at, unlinked_rows
 from tests.support.projects import rows_of
-from tests.support.sealed_project import CANARY, PEOPLE, QUERIES, WORD, SealedProject, build_sealed_project
+from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
 from tests.support.terminal import broken, drawn
 
@@ -219,9 +219,13 @@ PAGES: dict[str, list[dict[str, str]]] = {
     "coverage": [{}],
     "evaluate": [{}],
     "relabel": [{"of": part} for part in RELABEL_PARTS],
-    "query": [{"id": f"q{n:02}"} for n in range(QUERIES)],
+    "query": [{"id": query} for query in ("@0", "@2", "@4", "@7", "%")],
 }
-"""All pages, and the parameters with which they show their parts."""
+"""All pages, and the parameters with which they show their parts; `@2` is a sealed query, `%` an open one.
+
+The project has most of the first two sealed queries, and more of the next two than of the rest; `@0` and `@7`
+were judged again.
+"""
 REVIEWERS_READ = {"answers"}
 """Pages on which a reviewer reads what they decide; that is in the log of the seal."""
 
@@ -527,11 +531,12 @@ def test_no_page_shows_a_sealed_grade(
 ) -> None:
     monkeypatch.setenv(context.PROJECT, str(planted.store.path))
     page = next(one for one in all_pages() if one.address == address)
+    queries = {f"@{place}": query for place, query in enumerate(planted.sealed)} | {"%": planted.open}
     for name, role in PEOPLE.items():
         if role not in page.roles or name in ("ben", "fay", "gil"):
             continue
         for parameters in PAGES[address]:
-            drawn = draw(address, name, role, parameters)
+            drawn = draw(address, name, role, {key: queries.get(one, one) for key, one in parameters.items()})
             found = leaks(planted, drawn, pairs=True)
             if found and role != "annotator" and address in REVIEWERS_READ:
                 log = show(planted.store, "v1").log

@@ -87,7 +87,7 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> S
     """
     left_out: Counter[str] = Counter()
     imported, published = _read_imported(left_out)
-    sources = list(_source_files(left_out))
+    sources = list(_source_files(left_out, modules))
     defined = [document for name, file in sources for document in _read_source(name, file, left_out)]
     # Published names come first, so that they are the ones kept when a text appears twice.
     documents = _keep_first([*_by_name_length(published), *_by_name_length(defined)], left_out)
@@ -140,10 +140,10 @@ def _document(name: str, title: str, docstring: object, left_out: Counter[str]) 
 # --- sources, parsed and never run ---------------------------------------------------------------
 
 
-def _source_files(left_out: Counter[str]) -> Iterator[tuple[str, Path]]:
+def _source_files(left_out: Counter[str], modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
     """Every module with a source file that may be read, as (dotted name, file), in name order."""
     root = Path(sysconfig.get_path("stdlib"))
-    for top in sorted(sys.stdlib_module_names):
+    for top in sorted(sys.stdlib_module_names if modules is None else modules):
         file, package = root / f"{top}.py", root / top
         files = [file] if file.is_file() else sorted(package.rglob("*.py")) if package.is_dir() else []
         for found in files:

@@ -13,10 +13,10 @@ from tests.support import ROOT
 from tests.trials.__main__ import HEAD, TRIALS, row
 
 SHORT = {
-    "kills": 8,
+    "kills": 5,
     "steps": 2,
-    "torn": 2,
-    "fuzz": 60,
+    "torn": 1,
+    "fuzz": 25,
     "two_servers": 30,
     "full_disk": 4,
     "clock": 30,
