@@ -125,6 +125,8 @@ def text_lines(
                 if not line.isascii() and (bad := _SMUGGLED.search(line)):
                     bad_lines += 1
                     first_bad = first_bad or _bad_byte(number, line, bad.start())
+                    if number == 1 and line.startswith(_UTF_16):
+                        problems.stop(f"{first_bad} is not {encoding}", _other_encoding(path, encoding))
                 if "\0" in line:
                     replaced[NUL] += line.count("\0")
                     line = line.replace("\0", REPLACEMENT)
@@ -159,6 +161,10 @@ def _unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
+
+
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+"""The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
 
 
 def _bad_byte(number: int, line: str, position: int) -> str:

@@ -155,7 +155,9 @@ def test_a_latin_1_file_is_refused_with_line_byte_and_way_out_and_read_with_its_
 
 def test_utf_16_is_recognised_in_the_way_out_and_read_with_its_encoding(write):
     path = write("a.csv", "id,text\n1,café\n".encode("utf-16"))
-    assert "--encoding utf-16" in _refusal(path)
+    refusal = _refusal(path)
+    assert "--encoding utf-16" in refusal
+    assert "cell" not in refusal  # what the wrong encoding makes of its lines
     assert next(iter(Records(path, FileLayout(encoding="utf-16")))).fields == {"id": "1", "text": "café"}
 
 

@@ -18,6 +18,7 @@ from curation.filters.query_filter import OUTDATED, in_words, outside
 from curation.filters.stored import read_filters
 from curation.imports.importing import carry_out
 from curation.imports.request import ImportRequest
+from curation.labeling.judged_elsewhere import export_pairs
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.assignment import OUTSIDE_FILTER
 from curation.labeling.rounds.rounds import open_round
@@ -94,6 +95,8 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     pool = build_pool(project, ["run:y2024", "run:y2025"], depth=5, random_negatives=0, seed=1)
     assert (pool.candidates, pool.left_out[OUTSIDE_POOL]) == (4, 4)
 
+    export_pairs(project, folder / "elsewhere.csv")
+    assert (folder / "elsewhere.csv").read_text().count("Only documents valid at 2025-03-01.") == 4
     open_round(project, "first", ["ann"], overlap=1, duplicates=0)
     shown = next_showings(project, "ann").showings
     assert {item.information_need for item in shown} == {"Only documents valid at 2025-03-01."}

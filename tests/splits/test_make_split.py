@@ -191,6 +191,8 @@ def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
     assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in told
     middle = "~".join(sorted(names[5:7]))
     assert f'--cut "{middle}"  leaves 6 and 6' in told
+    assert f"The group of “{min(names)}”: its weakest links" in told
+    assert "--no-shared-documents lets" in told
     assert "--largest-group 0.21" in told
     assert parts_of(store) == {}
 
