@@ -62,8 +62,9 @@ def export_pairs(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         chosen = choose_candidates(*read_candidates(cursor), again=False)
-        queries = {query.query_id: query for query in active_queries(cursor)}
         needs = dict(cursor.execute(f"SELECT query_id, {NEED} FROM queries q").fetchall())  # noqa: S608
+        active = active_queries(cursor)
+        queries = {one.query_id: one._replace(information_need=needs[one.query_id]) for one in active}
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
     pairs = sorted(chosen.candidates, key=lambda pair: _place(seed, pair))
     if not pairs:
@@ -72,7 +73,7 @@ def export_pairs(
             f"No pair is to be judged ({reasons or 'no pool was built'}).",
             command="`goldset pool` finds the documents of each query.",
         )
-    rows = _rows(pairs, queries, needs, documents, excerpt=text == "excerpt")
+    rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
     _write(path, rows)
     of = len({pair.query_id for pair in pairs})
     with store.transaction() as cursor:
@@ -110,7 +111,6 @@ def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
 def _rows(
     pairs: Sequence[Candidate],
     queries: Mapping[str, Query],
-    needs: Mapping[str, str | None],
     documents: Mapping[str, Document],
     excerpt: bool,
 ) -> Iterator[tuple[str, ...]]:
@@ -122,7 +122,7 @@ def _rows(
         yield (
             query.query_id,
             query.text,
-            needs[query.query_id] or "",
+            query.information_need or "",
             pair.document_id,
             title,
             body,
