@@ -140,6 +140,8 @@ COMMANDS = {
     "answers disputes": Call(""),
     "answers show": Call("faq @", exit=1, reason=True),
     "answers decide": Call('faq @ --merged "words" --reason "so"'),
+    "answers nuggets propose": Call("", exit=1),
+    "answers nuggets show": Call(""),
     "answers to-grade": Call("v2 --answers robot=$/answers.jsonl --for correctness --out $/out/grade#"),
     "query add": Call('"a new query #"'),
     "tags find": Call("--no-dense"),

@@ -268,7 +268,7 @@ class _LaidOutTask(NamedTuple):
 
 def _read(cursor: Cursor, plan: AnswerTaskPlan, door: Door) -> _TaskInputs:
     evidence = read_evidence_inputs(cursor, door)
-    named = _named(KnownQueries.read(cursor), plan.queries) if plan.queries else None
+    named = named_queries(KnownQueries.read(cursor), plan.queries) if plan.queries else None
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [plan.tag]).fetchall()
     referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = cursor.execute(_IN_TASKS).fetchall()
@@ -281,7 +281,7 @@ def _read(cursor: Cursor, plan: AnswerTaskPlan, door: Door) -> _TaskInputs:
     )
 
 
-def _named(known: KnownQueries, names: Sequence[str]) -> list[str]:
+def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     problems: list[str] = []
     for name in names:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.coverage_effects import coverage_effects_command
-from curation.cli.coverage_model import (
+from curation.cli.goldset import Json, Limit, Seed, app, project_store
+from curation.cli.language_model import (
     ExtractorName,
     ExtractorOption,
     MatchingName,
@@ -21,7 +22,6 @@ from curation.cli.coverage_model import (
     Send,
     Sender,
 )
-from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.options import asks, refuse_unused
 from curation.cli.output import emit, left_out, progress_bar, say, show_tables, table, write_page
 from curation.coverage import CoverageRequest

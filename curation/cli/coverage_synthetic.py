@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.coverage import Fill, MapModel, coverage
-from curation.cli.coverage_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.goldset import Json, Seed, project_store
+from curation.cli.language_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.text import amount
 
@@ -53,7 +53,7 @@ def synthetic_write(
     """
     from curation.coverage.language_model.answers import Asking
     from curation.coverage.language_model.candidates import WritingRequest, plan_writing
-    from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
+    from curation.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
     from curation.coverage.language_model.writing import write_queries
     from curation.retrieval.embeddings import DEFAULT_MODEL
 
@@ -63,9 +63,9 @@ def synthetic_write(
     with progress_bar() as progress:
         work = plan_writing(store, request, name, prices_set(), progress)
     if endpoint is None:
-        emit(as_json, {"model": name, "would_send": work}, f"{name}: {_work(work)} {NOT_SENT}")
+        emit(as_json, {"model": name, "would_send": work}, f"{model_at()}: {_work(work)} {NOT_SENT}")
         return
-    note(f"{name}: {_work(work)}")
+    note(f"{model_at()}: {_work(work)}")
     with progress_bar() as progress:
         found = write_queries(store, request, Asking(endpoint, calls), progress=progress)
     note(*spending_sentences(found.spent))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from curation.answers.proposals import NuggetProposals, read_proposals
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.filters.query_filter import Filter
 from curation.filters.stored import FIELD
@@ -39,6 +40,7 @@ class QueryFacts(NamedTuple):
     part: of the split in force; None where there is none.
     retired: why it left the set; None where it did not.
     answers, nuggets: the reference answers and the facts of a good answer, where they were asked for.
+    proposals: what a model proposed as nuggets, where they were asked for; None where none did.
     filter: what documents must be to be relevant at all; {} where it does not matter.
     """
 
@@ -55,17 +57,8 @@ class QueryFacts(NamedTuple):
     tags: tuple[str, ...]
     answers: tuple[str, ...]
     nuggets: tuple[Nugget, ...]
+    proposals: NuggetProposals | None
     filter: Filter
-
-    @property
-    def vital(self) -> list[str]:
-        """The nuggets without which an answer is not good."""
-        return [one.text for one in self.nuggets if one.vital]
-
-    @property
-    def okay(self) -> list[str]:
-        """The other nuggets."""
-        return [one.text for one in self.nuggets if not one.vital]
 
 
 def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
@@ -82,7 +75,7 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
     """
     require_role(reader, *READERS)
     found = _read(cursor, query_id)
-    return found if with_answers else found._replace(answers=(), nuggets=())
+    return found if with_answers else found._replace(answers=(), nuggets=(), proposals=None)
 
 
 def _read(cursor: Cursor, query_id: str) -> QueryFacts:
@@ -96,8 +89,10 @@ def _read(cursor: Cursor, query_id: str) -> QueryFacts:
     if searches is None:
         [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
     known = (QueryWords(need, note), by, stratum, searches, part, retired)
-    nuggets = read_nuggets(cursor, query_id).get(query_id, ())
-    return QueryFacts(*(*names, *known, tuple(tags or ()), tuple(answers or ()), nuggets, json.loads(wanted)))
+    written = read_nuggets(cursor, query_id).get(query_id, ())
+    proposals = next(iter(read_proposals(cursor, query_id)), None)
+    listed = (tuple(tags or ()), tuple(answers or ()), written, proposals)
+    return QueryFacts(*(*names, *known, *listed, json.loads(wanted)))
 
 
 def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:

@@ -15,6 +15,7 @@ from curation.labeling.rounds.status import round_status
 from curation.releases.freeze.freeze import freeze
 from curation.reports.page import QueryName, Table
 from curation.store import Store
+from curation.store.database import utc_now
 from curation.store.rows import Annotator
 from tests.support.gold_project import DISPUTE, pooled_project
 from tests.support.page import html, page_at, press, run
@@ -69,6 +70,25 @@ def test_a_reviewer_reads_and_writes_nuggets_alone(project: Store) -> None:
     press(page, "Save nuggets")
     written = rows_of(project, "SELECT texts, vital, author FROM nuggets")
     assert written == [(["It repairs kettles."], [True], "rosa")]
+
+
+def test_what_a_model_proposed_is_shown_to_be_changed_and_saved_with_who_did(project: Store) -> None:
+    with project.transaction() as cursor:
+        row = [DISPUTE[0], ["It <b>boils</b> water.", "It is red."], [True, False], utc_now()]
+        cursor.execute("INSERT INTO nugget_proposals VALUES (?, 'call', 'model-1', ?, ?, ?)", row)
+    page = opened(DISPUTE[0], ROSA)
+    assert [one.value for one in page.text_area] == ["It <b>boils</b> water.", "It is red."]
+    assert "1 of them nobody has reviewed" in html(page)
+    assert "None is a nugget yet" in html(page)
+    page.text_area[0].set_value("It boils water.")
+    page.text_area[1].set_value("")
+    page = press(page, "Save nuggets")
+    assert "took 0 unchanged (0\u00a0%), changed 1 and dropped 1" in html(page)
+    assert "None is a nugget yet" not in html(page)
+    assert [one.value for one in page.text_area] == ["It boils water.", ""]
+    assert rows_of(project, "SELECT texts, author, call_id FROM nuggets") == [
+        (["It boils water."], "rosa", "call")
+    ]
 
 
 def test_of_two_tabs_the_older_one_saves_nothing(project: Store) -> None:

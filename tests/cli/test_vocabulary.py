@@ -63,10 +63,12 @@ SHARED = {
     "--out": ("write", "Path"),
     "--overlap": ("how many different annotators", "int"),
     "--paraphrase-threshold": ("cosine of embeddings that ties two queries", "float"),
+    "--parallel": ("calls that are under way at once", "int"),
     "--part": ("part", "str"),
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--port": ("port to listen on", "int"),
     "--queries": ("queries", "int"),
+    "--query": ("a query, by id or text", "str"),
     "--query-field": ("field with", "str"),
     "--query-threshold": ("ties two query texts", "float"),
     "--rank-field": ("field with the rank", "str"),
@@ -117,8 +119,8 @@ ALONE = set(
     --name --new-release --new-round --no-candidates --no-overlap --no-tag
     --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
     --pair-field --pairs
-    --parallel --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
-    --pool-sample --print-sql --query
+    --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
+    --pool-sample --print-sql
     --query-text-field --question --quota --random-negatives --reason-field --refresh --region
     --rehearse --repair --repeat --repeat-minutes --replace --resolution --rule --same-annotators
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled

@@ -23,6 +23,7 @@ from curation.text import amount, digest
 
 SEALED = "A release seals what people said of this query: grades, votes and decisions are not shown."
 NUGGETS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
+PROPOSED = "None is a nugget yet: change or drop lines, then save what you keep."
 LONGEST_NAME = 40
 """Characters of a query in the name of its round."""
 
@@ -47,16 +48,25 @@ def edit(store: Store, acts: Acts, facts: QueryFacts) -> None:
 
 def write(store: Store, acts: Acts, facts: QueryFacts) -> None:
     """The nuggets, to be written or changed."""
-    form, had = acts.form(f"nuggets {facts.query_id}"), (facts.vital, facts.okay)
-    with st.popover("Nuggets"), st.form(form.key, border=False):
+    form, found = acts.form(f"nuggets {facts.query_id}"), facts.proposals
+    waiting = found.proposed if found is not None and found.written is None else ()
+    held = {one.text for one in facts.nuggets}
+    shown = [*facts.nuggets, *(one for one in waiting if one.text not in held)]
+    call_id, count = found and found.call_id, f", {len(waiting):,} proposed" if waiting else ""
+    with st.popover(f"Nuggets{count}"), st.form(form.key, border=False):
+        if found is not None and waiting:
+            ui.quiet(f"{found.model} proposed {amount(len(waiting), 'line')}. {PROPOSED}")
         vital, okay = (
-            st.text_area(label, "\n".join(texts), key=f"{label} {form.key}")
-            for label, texts in zip(NUGGETS, had, strict=True)
-        )
-        if submit("Save nuggets", "write nuggets", form, digest(*map(str, had))):
-            acts.do(
-                form, lambda: write_nuggets(store, facts.query_id, nuggets_of_lines(vital, okay), acts.by)
+            st.text_area(
+                label,
+                "\n".join(one.text for one in shown if one.vital is kind),
+                key=f"{label} {form.key} {call_id}",
             )
+            for label, kind in zip(NUGGETS, (True, False), strict=True)
+        )
+        if submit("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
+            written = nuggets_of_lines(vital, okay)
+            acts.do(form, lambda: write_nuggets(store, facts.query_id, written, acts.by, call_id))
 
 
 def ask_why(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:

@@ -12,15 +12,16 @@ from app.components.links import QUERY
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from app.views.query import acting, documents
+from curation.answers.proposals import share_sentences
 from curation.filters.query_filter import in_words
 from curation.queries.documents import QueryDocuments, read_documents, sealed_by
-from curation.queries.facts import QueryFacts
 from curation.queries.history import history_table, query_history
+from curation.sources.answers.nuggets import lines_of
 from curation.store import Annotator
 from curation.text import amount
 
 NONE = "No query is named. Open one from a row of another page that names it."
-KINDS = (("vital", True), ("okay", False))
+NUGGETS = ("Nuggets, vital", "Nuggets, okay")
 PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 
@@ -58,11 +59,6 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
 
 
-def _nuggets(facts: QueryFacts) -> list[tuple[str, list[str]]]:
-    lines = {name: [one.text for one in facts.nuggets if one.vital is vital] for name, vital in KINDS}
-    return [(f"Nuggets, {name}", found) for name, found in lines.items()]
-
-
 def _header(found: QueryDocuments) -> None:
     facts = found.facts
     asked = "searches not known" if facts.searches is None else f"asked {amount(facts.searches, 'time')}"
@@ -79,10 +75,12 @@ def _header(found: QueryDocuments) -> None:
     for title, lines in (
         ("Notes", facts.words.note.splitlines()),
         ("Reference answers", facts.answers),
-        *_nuggets(facts),
+        *zip(NUGGETS, lines_of(facts.nuggets), strict=True),
     ):
         if lines:
             ui.said(title, *lines)
+    if facts.proposals is not None:
+        ui.quiet(*share_sentences([facts.proposals]))
     with st.container(horizontal=True, gap="large"):
         shown = found.open
         st.metric("Documents", f"{len(found.documents):,}", width="content")

@@ -201,7 +201,7 @@ class KnownAnswers:
             return REFUSED
         if last.attempt + 1 < FORMS:
             return None
-        return MALFORMED if last.kind == "malformed" else last.text
+        return f"{MALFORMED}: {last.text}" if last.kind == "malformed" else last.text
 
     def is_open(self, call: ModelCall) -> bool:
         """Whether the call is still to be made."""

@@ -24,6 +24,7 @@ import os
 from collections.abc import Mapping, Sequence
 from threading import Event, Semaphore
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 from urllib.request import Request
 
 from pydantic import SecretStr
@@ -74,6 +75,12 @@ def model_name(environment: Mapping[str, str] | None = None) -> str:
     if not found:
         raise InputError(f"{MODEL} is not set; expected the name of a language model.", way_out=WAY_OUT)
     return found
+
+
+def model_at(environment: Mapping[str, str] | None = None) -> str:
+    """The model with its host, as people read it before anything is sent; without an address the model."""
+    named = find_endpoint(environment).url if _value(environment, URL) else ""
+    return f"{model_name(environment)}{f' at {urlsplit(named).hostname}' if named else ''}"
 
 
 def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | None:

@@ -269,7 +269,9 @@ class _Session:
         left_out = spent.left_out
         rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
         self._rejected = 0 if spent.answered else self._rejected + min(rejected, spent.requests)
-        unanswered = any(not is_rejection(reason) for reason in left_out.keys() - {REFUSED, MALFORMED})
+        unanswered = any(
+            not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
+        )
         if unanswered or self._rejected >= IN_A_ROW:
             self.found.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
         return [known.answer(call) for call in calls]

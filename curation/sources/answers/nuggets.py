@@ -25,12 +25,13 @@ from curation.progress import Progress, silent
 from curation.sources.answers.query_rows import PEOPLE, Changes, QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
-from curation.text import amount, digest
+from curation.text import amount, digest, listed
 
 VITAL, OKAY = "vital", "okay"
 WRITERS = ("reviewer", "lead")
 LONGEST = 500
 """Characters of a nugget: one fact, which can be looked for in an answer."""
+OBJECT = 'Write each as {"text": "…", "importance": "vital"}.'
 
 
 class Nugget(NamedTuple):
@@ -68,7 +69,12 @@ def import_nuggets(
         for record in records:
             if (query := rows.query_of(record)) is not None:
                 for nugget in _nuggets(record, used, records, rows):
-                    found.setdefault(query, {}).setdefault(nugget.text, nugget.vital)
+                    held = found.setdefault(query, {})
+                    if held.get(nugget.text, nugget.vital) is not nugget.vital:
+                        twice = f"{nugget.text[:60]!r} is both vital and okay"
+                        records.problems.add(record.line, twice, "Keep one of the two.")
+                    rows.left_out["repeated nugget"] += nugget.text in held
+                    held[nugget.text] = nugget.vital
     rows.check(found, "nugget")
     whole = {query: [Nugget(*one) for one in nuggets.items()] for query, nuggets in found.items()}
     with store.transaction(appends=True) as cursor:
@@ -79,8 +85,14 @@ def import_nuggets(
     return rows.outcome(whole, changes, used)
 
 
-def write_nuggets(store: Store, query_id: str, nuggets: Sequence[Nugget], author: str) -> bool:
+def write_nuggets(
+    store: Store, query_id: str, nuggets: Sequence[Nugget], author: str, call_id: str | None = None
+) -> bool:
     """Store what somebody wrote as all nuggets of a query; whether that changed anything.
+
+    Parameters
+    ----------
+    call_id: of a language model's proposals that the author was shown.
 
     Raises
     ------
@@ -89,16 +101,17 @@ def write_nuggets(store: Store, query_id: str, nuggets: Sequence[Nugget], author
     RefusedError: the author is neither reviewer nor lead.
     """
     written = [one._replace(text=" ".join(one.text.split())) for one in nuggets]
-    refuse_problems([problem for one in written for problem in _problems(one.text)])
+    refuse_problems([problem for one in written for problem in problems_of(one.text)])
     times = Counter(one.text for one in written)
     refuse_problems([f"{text!r} is there twice; keep one" for text, count in times.items() if count > 1])
     with store.transaction() as cursor:
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
             raise NotFoundError(f"The project has no query {query_id!r}.")
-        changes = _append(cursor, {query_id: written}, PEOPLE, author)
+        changes = _append(cursor, {query_id: written}, PEOPLE, author, call_id)
         if any(changes):
-            record_event(cursor, "write nuggets", {"query": query_id, "nuggets": len(written)}, author)
+            detail = {"query": query_id, "nuggets": len(written)} | ({"call": call_id} if call_id else {})
+            record_event(cursor, "write nuggets", detail, author)
     return any(changes)
 
 
@@ -106,6 +119,11 @@ def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
     """The nuggets of two texts with one a line; empty lines are none."""
     kinds = ((vital, True), (okay, False))
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
+
+
+def lines_of(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
+    """The texts of the vital nuggets, and of the others."""
+    return [one.text for one in nuggets if one.vital], [one.text for one in nuggets if not one.vital]
 
 
 def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:
@@ -123,47 +141,61 @@ def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget
     return found
 
 
-def _append(cursor: Cursor, found: Mapping[str, Sequence[Nugget]], source: str, author: str) -> Changes:
-    """Append what differs from the current nuggets."""
-    newest = cursor.execute(_NEWEST).fetchall()
-    known = {name: (revision, [*map(Nugget, texts, vital)]) for name, revision, texts, vital in newest}
+def _append(
+    cursor: Cursor,
+    found: Mapping[str, Sequence[Nugget]],
+    source: str,
+    author: str,
+    call_id: str | None = None,
+) -> Changes:
+    """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed."""
+    newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
+    known: dict[str, tuple[int, list[Nugget] | None]] = dict.fromkeys(found, (-1, None)) if call_id else {}
+    known |= {
+        name: (revision, [*map(Nugget, texts, vital)] if call_id in (None, call) else None)
+        for name, revision, texts, vital, call in newest
+    }
     written, changes = revised(known, found)
     rows = [
         (*key, [one.text for one in nuggets], [one.vital for one in nuggets]) for *key, nuggets in written
     ]
     names, now = ("query_id", "revision", "texts", "vital"), utc_now()
-    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=now)
+    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=now, call_id=call_id)
     return changes
-
-
-_NEWEST = """
-SELECT query_id, max(revision), arg_max(texts, revision), arg_max(vital, revision) FROM nuggets GROUP BY 1
-"""
 
 
 def _nuggets(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
     """The nuggets of a record: one, or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     found = []
+    if value == []:
+        rows.left_out["empty list of nuggets"] += 1
     for item in value if isinstance(value, list) else [value]:
-        row, column = (item, "importance") if isinstance(item, Mapping) else (record.fields, used.importance)
-        text = " ".join(text_of(item.get("text") if row is item else item).split())
+        row: Mapping[str, Any] = record.fields
+        column, way_out = used.importance, "Name its column with --importance-field."
+        if isinstance(item, Mapping):
+            row, column, way_out = item, "importance", OBJECT
+            if "text" not in item:
+                names = listed([*map(repr, item)]) or "nothing"
+                records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
+                continue
+        text = " ".join(text_of(item["text"] if row is item else item).split())
         said = text_of(row.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
             rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
         elif said.strip().lower() not in (VITAL, OKAY):
             expected = f"importance of {text[:60]!r}: found {said!r}, expected {VITAL} or {OKAY}"
-            records.problems.add(record.line, expected, "Name its column with --importance-field.")
+            records.problems.add(record.line, expected, way_out)
         elif len(redacted.text) > LONGEST:
-            records.problems.add(record.line, _problems(redacted.text)[0], "Write one fact a nugget.")
+            records.problems.add(record.line, problems_of(redacted.text)[0], "Write one fact a nugget.")
         else:
             rows.personal.update(redacted.kinds.keys())
             found.append(Nugget(redacted.text, said.strip().lower() == VITAL))
     return found
 
 
-def _problems(text: str) -> list[str]:
+def problems_of(text: str) -> list[str]:
     """What is wrong with the text of a nugget."""
     if not text:
         return ["a nugget is empty; write a fact, or leave the line out"]

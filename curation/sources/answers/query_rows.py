@@ -104,7 +104,7 @@ class QueryRows:
             new=changes.new,
             changed=changes.changed,
             unchanged=len(found) - sum(changes),
-            left_out=dict(self.left_out),
+            left_out=dict(+self.left_out),
             unknown=self._unknown.names,
             personal=dict(sorted(self.personal.items())),
             fields=fields,
@@ -112,13 +112,18 @@ class QueryRows:
 
 
 def revised(
-    known: Mapping[str, tuple[int, Sequence[Item]]], found: Mapping[str, Sequence[Item]]
+    known: Mapping[str, tuple[int, Sequence[Item] | None]], found: Mapping[str, Sequence[Item]]
 ) -> tuple[list[tuple[str, int, list[Item]]], Changes]:
-    """What differs from the newest revision of each query, as the next one: query, revision and items."""
+    """What differs from the newest revision of each query, as the next one: query, revision and items.
+
+    Parameters
+    ----------
+    known: revision and items of each query; without items whatever was found differs.
+    """
     written, new = [], 0
     for query_id, items in sorted(found.items()):
         revision, held = known.get(query_id, (-1, ()))
-        if list(held) != list(items):
+        if held is None or list(held) != list(items):
             written.append((query_id, revision + 1, list(items)))
             new += not held
     return written, Changes(new, len(written) - new)

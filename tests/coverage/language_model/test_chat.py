@@ -174,7 +174,7 @@ def test_answers_without_the_form_asked_for_are_bounded_over_all_runs(
 ) -> None:
     model.answer = lambda prompt, material: "I would rather talk about the weather."
     found = asked(store, model, calls(1))
-    assert (found.requests, found.left_out) == (FORMS, {MALFORMED: 1})
+    assert (found.requests, found.left_out) == (FORMS, {f"{MALFORMED}: an answer that is no JSON object": 1})
     assert found.tokens_read == 100 * FORMS
     assert asked(store, model, calls(1)).requests == 0
     assert rows_of(store, "SELECT DISTINCT kind, text FROM model_answers") == [

@@ -92,7 +92,7 @@ def test_documents_that_the_model_refused_are_in_no_cluster_and_counted(
     model.faults = [completion(None, refusal="no"), *[completion("?")] * 3]
     asked(project, model.asking())
     found = find_entities(documents_in_force(project), ModelExtractor(project, MODEL))
-    assert found.left_out == {MALFORMED: 1, REFUSED: 1}
+    assert found.left_out == {f"{MALFORMED}: an answer that is no JSON object": 1, REFUSED: 1}
     assert sum(not held for held in found.of_documents.values()) == 2
 
 

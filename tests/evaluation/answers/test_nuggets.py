@@ -88,6 +88,30 @@ def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tm
     assert rows_of(project, "SELECT count(*) FROM nuggets") == [(0,)]
 
 
+def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named(
+    project: Store, tmp_path: Path
+) -> None:
+    none: list[dict[str, object]] = [{"qid": "q-kettle", "nuggets": []}]
+    with pytest.raises(InputError, match="could be taken from it: 1 empty list of nuggets"):
+        import_nuggets(project, jsonl(tmp_path / "none.jsonl", none))
+    fact = {"text": "hot", "importance": "vital"}
+    bad: list[dict[str, object]] = [
+        {"qid": "q-kettle", "nuggets": [{"txt": "z"}, fact]},
+        {"qid": "q-kettle", "nuggets": [{"text": "cold"}]},
+        {"qid": "q-kettle", "nuggets": [fact | {"importance": "okay"}]},
+    ]
+    with pytest.raises(InputError) as found:
+        import_nuggets(project, jsonl(tmp_path / "bad.jsonl", bad))
+    said = str(found.value)
+    assert "line 1: a nugget with 'txt', expected its text" in said
+    assert "line 2: importance of 'cold': found '', expected vital or okay" in said
+    assert "--importance-field" not in said
+    assert "line 3: 'hot' is both vital and okay" in said
+    some = [*none, {"qid": "q-kettle", "nuggets": [fact, fact, {"text": " "}]}]
+    left_out = import_nuggets(project, jsonl(tmp_path / "some.jsonl", some)).left_out
+    assert left_out == {"empty list of nuggets": 1, "empty nugget": 1, "repeated nugget": 1}
+
+
 def test_what_somebody_writes_replaces_all_nuggets_of_the_query(project: Store) -> None:
     assert write_nuggets(project, "q-kettle", FACTS, "rita")
     assert not write_nuggets(project, "q-kettle", FACTS, "rita"), "the same again"

@@ -1,4 +1,4 @@
-"""`goldset coverage` where a language model takes part: what it would send, and what it sent."""
+"""Where a language model takes part in a command: what it would send, and what it sent."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Sender:
         """Send these calls; False: nothing may be sent, and what would be is printed."""
         from curation.coverage.language_model.answers import Asking, add_spending, ask, plan_calls
         from curation.coverage.language_model.candidates import LONGEST_TEXT
-        from curation.coverage.language_model.chat import find_endpoint, model_name, prices_set
+        from curation.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
 
         work = plan_calls(store, calls, prices_set())
-        sentence = f"{model_name()}: {work_sentence(work)}"
+        sentence = f"{model_at()}: {work_sentence(work)}"
         if cut:
             sentence += f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, "
             sentence += f"without {cut:,} others."
