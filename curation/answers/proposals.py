@@ -96,14 +96,15 @@ def share_sentences(found: Sequence[NuggetProposals]) -> list[str]:
     for model in sorted({one.model for one in found}):
         mine = [one for one in found if one.model == model]
         unchanged, changed, dropped, added = (sum(one.taken[name] for one in mine) for name in TAKEN)
-        reviewed = unchanged + changed + dropped
-        sentences.append(
-            f"{model} proposed nuggets for {amount(len(mine), 'query', 'queries')}; "
-            f"{sum(one.written is None for one in mine):,} of them nobody has reviewed. Of "
-            f"{amount(reviewed, 'reviewed proposal')} people took {unchanged:,} unchanged "
-            f"({percent(unchanged / reviewed if reviewed else None)}), changed {changed:,} and dropped "
-            f"{dropped:,}; they added {amount(added, 'nugget')}."
-        )
+        if reviewed := unchanged + changed + dropped:
+            sentences.append(
+                f"Of {amount(reviewed, 'nugget')} that {model} proposed people took {unchanged:,} unchanged "
+                f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. They added "
+                f"{amount(added, 'nugget')} of their own."
+            )
+        if waiting := sum(one.written is None for one in mine):
+            queries = amount(waiting, "query", "queries")
+            sentences.append(f"Nuggets that {model} proposed for {queries} wait for people.")
     return sentences
 
 

@@ -151,13 +151,14 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert write_nuggets(project, "q-kettle", [], "rita", calls["q-kettle"]), "all were dropped"
     with project.reading() as cursor:
         taken = {one.query_id: one.taken for one in read_proposals(cursor)}
-        (sentence,) = share_sentences(read_proposals(cursor))
+        sentences = share_sentences(read_proposals(cursor))
     assert taken["q-violin"] == {"unchanged": 1, "changed": 2, "dropped": 1, "added": 1}
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
-    assert sentence == (
-        f"{MODEL} proposed nuggets for 3 queries; 1 of them nobody has reviewed. Of 8 reviewed proposals "
-        "people took 1 unchanged (12\u00a0%), changed 2 and dropped 5; they added 1 nugget."
-    )
+    assert sentences == [
+        f"Of 8 nuggets that {MODEL} proposed people took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
+        "They added 1 nugget of their own.",
+        f"Nuggets that {MODEL} proposed for 1 query wait for people.",
+    ]
     shown = invoke(["--project", str(project.path), "answers", "nuggets", "show"]).stdout
     assert "q-router" in shown
     assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"]
