@@ -13,8 +13,9 @@ from curation.coverage.language_model.answers import MALFORMED, MalformedAnswerE
 from curation.sources.answers.nuggets import Nugget, read_nuggets, write_nuggets
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.gold_project import TOPICS, frozen_project, pooled_project
+from tests.support.gold_project import TOPICS, pooled_project
 from tests.support.language_model import MODEL, Fault, ServedModel, completion, model
+from tests.support.marking import frozen_marks
 from tests.support.projects import add_names, rows_of
 
 __all__ = ["model"]
@@ -63,8 +64,8 @@ def test_a_query_goes_with_its_relevant_documents_and_no_proposal_is_a_nugget(
     assert "it has nuggets, or proposals" in propose(project)["notes"]
 
 
-def test_nothing_of_a_sealed_query_is_sent(tmp_path: Path, model: ServedModel) -> None:
-    store = frozen_project(tmp_path)
+def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path, model: ServedModel) -> None:
+    store = frozen_marks(tmp_path)
     model.answer = lambda _prompt, _material: said(STEEL)
     sealed = rows_of(store, "SELECT query_id FROM split_assignments WHERE part = 'test' ORDER BY ALL")
     with store.transaction() as cursor:
@@ -76,6 +77,8 @@ def test_nothing_of_a_sealed_query_is_sent(tmp_path: Path, model: ServedModel) -
     found = propose(store, "--send")
     sent = json.dumps(model.requests)
     assert model.sent == len(TOPICS) - len(sealed) > 0
+    shown = json.loads(model.requests[0]["messages"][1]["content"])
+    assert shown["documents"][0]["evidence"] == ["about"]
     assert not [name for (name,) in sealed if f"best {name[2:]}" in sent or "planted" in sent]
     assert found["left_out"] == {"a release seals what people said of it": len(sealed)}
 
