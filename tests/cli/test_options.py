@@ -12,8 +12,10 @@ import pytest
 from curation.cli.goldset import kept
 from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines
 from curation.errors import InputError
+from curation.sources.corpus import import_corpus
 from curation.steps import STEPS
 from tests.support.command_line import invoke
+from tests.support.projects import new_project
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,18 @@ def test_the_project_and_quiet_may_be_anywhere_on_the_line(arguments: list[str],
 def test_what_comes_after_two_dashes_is_no_option(tmp_path: Path) -> None:
     done = invoke(["--project", str(tmp_path / "none.duckdb"), "query", "add", "--", "--project"])
     assert "none.duckdb" in str(done.exception)
+
+
+@pytest.fixture(scope="module")
+def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project with a corpus, for commands that are refused and change nothing."""
+    folder = tmp_path_factory.mktemp("one")
+    store = new_project(folder / "project.duckdb")
+    (folder / "corpus.csv").write_text("id,text\nd,kettle\n", encoding="utf-8")
+    (folder / "rated.csv").write_text("query,document,grade\nq,d,1\n", encoding="utf-8")
+    import_corpus(store, folder / "corpus.csv")
+    store.close()
+    return folder
 
 
 LOGGED = (
@@ -81,15 +95,10 @@ LOGGED = (
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(
-    command: str, named: str, why: str, tmp_path: Path
+    command: str, named: str, why: str, one_document: Path
 ) -> None:
-    project = ["--project", str(tmp_path / "project.duckdb")]
-    invoke([*project, "init"])
-    (corpus := tmp_path / "corpus.csv").write_text("id,text\nd,kettle\n", encoding="utf-8")
-    (rated := tmp_path / "rated.csv").write_text("query,document,grade\nq,d,1\n", encoding="utf-8")
-    invoke([*project, "import", "corpus", str(corpus)])
-    before = [] if command.startswith("demo") else project
-    refused = invoke([*before, *command.format(rated).split()])
+    before = [] if command.startswith("demo") else ["--project", str(one_document / "project.duckdb")]
+    refused = invoke([*before, *command.format(one_document / "rated.csv").split()])
     assert isinstance(refused.exception, InputError)
     said = str(refused.exception)
     assert f"{named} would change nothing: " in said

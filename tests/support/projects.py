@@ -60,9 +60,11 @@ def built_once(fill: Callable[[Store], Store]) -> Any:
 def all_rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """All rows of all tables, to compare before and after."""
     with store.reading() as cursor:
-        sql = "SELECT table_name FROM duckdb_tables() ORDER BY table_name"
-        names = [row[0] for row in cursor.execute(sql).fetchall()]
-        return {name: cursor.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+        sql = "SELECT table_name, estimated_size > 0 FROM duckdb_tables() ORDER BY table_name"
+        return {
+            name: cursor.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() if any_rows else []
+            for name, any_rows in cursor.execute(sql).fetchall()
+        }
 
 
 def add_pairs(store: Store, pairs: Mapping[str, list[str]]) -> None:
