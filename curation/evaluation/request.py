@@ -180,7 +180,8 @@ class RunQuestions:
         None,
         "Judge",
         "Also estimate figures on all queries that a judge graded. People's grades of the evaluated "
-        "queries correct those of this judge.",
+        "queries correct those of this judge. Of answers it is the scores of nuggets, by a judge of the "
+        "project in which people graded support.",
         unset="none",
     )
     hard_negatives: bool = option(

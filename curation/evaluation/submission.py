@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from curation.evaluation.answers.evaluate_answers import (
     ladder_answers,
 )
 from curation.evaluation.answers.grades import read_grades_of_answers
+from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
@@ -143,11 +144,13 @@ def prepared(
             "alone. Evaluate the project's own release."
         )
     ladder = is_by_ladder(store, release, request, author)
+    supported = request.answers and request.of_answers.support  # by a judge whom people correct
+    of_runs = replace(questions, judge=None) if supported else questions
     refuse_unfitting(
         runs=bool(request.runs),
         answers=bool(request.answers),
         ladder=ladder,
-        about_runs=[*chosen_options(questions, named), *about_runs],
+        about_runs=[*chosen_options(of_runs, named), *about_runs],
         about_answers=[*chosen_options(request.of_answers, named), *about_answers],
         further=further,
     )
@@ -237,7 +240,7 @@ def _answer_options(work: EvaluationWork) -> AnswerOptions:
     layout, fields = work.reading.layout, work.answer_fields
     mapped = read_chunk_map(work.reading.chunks)
     asked = (request.part, request.by, grades, layout, request.seed, fields, request.relevant, mapped)
-    return AnswerOptions(*asked)
+    return AnswerOptions(*asked, request.of_runs.judge if SUPPORT in grades else None)
 
 
 def _run_options(work: EvaluationWork) -> EvaluationOptions:

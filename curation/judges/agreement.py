@@ -279,16 +279,7 @@ def _figures(
 
 def _alike(figure: AnyFigure) -> AgreementFigure:
     """The figure with the field names that all have."""
-    return AgreementFigure(
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        units=figure.units,
-        pairs=figure.pairs,
-        undefined=figure.undefined,
-        no_interval=figure.no_interval,
-        too_few=figure.too_few,
-    )
+    return AgreementFigure(**{name: getattr(figure, name) for name in AgreementFigure.__annotations__})
 
 
 def _confusion(both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -27,12 +27,12 @@ graded besides are left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.judges.stored import judgments_of, require_judge
@@ -44,7 +44,7 @@ from curation.scoring.metrics.engine import score_rows
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries
-from curation.statistics.arrays import Floats
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.prediction_powered import (
     MeanInterval,
     PredictionPoweredMean,
@@ -66,11 +66,13 @@ class JudgedSystem:
     Attributes
     ----------
     overall: each query of everything alike. traffic: for all searches; empty where no query was drawn.
+    too_few: of answers, measure → people's queries, where these are too few for an estimate.
     """
 
     name: str
     overall: Mapping[str, PredictionPoweredMean]
     traffic: Mapping[str, PredictionPoweredMean]
+    too_few: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,9 @@ def judged_estimates(
     """
     frozen = opened(store, release_name)
     release = read_release(store, frozen, split, relevant)
-    _refuse_sealed(release)
-    pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
+    refuse_sealed(release)
     with store.reading() as cursor:
-        require_judge(cursor, judge)
-        sample = peoples_sample(cursor, frozen, release.qrels.query_ids)
-        said = _judge_grades(cursor, judge, sample.query_ids, pins)
+        sample, said = judged_sample(cursor, frozen, judge, release.qrels.query_ids)
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in said.items() if grade is not None]
     qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
@@ -142,20 +141,9 @@ def judged_estimates(
     ]
     by_judge = _values(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
     by_people = _values(runs, release, chosen, reading, progress)
-    strata = {
-        name: (int(sample.asked[mask].sum()), int(mask.sum()))
-        for name in sorted(set(sample.strata))
-        for mask in [np.array([stratum == name for stratum in sample.strata])]
-    }
-    return JudgedEvaluation(
-        judge=judge,
-        everything=len(sample.query_ids),
-        people=int(sample.asked.sum()),
-        strata=strata,
-        chosen_by=sample.chosen_by,
-        grades=len(graded),
-        cannot_tell=len(said) - len(graded),
-        left_out=sample.left_out,
+    estimates = judged_evaluation(judge, sample, said)
+    return replace(
+        estimates,
         runs=tuple(
             _system(name, by_judge[name], by_people[name], chosen, sample, release.qrels) for name in by_judge
         ),
@@ -167,13 +155,49 @@ def judged_estimates(
     )
 
 
-def _refuse_sealed(release: EvaluatedRelease) -> None:
+def judged_evaluation(
+    judge: str, sample: PeoplesSample, said: Mapping[PairKey, int | None]
+) -> JudgedEvaluation:
+    """What the judge and people graded; the estimates of systems are put to it."""
+    everything = Counter(sample.strata)
+    people = Counter(compress(sample.strata, sample.asked.tolist()))
+    return JudgedEvaluation(
+        judge=judge,
+        everything=len(sample.query_ids),
+        people=int(sample.asked.sum()),
+        strata={name: (people[name], everything[name]) for name in sorted(everything)},
+        chosen_by=sample.chosen_by,
+        grades=sum(grade is not None for grade in said.values()),
+        cannot_tell=sum(grade is None for grade in said.values()),
+        left_out=sample.left_out,
+        runs=(),
+    )
+
+
+def refuse_sealed(release: EvaluatedRelease) -> None:
+    """Stop where a judge would be used on a sealed part."""
     if release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a judge made for it "
             "could tell the value of a single query. Name a part that is not sealed with --part: the "
             "judge's grades of all queries are used with it all the same."
         )
+
+
+def judged_sample(
+    cursor: Cursor, frozen: Opened, judge: str, evaluated: Collection[str]
+) -> tuple[PeoplesSample, dict[PairKey, int | None]]:
+    """What people graded of what, and the judge's grade of every pair of its pools.
+
+    Raises
+    ------
+    NotFoundError: there is no such judge.
+    RefusedError: people's queries are no probability sample; the judge lacks some pairs.
+    """
+    require_judge(cursor, judge)
+    pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
+    sample = peoples_sample(cursor, frozen, evaluated)
+    return sample, _judge_grades(cursor, judge, sample.query_ids, pins)
 
 
 def _judge_grades(
@@ -257,13 +281,13 @@ def _system(
         if np.isnan(people).all():
             continue
         figures = (by_judge[:, column], people, sample.asked, sample.probabilities)
-        overall[measure.name] = _bounded(prediction_powered_mean(*figures))
+        overall[measure.name] = bounded(prediction_powered_mean(*figures))
         if sample.searches is not None:
-            traffic[measure.name] = _bounded(prediction_powered_mean(*figures, weights=sample.searches))
+            traffic[measure.name] = bounded(prediction_powered_mean(*figures, weights=sample.searches))
     return JudgedSystem(name, overall, traffic)
 
 
-def _bounded(found: PredictionPoweredMean) -> PredictionPoweredMean:
+def bounded(found: PredictionPoweredMean) -> PredictionPoweredMean:
     """With intervals cut at 0 and 1: no measure goes beyond."""
     return replace(found, estimate=_within(found.estimate), classical=_within(found.classical))
 
@@ -292,7 +316,7 @@ class PeoplesSample(NamedTuple):
 
     query_ids: tuple[str, ...]
     strata: tuple[str, ...]
-    asked: NDArray[np.bool_]
+    asked: Mask
     probabilities: Floats
     searches: Floats | None
     chosen_by: tuple[str, ...]
@@ -320,7 +344,7 @@ def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) 
         return _of_draw(cursor, release, whole, evaluated)
     begun = next((draw for draw in draws if draw.drawn >= graded), None)
     if begun is not None:
-        raise _not_graded(release, begun.drawn, graded)
+        _refuse_by_choice(release, begun.drawn, "that a round drew for people", "")
     return _of_sample(cursor, release, evaluated)
 
 
@@ -334,26 +358,9 @@ def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collec
     asked, sample = np.isin(ids, sorted(people)), _sample(cursor)
     strata = tuple(draw.strata[query_id] for query_id in ids)
     known = all(query_id in sample for query_id in ids)
-    left_out = {NOT_IN_DRAW: len(evaluated) - len(people)}
-    return PeoplesSample(
-        query_ids=ids,
-        strata=strata,
-        asked=asked,
-        probabilities=_probabilities(strata, asked),
-        searches=np.array([sample[one].searches for one in ids], np.float64) if known else None,
-        chosen_by=("draw", "split") if elsewhere else ("draw",),
-        left_out={reason: count for reason, count in left_out.items() if count},
-    )
-
-
-def _not_graded(release: Opened, drawn: Collection[str], graded: Collection[str]) -> RefusedError:
-    missing = set(drawn).difference(graded)
-    return RefusedError(
-        f"{len(missing):,} of the {amount(len(drawn), 'query', 'queries')} that a round drew for people "
-        "have no grade in the "
-        f"release {release.row.name!r}, such as {_some(missing)}. Which were graded was not left to chance "
-        "alone, so people's grades are no probability sample. Grade and settle these, and freeze again."
-    )
+    searches = np.array([sample[one].searches for one in ids], np.float64) if known else None
+    chosen_by = ("draw", "split") if elsewhere else ("draw",)
+    return sample_of(ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches)
 
 
 def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> PeoplesSample:
@@ -372,7 +379,8 @@ def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> P
             "(`goldset sample --top-up`), pool them, and import the judge's judgments of them."
         )
     later = _later(cursor, drawn, frame) if by_draw else set()
-    _refuse_by_choice(release, ids, later)
+    smaller = ", or draw the smaller sample first and top it up for the judge"
+    _refuse_by_choice(release, set(ids).difference(later), "that were drawn for people", smaller)
     others = len(ids) - len(people) - len(later)
     if others:
         _refuse_by_time(release)
@@ -380,16 +388,25 @@ def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> P
     strata = tuple(frame[query_id].stratum for query_id in ids)
     searches = np.array([frame[query_id].searches for query_id in ids], np.float64) if by_draw else None
     chosen_by = [name for name, count in (("split", others), ("top-up", len(later))) if count]
-    left_out = {NOT_DRAWN: len(evaluated) - len(people)}
-    return PeoplesSample(
-        query_ids=ids,
-        strata=strata,
-        asked=asked,
-        probabilities=_probabilities(strata, asked),
-        searches=searches,
-        chosen_by=tuple(chosen_by),
-        left_out={reason: count for reason, count in left_out.items() if count},
-    )
+    return sample_of(ids, strata, asked, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches)
+
+
+def sample_of(
+    ids: Iterable[str],
+    strata: Sequence[str],
+    asked: Mask,
+    chosen_by: Sequence[str],
+    left_out: Mapping[str, int],
+    searches: Floats | None = None,
+) -> PeoplesSample:
+    """A sample whose probabilities are the share of each stratum that people graded.
+
+    Raises
+    ------
+    RefusedError: a stratum of which they graded nothing.
+    """
+    chances, reasons = _probabilities(strata, asked), {why: count for why, count in left_out.items() if count}
+    return PeoplesSample(tuple(ids), tuple(strata), asked, chances, searches, tuple(chosen_by), reasons)
 
 
 def _sample(cursor: Cursor) -> dict[str, _FrameRow]:
@@ -411,9 +428,9 @@ def _refuse_outside(release: Opened, outside: Collection[str]) -> None:
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {amount(len(outside), 'query', 'queries')} of the release "
-            f"{release.row.name!r}, such as {_some(outside)}: it is another draw, so nothing says how likely "
-            "people were to grade each of its queries. A top-up keeps the earlier ones: `goldset sample "
-            "--top-up`."
+            f"{release.row.name!r}, such as {some_of(outside)}: it is another draw, so nothing says how "
+            "likely people were to grade each of its queries. A top-up keeps the earlier ones: "
+            "`goldset sample --top-up`."
         )
 
 
@@ -427,17 +444,15 @@ def _later(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, _FrameRow
     return set(frame).difference(smallest)
 
 
-def _refuse_by_choice(release: Opened, ids: Collection[str], later: Collection[str]) -> None:
+def _refuse_by_choice(release: Opened, drawn: Collection[str], which: str, or_else: str) -> None:
     """Stop where queries lack people's grades and neither the draw nor the split says why."""
-    graded = {row["query_id"] for row in release.rows("queries")}
-    missing = set(ids).difference(graded, later)
+    missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
-            f"{len(missing):,} of the {amount(len(ids) - len(later), 'query', 'queries')} that were "
-            "drawn for people have no "
-            f"grade of theirs in the release {release.row.name!r}, such as {_some(missing)}. Which were "
-            "graded was not left to chance alone, so people's grades are no probability sample. Grade and "
-            "settle these, or draw the smaller sample first and top it up for the judge."
+            f"{len(missing):,} of the {amount(len(drawn), 'query', 'queries')} {which} have no grade of "
+            f"theirs in the release {release.row.name!r}, such as {some_of(missing)}. Which were graded was "
+            "not left to chance alone, so people's grades are no probability sample. Grade and settle "
+            f"these{or_else}, and freeze again."
         )
 
 
@@ -449,13 +464,8 @@ def _refuse_by_time(release: Opened) -> None:
         )
 
 
-def _probabilities(strata: Collection[str], asked: NDArray[np.bool_]) -> Floats:
-    """The share of each stratum that people graded.
-
-    Raises
-    ------
-    RefusedError: a stratum of which they graded nothing.
-    """
+def _probabilities(strata: Collection[str], asked: Mask) -> Floats:
+    """The share of each stratum that people graded."""
     all_of = Counter(strata)
     graded = Counter(stratum for stratum, mine in zip(strata, asked.tolist(), strict=True) if mine)
     without = sorted(stratum for stratum in all_of if not graded[stratum])
@@ -467,5 +477,5 @@ def _probabilities(strata: Collection[str], asked: NDArray[np.bool_]) -> Floats:
     return np.array([graded[stratum] / all_of[stratum] for stratum in strata])
 
 
-def _some(names: Collection[str]) -> str:
+def some_of(names: Collection[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names)[:_SHOWN])

@@ -73,7 +73,8 @@ class PredictionPoweredMean:
     judge: the judge's mean over everything; no interval says how far that is from people's.
     rectifier: people's mean over the sample less the judge's.
     power: the weight b of the judge, 0 to 1.
-    sampled, everything: units with people's figure, and all N.
+    sampled, everything: units with people's figure, and all N, without those of probability 1, if others have
+        less: what is known for certain tells neither how far units vary nor what a judge is worth.
     effective: how large a sample people would need alone for the same variance; None without intervals.
     saved: how many units more that is than they graded; below 0 where the judge costs some.
     correlation: of people's figures with the judge's over the sample, with its interval; it decides what the
@@ -144,7 +145,7 @@ def prediction_powered_mean(
         rectifier=None if about is None else alone - about,
         power=tuned,
         sampled=units.sampled,
-        everything=len(judge),
+        everything=int(units.by_chance.sum()),
         effective=effective,
         saved=None if effective is None else effective - units.sampled,
         correlation=correlation,
@@ -173,9 +174,15 @@ class _Units(NamedTuple):
     sample_weights: Floats
 
     @property
+    def by_chance(self) -> Mask:
+        """Which of the N units people might not have seen; all, where they had to see everything."""
+        uncertain = self.probabilities < 1
+        return uncertain if uncertain.any() else ~uncertain
+
+    @property
     def sampled(self) -> int:
-        """Sampled units with people's figure."""
-        return int(self.there.sum())
+        """Sampled units with people's figure, of these."""
+        return int(self.there[self.by_chance[self.asked]].sum())
 
 
 def _units(
@@ -244,7 +251,7 @@ def _interval(units: _Units, value: float, power: float, fitted: bool) -> MeanIn
         return MeanInterval(value, None, None, None)
     drawn = _variance_of_draws(units, _apart(units, value)[1]) / _size(units, power) ** 2
     error = sqrt(_over_samples(units, value, power, fitted) + drawn)
-    weights = units.sample_weights
+    weights = units.sample_weights[units.by_chance[units.asked]]
     freedom = weights.sum() ** 2 / (weights @ weights) - 1 - fitted
     reach = float(stdtrit(max(freedom, 1), 0.975)) * error
     return MeanInterval(value, value - reach, value + reach, error)
@@ -267,7 +274,7 @@ def _variance_ratio(
 
 def _effective(units: _Units, ratio: float) -> float:
     """How many units people would have to see alone: the variance over samples falls with 1 / n − 1 / N."""
-    n, everything = units.sampled, len(units.judge) * _size(units, 0.0)
+    n, everything = units.sampled, int(units.by_chance.sum()) * _size(units, 0.0)
     if everything <= n:
         return float(n)
     return 1 / (1 / everything + ratio * (1 / n - 1 / everything))
@@ -275,7 +282,7 @@ def _effective(units: _Units, ratio: float) -> float:
 
 def _correlation(units: _Units) -> Correlation | None:
     """None with fewer than `MINIMUM_QUERIES` units that both have, or where one of them never varies."""
-    both = (units.there > 0) & (units.judged[units.asked] > 0)
+    both = (units.there > 0) & ((units.judged > 0) & units.by_chance)[units.asked]
     weights = units.sample_weights[both]
     judge, people = units.judge[units.asked][both], units.people[both]
     if len(weights) < MINIMUM_QUERIES or min(np.ptp(judge), np.ptp(people)) == 0:

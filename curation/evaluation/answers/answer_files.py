@@ -8,7 +8,7 @@ an answer cites is read where somebody scores it (`answers.citations`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +82,11 @@ class SystemAnswers:
     answers: Mapping[str, SystemAnswer]
     left_out: dict[str, int]
     cited: Cited | None = None
+
+    def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
+        """Query id → the id of its answer; None without one, or of an empty one, which says nothing."""
+        found = {query_id: self.answers.get(query_id) for query_id in query_ids}
+        return {name: one.answer_id if one and one.answer else None for name, one in found.items()}
 
 
 def named_answers(texts: Sequence[str]) -> list[AnswerSource]:

@@ -41,10 +41,12 @@ from curation.evaluation.answers.answer_files import (
 )
 from curation.evaluation.answers.citations import CitedCorpus, Marked, citation_scores, marked_evidence
 from curation.evaluation.answers.grades import AnswerGrades
-from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
+from curation.evaluation.answers.judged_support import support_estimates
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
 from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, hidden_values, mean_intervals
 from curation.files.formats import FileLayout
+from curation.judges.estimates import JudgedEvaluation
 from curation.looks.ladder import F1
 from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
 from curation.looks.limits import (
@@ -86,6 +88,7 @@ class AnswerOptions(NamedTuple):
     split: a part or 'all'; None is all parts that are not sealed.
     by: facets whose values get figures of their own.
     grades: what people graded answers for, such as 'correctness' → their grades.
+    judge: whose grades of support people's correct, on parts that are not sealed.
     relevant: least grade of a document whose evidence citations are to hold; None is above the lowest.
     mapped: an index's own names of the chunks that answers cite.
     """
@@ -98,6 +101,7 @@ class AnswerOptions(NamedTuple):
     fields: AnswerFields = AnswerFields()
     relevant: int | None = None
     mapped: Mapping[str, ChunkPlace] = {}
+    judge: str | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,7 @@ class AnswerEvaluation:
     query_ids: None where a sealed part was evaluated.
     looks: which look at sealed parts each file was; empty where none is sealed.
     mark: that the release was frozen against the gate, where it was.
+    judged: scores of nuggets by a judge that people's grades correct.
     """
 
     release: str
@@ -158,6 +163,7 @@ class AnswerEvaluation:
     looks: tuple[TakenLook, ...]
     seed: int
     mark: str | None = None
+    judged: JudgedEvaluation | None = None
 
 
 class _Evaluated(NamedTuple):
@@ -207,9 +213,12 @@ def evaluate_answers(
     cites = any(found.cited is not None for found in read)
     evaluated = _evaluated(store, release, SUPPORT in options.grades, marked if cites else {})
     values = [_values(found, evaluated, options.grades) for found in read]
+    judged = None
+    if options.judge is not None:
+        judged = support_estimates(release, evaluated.nuggets, read, options.grades[SUPPORT], options.judge)
     scored = _Scored(evaluated, options, read, values, progress)
     if not release.sealed:
-        return scored.evaluation([[release.sealed_queries]] * len(read))
+        return replace(scored.evaluation([[release.sealed_queries]] * len(read)), judged=judged)
     evaluation, taken = take_looks(store, release, scored.looks, why, actor, answers=True, busy=BUSY)
     return replace(evaluation, looks=taken)
 
@@ -312,20 +321,11 @@ def ladder_answers(
     refuse_parts_without_ladder(release)
     evaluated = _evaluated(store, release)
     why = reason_for(store, release, reason, actor, ladder=True)
-    read = [
-        read_answer_file(source, release.known, options.layout, progress, options.fields)
-        for source in sources
-    ]
-    scored = [
-        ScoredRun(
-            found.name,
-            found.source,
-            seen_answers(found, release),
-            {F1: _values(found, evaluated, {})[F1]},
-            {},
-        )
-        for found in read
-    ]
+    read = _read_files(release, sources, options, {}, progress)
+    scored = []
+    for found in read:
+        shown = {F1: _values(found, evaluated, {})[F1]}
+        scored.append(ScoredRun(found.name, found.source, seen_answers(found, release), shown, {}))
 
     def refuse(log: SealedLog) -> None:
         sealed_answers(release, evaluated.known, read, log.earlier)
@@ -428,7 +428,9 @@ def _values(
             for name, people in graded.items():
                 values[name][place] = people.shares.get(given.answer_id, np.nan)
     if SUPPORT in grades:
-        values |= _support(found, evaluated, grades[SUPPORT])
+        answers = found.ids_of(ids)
+        scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].by_nugget)
+        values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
         if np.isnan(values[_MEASURES.get(name, name)]).all():
             raise InputError(
@@ -441,15 +443,6 @@ def _values(
 
 _MEASURES = {SUPPORT: NUGGET_SCORES[0]}
 """What people graded → the measure that says whether an answer was graded, where it has another name."""
-
-
-def _support(found: SystemAnswers, evaluated: _Evaluated, people: AnswerGrades) -> dict[str, Floats]:
-    rows = []
-    for query_id in evaluated.release.qrels.query_ids:
-        given = found.answers.get(query_id)
-        answer_id = given.answer_id if given and given.answer else None
-        rows.append(nugget_scores(query_id, evaluated.nuggets.get(query_id, ()), answer_id, people.by_nugget))
-    return dict(zip(NUGGET_SCORES, np.array(rows).T, strict=True))
 
 
 def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:

@@ -1,16 +1,19 @@
-"""People's grades of answers: the frozen release of the project in which they were graded."""
+"""Grades of answers: people's are the frozen release of the project in which they were graded."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.errors import InputError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.stored import list_releases
-from curation.releases.verify import opened
+from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import parts_of, scale_of
 from curation.store import Store, open_store
+
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -19,14 +22,20 @@ class AnswerGrades:
 
     Attributes
     ----------
+    path: of the project.
     shares: answer id → grade as a share of the scale, 0 the lowest grade and 1 the highest.
     by_nugget: the same for support, by nugget id and answer id.
     """
 
-    project: str
+    path: Path
     release: str
     shares: Mapping[str, float]
-    by_nugget: Mapping[tuple[str, str], float]
+    by_nugget: Mapping[Pair, float]
+
+    @property
+    def project(self) -> str:
+        """The name of the project's file."""
+        return self.path.name
 
 
 def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
@@ -49,16 +58,28 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
             f"{what} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release",
             command=f"--{what} names them.",
         )
-    release = opened(open_store(path), name)
-    parts = parts_of(release)
-    scale = scale_of(release.rows("guides"))
+    with of_project(path):
+        release = opened(open_store(path), name)
+        parts = parts_of(release)
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
-    graded = {
-        (row["query_id"], row["document_id"]): (row["grade"] - scale[0]) / (scale[-1] - scale[0])
-        for row in release.rows("qrels")
-        if row["query_id"] in inside
-    }
-    return AnswerGrades(path.name, name, {answer: share for (_, answer), share in graded.items()}, graded)
+    rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
+    graded = shares_of(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
+    return AnswerGrades(path, name, {answer: share for (_, answer), share in graded.items()}, graded)
+
+
+@contextmanager
+def of_project(path: Path) -> Iterator[None]:
+    """Errors name the project: it is another one than that of the command."""
+    try:
+        yield
+    except (NotFoundError, RefusedError) as error:
+        raise type(error)(f"{path.name}: {error}") from error
+
+
+def shares_of(release: Opened, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
+    """Grades of pairs as shares of the release's scale; what could not be told supports nothing."""
+    low, *_, high = scale_of(release.rows("guides"))
+    return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
 
 
 def neighbour_projects(store: Store) -> list[str]:

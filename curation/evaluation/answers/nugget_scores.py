@@ -54,3 +54,13 @@ def nugget_scores(
         of_vital = one[vital].mean() if vital.any() else np.nan
         found += [one.mean(), of_vital, np.average(one, weights=weights)]
     return np.array(found)
+
+
+def scores_of_answers(
+    answer_ids: Mapping[str, str | None],
+    nuggets: Mapping[str, Sequence[Nugget]],
+    shares: Mapping[tuple[str, str], float],
+) -> Floats:
+    """The scores of a system's answers, shape (Q, scores); `answer_ids` are by query, in their order."""
+    rows = [nugget_scores(one, nuggets.get(one, ()), given, shares) for one, given in answer_ids.items()]
+    return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))

@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswer, read_answer_file
 from curation.files.formats import FileLayout
+from curation.labeling.rounds.query_draw import UNIT
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import read_release
 from curation.sources.answers.nuggets import nuggets_of_rows
 from curation.sources.queries import KnownQueries
 from curation.store import Store
+from curation.text import digest
 
 CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
 GUIDES = {
@@ -111,11 +113,12 @@ def write_answers_to_grade(
 
 
 class _Asked(NamedTuple):
-    """What is asked about answers: a query, or one of its nuggets."""
+    """What is asked about answers: a query, or one of its nuggets, which are drawn with their query."""
 
     id: str
     text: str
     answers: list[str]
+    unit: dict[str, str]
 
 
 def _asked(
@@ -125,12 +128,17 @@ def _asked(
     for one in found:
         answers.setdefault(one.query_id, []).append(one.answer_id)
     if what != SUPPORT:
-        return [_Asked(query_id, texts[query_id], ids) for query_id, ids in sorted(answers.items())]
+        return [_Asked(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
     return [
-        _Asked(nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids)
+        _Asked(nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT: _unit(query_id)})
         for query_id, ids in sorted(answers.items())
         for nugget in shown[query_id]
     ]
+
+
+def _unit(query_id: str) -> str:
+    """Hashed, as an id might look like a card's number, which no import keeps."""
+    return f"q{digest('query', query_id)[:16]}"
 
 
 def _distinct(
@@ -165,7 +173,7 @@ def _distinct(
 
 
 def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[_Asked]) -> None:
-    queries = [{"id": one.id, "text": one.text} for one in asked]
+    queries = [{"id": one.id, "text": one.text, **one.unit} for one in asked]
     lines = [
         f"{one.id} Q0 {answer_id} {rank} {-rank} answers\n"
         for one in asked

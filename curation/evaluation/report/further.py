@@ -32,16 +32,21 @@ from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
 
 
-def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
+def judge_sections(
+    found: JudgedEvaluation | None,
+    heading: str = "With a judge",
+    graded: str = "the pools of",
+    more: str = "",
+) -> list[Section]:
     """Estimates on all queries that the judge graded; none where no judge was asked for."""
     if found is None:
         return []
     sentence = (
-        f"The judge {found.judge} graded the pools of {amount(found.everything, 'query', 'queries')}, people "
+        f"The judge {found.judge} graded {graded} {amount(found.everything, 'query', 'queries')}, people "
         f"those of {found.people:,} of them. People's grades correct the judge's, so a poor judge makes "
         "intervals wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved "
         "is how many more queries people would have to grade without it. The correlation of its figures with "
-        "people's, query by query, decides that, and both have their 95 % intervals."
+        f"people's, query by query, decides that, and both have their 95 % intervals.{more}"
     )
     if found.not_drawn:
         sentence += f"\n{undrawn_sentence(found)}"
@@ -52,7 +57,21 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
         tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
             tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
-    return [Section("With a judge", sentence, (), tuple(tables))]
+        for measure, count in system.too_few.items():
+            sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
+            sentence += "fewer than 10."
+    return [Section(heading, sentence, (), tuple(tables))]
+
+
+def judged_findings(found: AnswerEvaluation) -> list[str]:
+    """The scores of nuggets that people's grades corrected, in a sentence for each of the first systems."""
+    figures = [(one.name, one.overall.get(WEIGHTED)) for one in found.judged.runs[:5]] if found.judged else []
+    return [
+        f"{name}: {WEIGHTED} {with_interval(one.estimate)} where people correct the judge's grades, "
+        f"{one.sampled:,} of {amount(one.everything, 'answer')} by people."
+        for name, one in figures
+        if one is not None
+    ]
 
 
 def undrawn_sentence(found: JudgedEvaluation) -> str:
@@ -73,13 +92,14 @@ def saved_text(one: PredictionPoweredMean) -> str:
 
 
 def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:
-    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "correlation", "saved", "note")
+    columns = ("measure", "estimate", "people alone", "judge alone", "n", "weight", "correlation", "saved")
     rows = tuple(
         (
             measure,
             with_interval(one.estimate),
             with_interval(one.classical),
             one.judge,
+            f"{one.sampled:,} of {one.everything:,}",
             one.power,
             "–" if one.correlation is None else with_interval(one.correlation),
             saved_text(one),
@@ -87,7 +107,7 @@ def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Ta
         )
         for measure, one in figures.items()
     )
-    return Table(caption, columns, rows)
+    return Table(caption, (*columns, "note"), rows)
 
 
 def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
@@ -114,7 +134,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     )
     drawn = _drawing("Answers of each system", {system.name: system.overall for system in found.systems})
     looks = "\n".join(look.sentence for look in found.looks)
-    return [Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), looks)]
+    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), looks)
+    return [answers, *judge_sections(found.judged, *SUPPORTED)]
 
 
 def shown_measures(found: AnswerEvaluation) -> list[str]:
@@ -132,7 +153,7 @@ def compared_with(found: AnswerEvaluation) -> str:
     )
 
 
-_COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "graded nuggets", CITATION_SCORES[0]: "evidence"}
+_COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
 """Measure → what an answer is compared with for it."""
 _MEANINGS = {
     "f1": "Exact match and F1 are those of SQuAD, the best over all reference answers.",
@@ -214,6 +235,13 @@ def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
     return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]
 
 
+SUPPORTED = (
+    "Support of nuggets with a judge",
+    "all nuggets of the answers to",
+    " A query without an answer counts 0 and is not in n. The means above are of the queries that people "
+    "graded and of those without an answer; the estimates are of all.",
+)
+"""Heading, what was graded, and what more there is to say."""
 TRIPLE = "Retrieval, answers, faithfulness"
 GRADED = (CORRECTNESS, FAITHFULNESS)
 MOST_DRAWN = 12
@@ -235,10 +263,11 @@ def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Sectio
 def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
     """The same as a sentence for each of the first systems."""
     first = list(_triples(found, answers).items())[:5]
-    return [
+    sentences = [
         f"{name}: {'; '.join(f'{one} {_triple_cell(triple, one)}' for one in triple)}."
         for name, triple in first
     ]
+    return [*sentences, *judged_findings(answers)]
 
 
 def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, Triple]:

@@ -21,6 +21,7 @@ from curation.evaluation.report.further import (
     answer_sections,
     compared_with,
     judge_sections,
+    judged_findings,
     shown_measures,
     triple_findings,
     triple_sections,
@@ -169,6 +170,7 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
         findings=(
             *mark_sentence(found.release, found.mark),
             *findings,
+            *judged_findings(found),
             *(look.sentence for look in found.looks),
         ),
         sections=tuple(answer_sections(found)),

@@ -5,6 +5,9 @@ of the sample gives at least one query, and the rest in proportion to its size; 
 without replacement, by seed. So a query's inclusion probability is the share of its stratum that was drawn.
 The round keeps the draw among its parameters: the queries that it was drawn from, by stratum, and those that
 were drawn.
+
+Nuggets of one query of a gold set (`evaluation.answers.to_grade`) are drawn together: a score of its answer
+needs all of them. So that query is the unit there.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +29,8 @@ from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 from curation.text import amount, seeded
 
+UNIT = "gold_query"
+"""The field of a query's metadata with what is drawn instead of it, together with all others that have it."""
 NO_STRATUM = "not drawn from traffic"
 NO_POOL = "the query has no pool, which would find its documents"
 NOT_DRAWN = "the query was not drawn"
@@ -52,16 +57,19 @@ class QueryDraw:
     ----------
     strata: query id → stratum, of all queries that were drawn from.
     drawn: their ids, of those that people grade.
+    units: query id → what was drawn instead of it; others were drawn themselves.
     """
 
     strata: Mapping[str, str]
     drawn: frozenset[str]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> tuple[StratumDraw, ...]:
-        """By stratum, ordered by name."""
-        population = Counter(self.strata.values())
-        drawn = Counter(self.strata[query_id] for query_id in self.drawn)
+        """By stratum, ordered by name; of units."""
+        strata = {self.units.get(query_id, query_id): stratum for query_id, stratum in self.strata.items()}
+        population = Counter(strata.values())
+        drawn = Counter(strata[unit] for unit in {self.units.get(one, one) for one in self.drawn})
         return tuple(StratumDraw(name, population[name], drawn[name]) for name in sorted(population))
 
     @property
@@ -96,6 +104,7 @@ class _DrawInputs(NamedTuple):
     candidates: list[CandidateRow]
     active: set[str]
     strata: Mapping[str, str]
+    units: Mapping[str, str]
 
 
 def open_drawn_round(
@@ -126,7 +135,8 @@ def open_drawn_round(
 
     def choose(found: _DrawInputs) -> Chosen:
         pooled = {row.query_id for row in found.candidates if row.content_hash is not None} & found.active
-        draw = draw_queries({one: found.strata.get(one, NO_STRATUM) for one in pooled}, queries, seed)
+        strata = {one: found.strata.get(one, NO_STRATUM) for one in pooled}
+        draw = draw_queries(strata, queries, seed, found.units)
         draws[:] = [draw]
         chosen = choose_candidates(found.candidates, found.active, again=False)
         kept = [one for one in chosen.candidates if one.query_id in draw.drawn]
@@ -136,32 +146,39 @@ def open_drawn_round(
             NO_POOL: len(found.active - pooled),
         }
         stored = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
+        stored |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
         counts = {reason: count for reason, count in left_out.items() if count}
         return Chosen(kept, {**chosen.parameters, "query_draw": stored}, counts)
 
     opened = open_over(store, layout, _read, choose, author)
     [draw] = draws
-    return DrawnRound(opened, len(draw.strata), len(draw.drawn), draw.counts, draw)
+    everything, drawn = (sum(numbers) for numbers in list(zip(*draw.counts, strict=True))[1:])
+    return DrawnRound(opened, everything, drawn, draw.counts, draw)
 
 
-def draw_queries(strata: Mapping[str, str], queries: int, seed: int) -> QueryDraw:
+def draw_queries(
+    strata: Mapping[str, str], queries: int, seed: int, units: Mapping[str, str] = {}
+) -> QueryDraw:
     """Draw queries by stratum.
 
     Parameters
     ----------
     strata: query id → stratum, of the queries to draw from.
+    units: query id → what is drawn instead of it.
 
     Raises
     ------
     InputError: fewer queries than strata, or more than there are.
     """
     members: defaultdict[str, list[str]] = defaultdict(list)
-    for query_id, stratum in sorted(strata.items()):
-        members[stratum].append(query_id)
-    if not len(members) <= queries < len(strata):
+    own = {query_id: units[query_id] for query_id in strata if query_id in units}
+    by_unit = {own.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
+    for unit, stratum in by_unit.items():
+        members[stratum].append(unit)
+    if not len(members) <= queries < len(by_unit):
         raise InputError(
             f"A draw of {amount(queries, 'query', 'queries')} was asked for, and "
-            f"{amount(len(strata), 'query', 'queries')} of {len(members):,} "
+            f"{amount(len(by_unit), 'query', 'queries')} of {len(members):,} "
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
         )
@@ -170,7 +187,7 @@ def draw_queries(strata: Mapping[str, str], queries: int, seed: int) -> QueryDra
     drawn: set[str] = set()
     for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
         drawn.update(seeded(members[name], seed, key=_key)[: more + 1])
-    return QueryDraw(strata, frozenset(drawn))
+    return QueryDraw(strata, frozenset(one for one in strata if own.get(one, one) in drawn), own)
 
 
 def _key(query_id: str) -> list[str]:
@@ -184,7 +201,7 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
         "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
     ).fetchall()
     draws = [json.loads(row[0]) for row in rows]
-    return [QueryDraw(draw["strata"], frozenset(draw["drawn"])) for draw in draws]
+    return [QueryDraw(one["strata"], frozenset(one["drawn"]), one.get("units", {})) for one in draws]
 
 
 def write_draw(draw: QueryDraw, path: Path) -> None:
@@ -205,4 +222,7 @@ def _read(cursor: Cursor) -> _DrawInputs:
     strata = cursor.execute(
         "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
     ).fetchall()
-    return _DrawInputs(rows, active, dict(strata))
+    units = cursor.execute(
+        "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL", {"unit": UNIT}
+    )
+    return _DrawInputs(rows, active, dict(strata), dict(units.fetchall()))

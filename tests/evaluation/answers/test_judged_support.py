@@ -1,0 +1,278 @@
+"""Support of nuggets graded by a judge for all queries, and by people for whole queries that a round drew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+
+from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource
+from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
+from curation.evaluation.answers.grades import read_grades_of_answers
+from curation.evaluation.answers.to_grade import write_answers_to_grade
+from curation.guides.guide import read_guide, store_guide
+from curation.judges.estimates import JudgedEvaluation
+from curation.judges.imported import import_judge
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.query_draw import open_drawn_round, read_draws
+from curation.releases.freeze.freeze import freeze
+from curation.sources.answers.nuggets import import_nuggets
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.query_import import import_queries
+from curation.splits.split import make_split
+from curation.statistics.prediction_powered import prediction_powered_mean
+from curation.store import Store, open_store
+from curation.store.rows import Query
+from curation.text import digest
+from tests.evaluation.answers.test_evaluate_answers import jsonl
+from tests.support import ROOT
+from tests.support.command_line import invoke
+from tests.support.gold_project import LEXICAL, add_pool
+from tests.support.projects import add_names, new_project
+
+QUERIES = [f"q{number:02}" for number in range(40)]
+SILENT = QUERIES[:4]
+"""The system does not answer these."""
+DRAWN = 16
+
+
+def facts(query: str) -> list[tuple[str, bool]]:
+    """Two or three nuggets: vital, okay, and of every other query vital again."""
+    kinds = [True, False, True][: 2 + QUERIES.index(query) % 2]
+    return [(f"fact {digest(query, place)[:8]}", vital) for place, vital in enumerate(kinds)]
+
+
+def true_grade(fact: str) -> int:
+    return int(digest("grade", fact), 16) % 3
+
+
+def said(fact: str) -> int:
+    """The judge: a grade too high for a third of all."""
+    return min(2, true_grade(fact) + (int(digest("judge", fact), 16) % 3 == 0))
+
+
+@cache
+def _gold() -> bytes:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        store = new_project(folder / "gold.duckdb")
+        words = {query: digest("words", query)[:12] for query in QUERIES}
+        documents: list[dict[str, object]] = [
+            {"id": one, "title": one, "text": one} for one in words.values()
+        ]
+        import_corpus(store, jsonl(folder / "c.jsonl", documents))
+        asked = [Query(query, word, word, "imported") for query, word in words.items()]
+        for who in ("ada", "ben"):
+            given = [
+                ImportedJudgment(query, word, who, number % 2)
+                for number, (query, word) in enumerate(words.items())
+            ]
+            add_judgments(store, given, f"{who}.csv", asked)
+        rows: list[dict[str, object]] = [
+            {"qid": query, "nugget": text, "importance": "vital" if vital else "okay"}
+            for query in QUERIES
+            for text, vital in facts(query)
+        ]
+        import_nuggets(store, jsonl(folder / "n.jsonl", rows))
+        make_split(store, {"dev": 1.0}, 1, LEXICAL)
+        freeze(store, "v1")
+        store.close()
+        return store.path.read_bytes()
+
+
+@cache
+def _support() -> bytes:
+    """What was written to grade, pooled, graded by a judge, and a round over some whole queries."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "gold.duckdb").write_bytes(_gold())
+        kit = folder / "kit"
+        write_answers_to_grade(open_store(folder / "gold.duckdb"), "v1", [answers(folder)], "support", kit)
+        store = new_project(folder / "support.duckdb")
+        with store.transaction() as cursor:
+            store_guide(cursor, read_guide(ROOT / "labeling_guides" / "answer-support.md"))
+        import_corpus(store, kit / "corpus.jsonl")
+        import_queries(store, kit / "queries.jsonl")
+        pairs = pooled(store, kit)
+        lines = "".join(f"{nugget},{one},{said(fact)}\n" for (nugget, one), fact in pairs.items())
+        (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
+        import_judge(store, folder / "j.csv", "llm")
+        add_names(store, "ada", "ben")
+        open_drawn_round(store, "correction", ["ada", "ben"], DRAWN, duplicates=0, seed=3)
+        store.close()
+        return store.path.read_bytes()
+
+
+def pooled(store: Store, kit: Path) -> dict[tuple[str, str], str]:
+    """The pairs of nugget and answer, with the text of the nugget."""
+    lines = [line.split() for line in (kit / "answers.trec").read_text().splitlines()]
+    add_pool(store, {(line[0], line[2]): 1 for line in lines})
+    asked = [json.loads(line) for line in (kit / "queries.jsonl").read_text().splitlines()]
+    texts = {row["id"]: row["text"].rpartition(" (")[0] for row in asked}
+    return {(line[0], line[2]): texts[line[0]] for line in lines}
+
+
+def answers(folder: Path, silent: list[str] = SILENT) -> AnswerSource:
+    rows: list[dict[str, object]] = [
+        {"query_id": query, "answer": f"answer {digest(query)[:10]}"}
+        for query in QUERIES
+        if query not in silent
+    ]
+    return AnswerSource("new", jsonl(folder / "new.jsonl", rows))
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Store:
+    (tmp_path / "gold.duckdb").write_bytes(_gold())
+    return open_store(tmp_path / "gold.duckdb")
+
+
+@pytest.fixture
+def support(tmp_path: Path) -> Store:
+    (tmp_path / "support.duckdb").write_bytes(_support())
+    return open_store(tmp_path / "support.duckdb")
+
+
+def drawn_queries(store: Store) -> set[str]:
+    """The queries of which a nugget was drawn."""
+    return {
+        query for query in QUERIES for nugget in nuggets_of(store, query) if nugget in drawn_nuggets(store)
+    }
+
+
+def nuggets_of(store: Store, query: str) -> dict[str, str]:
+    """Id → fact, of the nuggets of one query."""
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT query_id, text FROM queries").fetchall()
+    ids = {text.rpartition(" (")[0]: nugget for nugget, text in rows}
+    return {ids[fact]: fact for fact, _ in facts(query) if fact in ids}
+
+
+def drawn_nuggets(store: Store) -> frozenset[str]:
+    with store.reading() as cursor:
+        [draw] = read_draws(cursor)
+    return draw.drawn
+
+
+def people_grade(store: Store, left_out: int = 0) -> None:
+    """Two people grade the nuggets that were drawn, without some of them, and the release is frozen."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT query_id, document_id, text FROM candidates JOIN queries USING (query_id) ORDER BY ALL"
+        ).fetchall()
+    drawn = [row for row in rows if row[0] in drawn_nuggets(store)][left_out:]
+    for who in ("ada", "ben"):
+        given = [
+            ImportedJudgment(nugget, one, who, true_grade(text.rpartition(" (")[0]))
+            for nugget, one, text in drawn
+        ]
+        add_judgments(store, given, f"{who}.csv")
+    make_split(store, {"graded": 1.0}, 0, LEXICAL)
+    freeze(store, "graded", override="a test")
+    store.close()
+
+
+def judged(gold: Store, support: Store, judge: str = "llm", silent: list[str] = SILENT) -> JudgedEvaluation:
+    grades = read_grades_of_answers("--support", f"{support.path}=graded")
+    options = AnswerOptions(grades={"support": grades}, judge=judge)
+    found = evaluate_answers(gold, "v1", [answers(gold.path.parent, silent)], options).judged
+    assert found is not None
+    return found
+
+
+def weighted(query: str, grade: Callable[[str], int]) -> float:
+    """By hand: vital nuggets count 1, okay ones half; supported is 1, in part 0.5."""
+    shares = {fact: grade(fact) / 2 for fact, _ in facts(query)}
+    weights = {fact: 1 if vital else 0.5 for fact, vital in facts(query)}
+    return sum(weights[fact] * share for fact, share in shares.items()) / sum(weights.values())
+
+
+def test_a_draw_takes_all_nuggets_of_a_query_or_none(support: Store) -> None:
+    drawn = drawn_nuggets(support)
+    whole = [
+        query for query in QUERIES if drawn.issuperset(nuggets_of(support, query)) and query not in SILENT
+    ]
+    assert len(whole) == DRAWN
+    assert len(drawn) == sum(len(facts(query)) for query in whole)
+    with support.reading() as cursor:
+        [draw] = read_draws(cursor)
+    assert [(one.population, one.drawn) for one in draw.counts] == [(36, DRAWN)], "queries, not nuggets"
+    assert set(draw.probabilities.values()) == {DRAWN / 36}
+
+
+def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
+    gold: Store, support: Store
+) -> None:
+    drawn = drawn_queries(support)
+    people_grade(support)
+    found = judged(gold, support)
+    assert (found.everything, found.people, found.chosen_by) == (36, DRAWN, ("draw",))
+    assert (found.strata, found.left_out) == ({"not drawn from traffic": (DRAWN, 36)}, {})
+    asked = np.array([query in drawn or query in SILENT for query in QUERIES])
+    judge, people = (
+        np.array([0 if query in SILENT else weighted(query, grade) for query in QUERIES])
+        for grade in (said, true_grade)
+    )
+    chances = np.array([1 if query in SILENT else DRAWN / 36 for query in QUERIES])
+    expected = prediction_powered_mean(judge, np.where(asked, people, np.nan), asked, chances)
+    [system] = found.runs
+    ours = system.overall["nuggets_weighted"]
+    assert ours.estimate.value == pytest.approx(expected.estimate.value)
+    assert ours.estimate[1:3] == pytest.approx(expected.estimate[1:3])
+    assert (ours.sampled, ours.everything) == (DRAWN, 36)
+    known = people[[QUERIES.index(query) for query in drawn]]
+    assert ours.classical.value == pytest.approx(known.mean() * 36 / 40), "the plain mean, with 0 for silence"
+    assert ours.judge == pytest.approx(judge.mean())
+    assert set(system.overall) == {
+        f"nuggets_{which}{strict}" for which in ("all", "vital", "weighted") for strict in ("", "_strict")
+    }
+
+
+def test_a_part_of_the_drawn_that_people_did_not_grade_is_refused(gold: Store, support: Store) -> None:
+    people_grade(support, left_out=1)
+    with pytest.raises(
+        RefusedError, match=r"support\.duckdb: 1 of the .* that a round drew for people have no"
+    ):
+        judged(gold, support)
+
+
+def test_answers_that_are_not_graded_are_refused_and_so_is_an_unknown_judge(
+    gold: Store, support: Store
+) -> None:
+    people_grade(support)
+    with pytest.raises(
+        RefusedError, match=r"4 queries with an answer, such as 'q00'.*could not be drawn whole"
+    ):
+        judged(gold, support, silent=[])
+    with pytest.raises(NotFoundError, match=r"support\.duckdb: The project has no judge 'other'"):
+        judged(gold, support, judge="other")
+
+
+def test_figures_of_few_of_peoples_queries_are_not_shown(gold: Store, support: Store) -> None:
+    """A system that answers half of the queries: people drew fewer than ten of these."""
+    drawn = sorted(drawn_queries(support))
+    people_grade(support)
+    found = judged(gold, support, silent=[*SILENT, *drawn[9:]])
+    [system] = found.runs
+    assert system.overall == {}
+    assert system.too_few["nuggets_all"] == 9
+
+
+def test_the_command_shows_the_estimates_with_both_numbers(gold: Store, support: Store) -> None:
+    people_grade(support)
+    source = answers(gold.path.parent)
+    gold.close()
+    asked = ["--project", str(gold.path), "evaluate", "v1", "--answers", f"new={source.path}"]
+    shown = invoke([*asked, "--support", f"{support.path}=graded", "--judge", "llm"], catch_exceptions=False)
+    words = " ".join(shown.stdout.split())
+    assert "The judge llm graded all nuggets of the answers to 36 queries, people those of 16" in words
+    assert "16 of 36" in words
+    refused = invoke([*asked, "--judge", "llm"])
+    assert "--judge is about runs" in str(refused.exception)
