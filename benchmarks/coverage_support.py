@@ -32,7 +32,7 @@ from curation.sources.answers.nuggets import Nugget
 from curation.statistics.arrays import Floats, Ints
 from curation.statistics.prediction_powered import PredictionPoweredMean
 
-QUERIES, SAMPLED = 300, (15, 30, 100)
+QUERIES, SAMPLED = 120, (15, 40)
 IDS = [f"q{number:03}" for number in range(QUERIES)]
 NUGGETS = {
     query: [Nugget(f"fact {place}", place % 3 < 2) for place in range(2 + number % 5)]
@@ -71,7 +71,7 @@ class Held(NamedTuple):
 
 def drawn_answers(random: np.random.Generator) -> tuple[SystemAnswers, Ints]:
     """A set of queries of the population: the answers, and people's grade of each nugget."""
-    asked = random.permutation(QUERIES) >= QUERIES // 10
+    asked = random.random(QUERIES) >= 0.1
     given = {query: SystemAnswer(query, "x", ()) for query, there in zip(IDS, asked, strict=True) if there}
     level = np.repeat(random.beta(1.0, 0.8, QUERIES), np.diff(ENDS))
     grades = (random.random(len(level)) < level) * 1 + (random.random(len(level)) < level)
@@ -114,7 +114,7 @@ def truth(sets: int) -> float:
 
 
 def measured(judge: str, sampled: int, runs: int, seed: int = 0) -> Held:
-    random, value = np.random.default_rng(seed), truth(500 if runs > 10 else 20)
+    random, value = np.random.default_rng(seed), truth(400 if runs > 10 else 20)
     rows = []
     for _ in range(runs):
         found = run(random, JUDGES[judge], sampled)

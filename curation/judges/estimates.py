@@ -255,13 +255,10 @@ def _values(
 ) -> dict[str, Floats]:
     """System → value of each query and measure, shape (Q, M); the mean of several runs of one system."""
     scored: dict[str, list[Floats]] = {}
-    found = {}
     for source in runs:
         run = read_run(source, release, reading, progress)
         scored.setdefault(source.name, []).append(score_rows(run.rows, release.qrels, measures).values)
-    for name, values in scored.items():
-        found[name] = np.mean(values, axis=0)
-    return found
+    return {name: np.mean(values, axis=0) for name, values in scored.items()}
 
 
 def _system(

@@ -225,29 +225,18 @@ def _read(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> 
 
 
 def _plan(judge: str, judgments: Sequence[ImportedJudgment], source: str, inputs: _JudgeInputs) -> _JudgePlan:
-    now, rows, new, outside = utc_now(), [], 0, 0
+    now, guide, rows, new, outside = utc_now(), inputs.guide_hash, [], 0, 0
     for given in judgments:
         version = inputs.versions[given.document_id]
         pair = (given.query_id, given.document_id)
         outside += pair not in inputs.pooled
         known = inputs.known.get((*pair, version))
-        if known is not None and known[1:] == (given.grade, inputs.guide_hash):
+        if known is not None and known[1:] == (given.grade, guide):
             continue
         new += known is None
         revision = 0 if known is None else known[0] + 1
-        rows.append(
-            _StoredRow(
-                judge=judge,
-                query_id=given.query_id,
-                document_id=given.document_id,
-                content_hash=version,
-                revision=revision,
-                grade=given.grade,
-                note=given.note,
-                guide_hash=inputs.guide_hash,
-                source=source,
-                submitted_at=given.submitted_at,
-                imported_at=now,
-            )
+        row = _StoredRow(
+            judge, *pair, version, revision, given.grade, given.note, guide, source, given.submitted_at, now
         )
+        rows.append(row)
     return _JudgePlan(rows, new, len(rows) - new, len(judgments) - len(rows), outside)

@@ -387,6 +387,7 @@ def _system(
     answered = np.array([query_id in found.answers for query_id in ids])
     empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
     unanswerable = evaluated.unanswerable
+    gradable = {SUPPORT: np.array([query_id in evaluated.nuggets for query_id in ids])}
     few = any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets)
     return AnsweringSystem(
         name=found.name,
@@ -401,8 +402,9 @@ def _system(
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int((answered & ~empty & np.isnan(values[_MEASURES.get(name, name)])).sum())
+            name: int((asked & np.isnan(values[_MEASURES.get(name, name)])).sum())
             for name in options.grades
+            for asked in [answered & ~empty & gradable.get(name, True)]
         },
         left_out=found.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),

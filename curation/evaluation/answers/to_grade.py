@@ -10,6 +10,7 @@ project, and people grade how far an answer says it. Empty answers are no docume
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,25 +152,23 @@ def _distinct(
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
     """The answers to be graded, each once, ordered by query and id; and what is not."""
     found: dict[str, SystemAnswer] = {}
-    left_out: dict[str, int] = {}
-
-    def leave(reason: str) -> None:
-        left_out[reason] = left_out.get(reason, 0) + 1
-
+    left_out: Counter[str] = Counter()
     for source in sources:
-        for answer in read_answer_file(source, known, layout).answers.values():
+        file = read_answer_file(source, known, layout)
+        left_out.update(file.left_out)
+        for answer in file.answers.values():
             gradable = answer.contexts if what == FAITHFULNESS else shown.get(answer.query_id)
             if answer.query_id not in texts:
-                leave("answer to a query of another part")
+                left_out["answer to a query of another part"] += 1
             elif not answer.answer:
-                leave("empty answer")
+                left_out["empty answer"] += 1
             elif not gradable:
-                leave(_NOT_GRADED[what])
+                left_out[_NOT_GRADED[what]] += 1
             elif answer.answer_id in found:
-                leave("the same answer again")
+                left_out["the same answer again"] += 1
             else:
                 found[answer.answer_id] = answer
-    return sorted(found.values(), key=lambda answer: (answer.query_id, answer.answer_id)), left_out
+    return sorted(found.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
 def _write(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[_Asked]) -> None:
