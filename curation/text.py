@@ -108,6 +108,11 @@ def printable(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
+def json_pointer(field: str) -> str:
+    """The JSON pointer (RFC 6901) to a field of an object, with any characters in its name."""
+    return "/" + field.replace("~", "~0").replace("/", "~1")
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces and real characters: one text for one value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

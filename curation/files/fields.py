@@ -371,17 +371,19 @@ GOLD = (
 SYSTEM_ANSWERS = ("answer", "response", "output_answer")
 """Next to one of `GOLD` they are what a system said. Else they are taken, but next to its contexts."""
 
+_ANSWERED = FileField(
+    "Query",
+    "the query, by id or text",
+    ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
+    "the queries",
+)
+
 
 @dataclass(frozen=True)
 class ReferenceFields(_FileColumns):
     """Columns of reference answers."""
 
-    query: str | None = column(
-        "Query",
-        "the query, by id or text",
-        ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
-        "the queries",
-    )
+    query: str | None = column(*_ANSWERED)
     reference: str | None = column(
         "Reference answers", "reference answers: one, or a list", (*GOLD, *SYSTEM_ANSWERS), "the answers"
     )
@@ -391,12 +393,7 @@ class ReferenceFields(_FileColumns):
 class NuggetFields(_FileColumns):
     """Columns of nuggets: a row for each, or for each query with a list of objects."""
 
-    query: str | None = column(
-        "Query",
-        "the query, by id or text",
-        ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
-        "the queries",
-    )
+    query: str | None = column(*_ANSWERED)
     nugget: str | None = column(
         "Nuggets",
         "a nugget, or a list of objects with text",

@@ -213,7 +213,9 @@ class Records:
 
     def refuse_columns(self, found: str) -> None:
         """Note that the file's columns are not enough to read it; raised when the iteration begins."""
-        self.problems.add_general(found, self._columns_there())
+        noun = "fields" if self.format == "jsonl" else "columns"
+        there = f"The file has the {noun} {listed([*map(repr, self.columns)], 20)}."
+        self.problems.add_general(found, there)
         self._general = True
 
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
@@ -296,12 +298,6 @@ class Records:
                 yield from (Record(line, inner) for inner in unnested(fields, judged))
             except UnlikeFormError as error:
                 self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
-
-    def _columns_there(self) -> str:
-        return f"The file has the {self._columns_noun()} {listed([*map(repr, self.columns)], 20)}."
-
-    def _columns_noun(self) -> str:
-        return "fields" if self.format == "jsonl" else "columns"
 
     def _check_layout(self) -> None:
         columns, header = self._layout.columns, self._layout.header

@@ -32,7 +32,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, comb, log, log2, sqrt
+from math import ceil, comb, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -85,18 +85,6 @@ def climb(state: LadderState, values: Floats, step: float | None = None) -> Ladd
     return LadderState(looks, _rounded(mean, step or 1 / len(values)), values, True)
 
 
-def ladder_bound(looks: int, queries: int, step: float) -> float:
-    """How far the figure shown may be from the best true one, with 95 %; 1 where nothing is known.
-
-    Raises
-    ------
-    InputError: no look, no query, or a step that is not between 0 and 1.
-    """
-    _check_step(looks, queries, step)
-    paths = (1 / step + 2) * log(4 * looks / step)
-    return min(1.0, step + sqrt((log(2 / 0.05) + paths) / (2 * queries)))
-
-
 def step_for(queries: int) -> float:
     """The step of a part's Ladder: the most that the standard error of so many queries can be, in hundredths.
 
@@ -118,7 +106,11 @@ def bits_of_answers(looks: int, step: float) -> float:
     ------
     InputError: no look, or a step that is not between 0 and 1.
     """
-    _check_step(looks, 1, step)
+    if looks < 1 or not 0 < step < 1:
+        raise InputError(
+            f"{amount(looks, 'look')} with a step of {step:g}: expected at least one look, and a step "
+            "between 0 and 1."
+        )
     return log2(comb(looks + round(1 / step), round(1 / step)))
 
 
@@ -130,14 +122,6 @@ def _standard_error(differences: Floats) -> float:
 
 def _rounded(mean: float, step: float) -> float:
     return min(1.0, round(mean / step) * step)
-
-
-def _check_step(looks: int, queries: int, step: float) -> None:
-    if looks < 1 or queries < 1 or not 0 < step < 1:
-        raise InputError(
-            f"{amount(looks, 'look')} at {amount(queries, 'query', 'queries')} with a step of {step:g}: "
-            "expected at least one of each, and a step between 0 and 1."
-        )
 
 
 def _check(state: LadderState, values: Floats, step: float | None) -> None:

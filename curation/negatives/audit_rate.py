@@ -126,9 +126,9 @@ def audit_report(store: Store, name: str | None = None, door: Door | None = None
     }
     stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(AUDIT) for row in rows}
     false = [
-        FalseNegative(*pair, stratum_of[pair], grade)
+        FalseNegative(*pair, stratum_of[pair], judged.grade)
         for pair, judged in graded.items()
-        if (grade := _grade(judged)) is not None and grade > votes.lowest
+        if judged is not None and judged.grade is not None and judged.grade > votes.lowest
     ]
     strata = [
         _measured(
@@ -211,10 +211,6 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
             "No audit was opened yet. Open one: `goldset negatives audit --annotators ada,grace --size 100`."
         )
     return audits[-1]
-
-
-def _grade(pair: PairConsensus | None) -> int | None:
-    return None if pair is None else pair.grade
 
 
 def _measured(

@@ -105,6 +105,22 @@ def find_model(model: str) -> ModelSource:
     return ModelSource(model, model)
 
 
+def model_file(location: str, name: str) -> Path | None:
+    """A file of a model: in its folder, or in the cache of what was loaded from the hub before, if any."""
+    path = Path(location) / name
+    if path.is_file() or path.parent.is_dir():
+        return path if path.is_file() else None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    for repository in (location, f"sentence-transformers/{location}"):
+        held = try_to_load_from_cache(repository, name) if repository.count("/") < 2 else None
+        if isinstance(held, str):
+            return Path(held)
+    return None
+
+
 def refuse_without_model(cursor: Cursor, model: str) -> None:
     """Refuse a model that can be known to be missing without loading it.
 
@@ -348,10 +364,8 @@ def _sentence_transformer(location: str, ask_hub: bool) -> Any:
 
 def _folder(location: str) -> str:
     """The folder of a model that the hub's cache has: of a name, even a local load asks the hub something."""
-    from huggingface_hub import try_to_load_from_cache
-
-    held = None if Path(location).is_dir() else try_to_load_from_cache(location, "modules.json")
-    return str(Path(held).parent) if isinstance(held, str) else location
+    held = model_file(location, "modules.json")
+    return str(held.parent) if held else location
 
 
 @lru_cache(maxsize=1)

@@ -14,14 +14,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import ModelSource, find_model, open_model
+from curation.retrieval.embeddings import ModelSource, find_model, model_file, open_model
 from curation.spans import Span
 from curation.store import Document, Store, reading_arrow
 from curation.text import digest
@@ -147,16 +146,9 @@ def _begins(text: str, position: int) -> int:
 
 def _window_in_files(source: ModelSource) -> int | None:
     """The window as sentence-transformers' own file says, in the model's folder or the hub's cache."""
-    path = Path(source.location) / "sentence_bert_config.json"
-    if not Path(source.location).is_dir():
-        try:
-            from huggingface_hub import try_to_load_from_cache
-        except ImportError:
-            return None
-        found = try_to_load_from_cache(source.location, path.name)
-        path = Path(found) if isinstance(found, str) else path
+    path = model_file(source.location, "sentence_bert_config.json")
     try:
-        window = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length")
+        window = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length") if path else None
     except (OSError, ValueError, AttributeError):
         return None
     return window if isinstance(window, int) and window > 0 else None

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from curation.retrieval.embeddings import Vectors, find_model
+from curation.retrieval.embeddings import Vectors, find_model, model_file
 from curation.words import whole_words
 
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
@@ -32,7 +32,6 @@ SHORTEST = 2
 UNREAD = 0.5
 """The share of a text's letters in words that are not read, above which the text is not."""
 _SAME = 0.99995
-_FILE = "tokenizer.json"
 
 
 def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
@@ -46,7 +45,7 @@ def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int
     if not foreign:
         return []
     found = {foreign[at] for at in _with_one_embedding([texts[at] for at in foreign], vectors[foreign])}
-    file = _tokenizer_file(model)
+    file = model_file(find_model(model).location, "tokenizer.json")
     if file is not None:
         tokenizer = _Tokenizer(file)
         found |= {place for place in foreign if tokenizer.unread_share(texts[place]) > UNREAD}
@@ -117,18 +116,3 @@ def _plain(text: str) -> str:
     """The words of a text without the accents of Latin, Greek and Cyrillic letters."""
     letters = unicodedata.normalize("NFKD", " ".join(whole_words(text)))
     return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
-
-
-def _tokenizer_file(model: str) -> Path | None:
-    """The tokenizer of a model in a folder, or of one that was loaded from the hub before, if any."""
-    location = find_model(model).location
-    file = Path(location) / _FILE
-    if file.is_file():
-        return file
-    from huggingface_hub import try_to_load_from_cache
-
-    for name in (location, f"sentence-transformers/{location}"):
-        cached = try_to_load_from_cache(name, _FILE) if name.count("/") < 2 else None
-        if isinstance(cached, str):
-            return Path(cached)
-    return None

@@ -191,13 +191,8 @@ def draw_stratified(
     rows = np.concatenate(
         [order[start : start + number] for start, number in zip(starts, numbers, strict=True)]
     )
-    chances = [
-        number / population if population else None
-        for number, population in zip(numbers, populations, strict=True)
-    ]
-    report = list(map(Stratum, strata.names, populations, asked, numbers, chances))
-    probability = np.repeat([chance or 0.0 for chance in chances], numbers)
-    return Drawing(rows, probability, report)
+    report = _report(traffic, strata, numbers, numbers)
+    return Drawing(rows, np.repeat([one.probability or 0.0 for one in report], numbers), report)
 
 
 def _numbers(
@@ -241,17 +236,21 @@ def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -
     order = np.argsort(strata.codes, kind="stable")
     drawn = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
     rows = order[drawn.rows]
+    most = len(strata.names)
+    numbers = np.bincount(strata.codes[rows], minlength=most).tolist()
+    expected = np.bincount(strata.codes[order], weights=drawn.probability, minlength=most).tolist()
+    return Drawing(rows, drawn.probability[drawn.rows], _report(traffic, strata, numbers, expected))
+
+
+def _report(
+    traffic: NDArray[np.int64], strata: Labels, drawn: Sequence[int], expected: Sequence[float]
+) -> list[Stratum]:
     populations, asked = sizes(traffic, strata)
-    numbers = np.bincount(strata.codes[rows], minlength=len(strata.names)).tolist()
-    expected = np.bincount(
-        strata.codes[order], weights=drawn.probability, minlength=len(strata.names)
-    ).tolist()
     chances = [
         share / population if population else None
         for share, population in zip(expected, populations, strict=True)
     ]
-    report = list(map(Stratum, strata.names, populations, asked, numbers, chances))
-    return Drawing(rows, drawn.probability[drawn.rows], report)
+    return list(map(Stratum, strata.names, populations, asked, drawn, chances))
 
 
 def sizes(traffic: NDArray[np.int64], strata: Labels) -> tuple[list[int], list[int]]:

@@ -175,11 +175,12 @@ def store_split(
     split_id = report.split_id
     content = asdict(report)
     del content["created"]
-    row = [split_id, canonical_json(report.parameters), canonical_json(_with_texts_for_times(content))]
+    parameters = report.certificate.parameters
+    row = [split_id, canonical_json(parameters), canonical_json(_with_texts_for_times(content))]
     ties = [(*edge[:4], _detail(edge)) for edge in edges]
     assigned = [(name, checked.groups[name], part) for name, part in sorted(checked.parts.items())]
-    reached = {share.part: share.reached for share in report.shares if share.dimension == ALL}
-    detail = {"split": split_id, **report.parameters, "queries": reached}
+    reached = {share.part: share.reached for share in report.certificate.shares if share.dimension == ALL}
+    detail = {"split": split_id, **parameters, "queries": reached}
     with store.transaction(appends=True) as cursor:
         new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
         if new:
@@ -241,26 +242,6 @@ class SplitReport:
     by_time: ByTime | None
     left_out: dict[str, int]
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return self.certificate.parameters
-
-    @property
-    def queries(self) -> int:
-        return self.certificate.queries
-
-    @property
-    def groups(self) -> int:
-        return self.certificate.groups
-
-    @property
-    def largest(self) -> int:
-        return self.certificate.largest
-
-    @property
-    def shares(self) -> tuple[PartShare, ...]:
-        return self.certificate.shares
-
 
 STORED_EDGES = "strongest spanning forest"
 
@@ -292,7 +273,7 @@ class PreparedSplit(NamedTuple):
         """Refuse a split with a group that is too large, or with a part without a query."""
         inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.options.largest_group
         refuse_large(self.report.large_groups, groups, inputs, self.request.rules, most)
-        refuse_empty(self.report.shares, groups, self.edges, inputs)
+        refuse_empty(self.report.certificate.shares, groups, self.edges, inputs)
 
 
 def make_split(

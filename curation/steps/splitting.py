@@ -43,11 +43,11 @@ def _split(store: Store, request: NewSplit, progress: Progress, author: str) -> 
 def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
     new, known = "This is the current split now", "This split exists already and is the current one"
     done = new if made.created else known
-    groups = amount(made.groups, "leakage group")
+    groups = amount(made.certificate.groups, "leakage group")
     kept = amount(made.kept, "query keeps", "queries keep")
     remarks = [f"{kept} the part that a release has them in."] if made.kept else []
     return StepOutcome(
-        f"{done}: {amount(made.queries, 'query', 'queries')} in {groups}.",
+        f"{done}: {amount(made.certificate.queries, 'query', 'queries')} in {groups}.",
         left_out=made.left_out,
         remarks=tuple(remarks),
     )

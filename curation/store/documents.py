@@ -17,6 +17,7 @@ from curation.store.database import Store, fetch, reading_arrow
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
+from curation.text import json_pointer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -270,7 +271,7 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
     counts, pointers = ["count(*)"], []
     for name in names:
         value = "d.metadata ->> ?"
-        pointers.append("/" + name.replace("~", "~0").replace("/", "~1"))
+        pointers.append(json_pointer(name))
         if name in OWN_FIELDS:
             value = f"coalesce({value}, {OWN_FIELDS[name]})"
         counts.append(f"count(*) FILTER (coalesce({value}, '') NOT IN ('', '[]', '{{}}'))")

@@ -70,14 +70,8 @@ def of_one_query(cursor: Cursor, sql: str) -> str:
 
 
 _OF_JUDGMENTS = (
-    "live_presentations",
-    "presentation_states",
-    "current_judgments",
-    "relabeling_progress",
-    "eligible_judgments",
-    "counted_judgments",
-    "current_adjudications",
-    "counted_adjudications",
+    *("live_presentations", "presentation_states", "current_judgments", "relabeling_progress"),
+    *("eligible_judgments", "counted_judgments", "current_adjudications", "counted_adjudications"),
 )
 """The views, each after those that it reads."""
 _CUT_DOWN = (

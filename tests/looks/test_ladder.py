@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
 import pytest
 
 from curation.errors import InputError
-from curation.looks.ladder import LadderState, climb, ladder_bound
+from curation.looks.ladder import LadderState, bits_of_answers, climb
 
 HALF = np.full(100, 0.5)
-
-
-def best_step(looks: int, queries: int) -> float:
-    """The step with the smallest bound, in hundredths."""
-    steps = [number / 100 for number in range(1, 100)]
-    return min(steps, key=lambda step: ladder_bound(looks, queries, step))
 
 
 def test_the_first_look_is_shown_rounded_and_small_gains_are_not() -> None:
@@ -69,19 +61,6 @@ def test_an_attacker_gains_little_on_the_ladder_and_much_without() -> None:
     assert climbed < 0.6
 
 
-def test_the_bound_is_that_of_the_paper_and_says_little_about_small_sets() -> None:
-    step, looks, queries = 0.1, 50, 100_000
-    paths = (1 / step + 2) * log(4 * looks / step)
-    expected = step + ((log(40) + paths) / (2 * queries)) ** 0.5
-    assert ladder_bound(looks, queries, step) == pytest.approx(expected)
-    assert ladder_bound(looks, 50, 0.05) == 1.0
-    best = best_step(looks, queries)
-    assert ladder_bound(looks, queries, best) <= min(
-        ladder_bound(looks, queries, s) for s in (0.02, 0.1, 0.3)
-    )
-    assert ladder_bound(10_000, queries, best) < 1.2 * ladder_bound(100, queries, best)
-
-
 def test_looks_at_other_queries_or_without_figures_are_refused() -> None:
     first = climb(LadderState(), HALF)
     with pytest.raises(InputError, match="This look has 99 queries and the best one 100"):
@@ -91,4 +70,4 @@ def test_looks_at_other_queries_or_without_figures_are_refused() -> None:
     with pytest.raises(InputError, match="expected a step above 0"):
         climb(first, HALF, step=0.0)
     with pytest.raises(InputError, match="between 0 and 1"):
-        ladder_bound(3, 100, 1.5)
+        bits_of_answers(3, 1.5)

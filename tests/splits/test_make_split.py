@@ -89,7 +89,7 @@ def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: S
     report = make_split(store, rules=LEXICAL)
     assert report.edges == dict.fromkeys(KINDS, 0) | {"shared document": 1}
     assert parts_of(store)["amber"] == parts_of(store)["birch"]
-    assert (report.groups, report.largest) == (9, 2)
+    assert (report.certificate.groups, report.certificate.largest) == (9, 2)
     with store.reading() as cursor:
         edges = cursor.execute(
             "SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges"
@@ -99,7 +99,7 @@ def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: S
     assert groups == [("amber",)]
     strict = make_split(store, rules=LEXICAL, relevant_grade=2)
     assert strict.edges["shared document"] == 0
-    assert strict.parameters["relevant_grade"] == 2
+    assert strict.certificate.parameters["relevant_grade"] == 2
 
 
 def test_of_copied_documents_a_forest_is_stored_and_all_ties_are_counted(
@@ -112,7 +112,7 @@ def test_of_copied_documents_a_forest_is_stored_and_all_ties_are_counted(
     given = [ImportedJudgment(name, f"copy-{name}", "rater", 3) for name in NAMES[:6]]
     add_judgments(store, given, "copies.csv")
     report = make_split(store, {"dev": 1.0}, rules=LEXICAL)
-    assert report.largest == 6
+    assert report.certificate.largest == 6
     assert report.ties["near-duplicate document"] == 15
     assert report.edges["near-duplicate document"] == 5
     with store.reading() as cursor:
@@ -131,7 +131,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own(NAMES[:6]) | {("hazel", "iris"): None})
     report = make_split(store, rules=LEXICAL)
-    assert report.queries == 6
+    assert report.certificate.queries == 6
     assert report.left_out == {"query without a grade": 4}
     assert set(parts_of(store)) == set(NAMES[:6])
 
@@ -149,7 +149,9 @@ def test_parts_are_balanced_by_the_strata_of_the_sample(store: Store, tmp_path: 
     judge(store, tmp_path, {("juniper", "juniper"): 2}, texts=["juniper"])
     add_judgments(store, [ImportedJudgment(query, "d-amber", "rater", 0) for query in drawn], "more.csv")
     report = make_split(store, {"dev": 0.5, "test": 0.5}, rules=replace(LEXICAL, query=1.0))
-    shares = {(share.part, share.dimension, share.level): share.reached for share in report.shares}
+    shares = {
+        (share.part, share.dimension, share.level): share.reached for share in report.certificate.shares
+    }
     assert {level for _, dimension, level in shares if dimension == "stratum"} == {
         *("head", "imported", "tail", "torso")
     }
@@ -202,7 +204,7 @@ def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(store: St
     report = make_split(store, rules=LEXICAL)
     group = report.large_groups[0]
     assert (group.group_id, group.queries, group.share, group.spoils) == (min(names[:12]), 12, 0.2, "")
-    assert report.parameters["largest_group"] == 0.05
+    assert report.certificate.parameters["largest_group"] == 0.05
     allowed = make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.2))
     assert allowed.large_groups == report.large_groups
     shown = invoke(
@@ -288,9 +290,9 @@ def test_ties_cut_by_name_free_the_groups_and_are_residual_leakage_everywhere(
         store, {"a": 0.5, "b": 0.5}, rules=replace(LEXICAL, cut=((names[6], text),)), options=options
     )
     first, second = sorted(names[5:7])
-    assert report.parameters["cut"] == [[first, second]]
+    assert report.certificate.parameters["cut"] == [[first, second]]
     assert [edge[:3] for edge in report.cut] == [(first, second, "shared document")]
-    assert report.largest == 6
+    assert report.certificate.largest == 6
     crossing = parts_of(store)[first] != parts_of(store)[second]
     assert crossing == bool(report.certificate.residual)
     assert report.certificate.leaks == ()
@@ -302,7 +304,7 @@ def test_small_groups_are_never_too_large(store: Store, tmp_path: Path) -> None:
     links = dict.fromkeys(zip(NAMES[1:5], NAMES[:4], strict=True), 3)
     judge(store, tmp_path, own() | links)
     report = make_split(store, rules=LEXICAL)
-    assert (report.largest, report.large_groups) == (5, ())
+    assert (report.certificate.largest, report.large_groups) == (5, ())
 
 
 def test_a_part_that_would_stay_empty_is_refused_with_the_chain(store: Store, tmp_path: Path) -> None:
@@ -410,5 +412,5 @@ def test_a_split_names_the_model_and_not_the_folder_that_it_lay_in(store: Store,
     for folder in ("here", "there"):
         (tmp_path / folder / "mini").mkdir(parents=True)
         found.append(make_split(store, rules=Rules(model=str(tmp_path / folder / "mini"))))
-    assert found[0].parameters["model"] == "mini"
+    assert found[0].certificate.parameters["model"] == "mini"
     assert (found[1].split_id, found[1].created) == (found[0].split_id, False)

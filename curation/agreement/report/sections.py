@@ -129,9 +129,7 @@ def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
         mark("F1 of characters", found.f1.value, found.f1, f"{found.f1.pairs:,} times two annotators"),
         mark("Unitising alpha", found.alpha_u.value, found.alpha_u, _pairs(found.units)),
     ]
-    drawn, missing = _shown(marks)
-    shown = [_chart("Agreement on evidence", drawn)] if drawn else []
-    return [_section("Evidence", findings.evidence(found), shown, " ".join(missing))]
+    return [_figured("Evidence", findings.evidence(found), "Agreement on evidence", marks)]
 
 
 def _text(figure: AnyFigure) -> str:
@@ -192,20 +190,27 @@ def _overall(report: AgreementReport) -> Section:
         f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
         f"{f' {found.small_set}' if found.small_set else ''}"
     )
-    drawn, missing = _shown(marks)
-    shown = [_chart("Agreement between annotators", drawn)] if drawn else []
-    return _section("All coefficients", findings.levels(found), shown, " ".join([remark, *missing]))
+    title = "Agreement between annotators"
+    return _figured("All coefficients", findings.levels(found), title, marks, remark=remark)
 
 
-def _shown(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
-    """The marks with a figure, and of the others one sentence a reason."""
+def _figured(
+    heading: str,
+    sentence: str,
+    title: str,
+    marks: Sequence[Mark],
+    whole: float | None = None,
+    remark: str = "",
+) -> Section:
+    """A section that draws the marks with a figure, and has of the others one remark a reason."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for one in marks:
         if one.value is None:
             reasons[one.note].append(one.name)
-    return [one for one in marks if one.value is not None], [
-        f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()
-    ]
+    missing = [f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    drawn = [one for one in marks if one.value is not None]
+    shown = [_chart(title, drawn, whole)] * bool(drawn)
+    return _section(heading, sentence, shown, " ".join(filter(None, [remark, *missing])))
 
 
 _DOUBTED = (
@@ -265,15 +270,14 @@ def _unshown(number: int) -> str:
 
 
 def _types(parts: Sequence[Part], whole: Alpha) -> Section:
-    marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
-    shown, missing = _shown(marks)
-    drawn = [_chart("Ordinal alpha by query type", shown, whole.alpha)] if shown else []
-    return _section("By query type", findings.types(parts, whole), drawn, " ".join(missing))
+    marks = [_alpha(_name(part), part) for part in parts]
+    title = "Ordinal alpha by query type"
+    return _figured("By query type", findings.types(parts, whole), title, marks, whole.alpha)
 
 
 def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
     """Nothing where no part has a figure: the section's sentence says so."""
-    marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
+    marks = [_alpha(_name(part), part) for part in parts]
     return [_chart(title, marks, whole)] if any(one.value is not None for one in marks) else []
 
 
@@ -285,30 +289,22 @@ def _weekly(parts: Sequence[Part]) -> list[Chart]:
     if not parts:
         return []
     same = [mark(part.name, part.raw.share, part.raw, _pairs(part.raw.units)) for part in parts]
-    series = [("Ordinal alpha", [_week(part, part) for part in parts]), ("Same grade", same)]
+    series = [("Ordinal alpha", [_alpha(part.name, part) for part in parts]), ("Same grade", same)]
     for number, boundary in enumerate(parts[0].boundaries):
-        series.append((f"Alpha, {boundary.name}", [_week(part, part.boundaries[number]) for part in parts]))
+        alphas = [_alpha(part.name, part.boundaries[number]) for part in parts]
+        series.append((f"Alpha, {boundary.name}", alphas))
     title = "Agreement by week, labelled by its Monday"
     named = [one._replace(name=f"{one.name}: {label}") for label, marks in series[:2] for one in marks]
     return [Chart(weeks(title, series), _figures(title, named))]
 
 
-def _week(week: Part, part: Part) -> Mark:
-    return mark(week.name, part.alpha.alpha, part.alpha, _pairs(part.alpha.units))
+def _alpha(name: str, part: Part) -> Mark:
+    return mark(name, part.alpha.alpha, part.alpha, _pairs(part.alpha.units))
 
 
 def _annotator_pairs(cohen: Cohen) -> tuple[Table, ...]:
-    columns = (
-        "First",
-        "Second",
-        "Pairs",
-        "Same grade",
-        "Kappa",
-        "Linear",
-        "Quadratic",
-        "95 % interval",
-        "Second higher by",
-    )
+    names = ("First", "Second", "Pairs", "Same grade")
+    columns = (*names, "Kappa", "Linear", "Quadratic", "95 % interval", "Second higher by")
     ordered = sorted(
         cohen.annotator_pairs, key=lambda one: (one.quadratic.value or 0.0, one.first, one.second)
     )
@@ -386,11 +382,8 @@ def _cannot_tell(report: AgreementReport, details: Details) -> Section:
         mark("alpha, can be judged", judged.nominal.alpha, judged.nominal, _pairs(judged.nominal.units)),
         mark("same answer", judged.raw.share, judged.raw, _pairs(judged.raw.units)),
     ]
-    found = _section(
-        "Cannot tell",
-        findings.cannot_tell(report.between),
-        [_chart("Whether a pair can be judged", marks)],
-    )
+    drawn = [_chart("Whether a pair can be judged", marks)]
+    found = _section("Cannot tell", findings.cannot_tell(report.between), drawn)
     columns = ("Why", "Times", "Pairs that others graded")
     tables = (Table("Reasons for cannot-tell", columns, reasons),) if reasons else ()
     return replace(found, tables=tables)
@@ -414,18 +407,10 @@ def _within(people: Iterable[IntraAgreement]) -> Section:
 def _consensus(report: AgreementReport) -> Section:
     counts = report.consensus
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
-    row = (
-        counts.pairs,
-        counts.adjudicated,
-        counts.majority,
-        counts.single,
-        counts.disputed,
-        counts.unjudgeable,
-    )
+    by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
+    table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
     sentence = "How each pair came to its grade, and how many have none until somebody decides."
-    return Section(
-        "How pairs got their grades", sentence, (), (Table(f"Rule: {counts.rule}", columns, (row,)),)
-    )
+    return Section("How pairs got their grades", sentence, (), (table,))
 
 
 def _pairs(number: int) -> str:

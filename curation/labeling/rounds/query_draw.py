@@ -186,12 +186,8 @@ def draw_queries(
     left = [len(members[name]) - 1 for name in names]
     drawn: set[str] = set()
     for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
-        drawn.update(seeded(members[name], seed, key=_key)[: more + 1])
+        drawn.update(seeded(members[name], seed, lambda query_id: ["query draw", query_id])[: more + 1])
     return QueryDraw(strata, frozenset(one for one in strata if own.get(one, one) in drawn), own)
-
-
-def _key(query_id: str) -> list[str]:
-    return ["query draw", query_id]
 
 
 def read_draws(cursor: Cursor) -> list[QueryDraw]:

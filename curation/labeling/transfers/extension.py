@@ -7,7 +7,7 @@ only if nobody else is free, as in a round that opens.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -260,9 +260,6 @@ def _nothing_to_add(found: TransferInputs, joined: Sequence[str]) -> str:
             f"Nothing of {name} is left to share with {', '.join(joined)}: what is open was touched, comes "
             "up next, is even already, or they have practised on it."
         )
-    why = _reasons(found.new.left_out) or "none is new"
+    reasons = (f"{count:,} {reason}" for reason, count in found.new.left_out.items())
+    why = "; ".join(reasons) or "none is new"
     return f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who join."
-
-
-def _reasons(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())

@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
-from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
+from curation.releases.diff.diff import (
+    UNEXPLAINED,
+    ComparedFigure,
+    Count,
+    Diff,
+    DocumentRow,
+    QueryRow,
+    Regrade,
+)
 from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import QueryName, Section, Table, html_page
 from curation.text import amount, decimal, isolated

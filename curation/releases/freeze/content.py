@@ -222,15 +222,13 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
         "sealed": sorted(sealed),
         "left_out": content.left_out,
     }
-    described |= content.relabeled
-    if content.changed:
-        described["changed"] = content.changed
-    if content.only_complete:
-        described["only_complete"] = True
-    if content.held:
-        described["held"] = True
-    if content.sharing is not None:
-        described["sharing"] = content.sharing._asdict()
+    where_any = {
+        "changed": content.changed,
+        "only_complete": content.only_complete,
+        "held": content.held,
+        "sharing": content.sharing and content.sharing._asdict(),
+    }
+    described |= content.relabeled | {name: value for name, value in where_any.items() if value}
     if override is not None:
         people = {override.by: NO_NUMBER, **content.people}
         described["override"] = {

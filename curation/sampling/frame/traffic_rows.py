@@ -16,6 +16,7 @@ from curation.errors import RefusedError, refuse_problems
 from curation.sampling.designs import FIELD, TAG, names_after
 from curation.sampling.frame.limits import Limits, ReleasedQueries, release_ids
 from curation.store import Cursor, get_setting
+from curation.text import json_pointer
 
 
 class TrafficRows(NamedTuple):
@@ -94,7 +95,7 @@ def read_traffic_rows(
     spared: str | None,
 ) -> TrafficRows:
     """The queries asked within the window, in seeded order; see `frame.read_frame` for the parameters."""
-    if _needs_releases(limits):
+    if limits.exclude_judged or limits.exclude_released or limits.exclude_releases:
         _refuse_newer_releases(cursor, released)
     window = {"since": limits.since, "until": limits.until}
     ordered = {**window, "seed": str(seed)}
@@ -103,7 +104,7 @@ def read_traffic_rows(
     if "segment" in by:
         values["segment"] = cursor.sql(_SEGMENTS, params=ordered).to_arrow_table()["value"]
     for field in names_after(FIELD, by):
-        pointed = {**ordered, "pointer": _pointer(field)}
+        pointed = {**ordered, "pointer": json_pointer(field)}
         values[f"{FIELD}{field}"] = cursor.sql(_FIELDS, params=pointed).to_arrow_table()["value"]
     _refuse_unknown_fields(cursor, values)
     empty, unknown, outside = cursor.execute(_OUTSIDE, window).fetchall()[0]
@@ -139,19 +140,10 @@ def _with_held(cursor: Cursor, table: Any, name: str, held: Sequence[str], spare
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
 
 
-def _needs_releases(limits: Limits) -> bool:
-    return limits.exclude_judged or limits.exclude_released or bool(limits.exclude_releases)
-
-
 def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
     """Stop where the project has releases that were not handed in."""
     if cursor.execute(_RELEASES).fetchall()[0][0] != len(released.queries):
         raise RefusedError("A release was added while the sample was drawn. Draw it again.")
-
-
-def _pointer(field: str) -> str:
-    """A JSON pointer (RFC 6901) to a field of an object, with any characters in its name."""
-    return "/" + field.replace("~", "~0").replace("/", "~1")
 
 
 def _refuse_unknown_fields(cursor: Cursor, values: dict[str, Any]) -> None:

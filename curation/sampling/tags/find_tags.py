@@ -34,7 +34,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -400,20 +400,16 @@ def _not_looked_for(with_corpus: bool, held: bool, dense: bool) -> dict[str, str
 
 
 def _by_rule(store: Store, tag: str, texts: Sequence[str], progress: Progress, model: str) -> Mask:
-    if tag in PLAIN:
-        rule = PLAIN[tag]
-        return np.fromiter(map(rule, texts), bool, len(texts))
-    with store.reading() as cursor:
-        snapshot = current_snapshot(cursor)
-    if tag == "synonym":
-        return find_synonyms(store, texts, model, progress)
-    lexicon = _lexicon(store, snapshot)
-    corpus_rule: Callable[[str], bool] = (
-        (lambda text: is_entity(text, lexicon.names))
-        if tag == "entity"
-        else (lambda text: is_misspelling(text, lexicon.spelling))
-    )
-    return np.fromiter(map(corpus_rule, texts), bool, len(texts))
+    rule = PLAIN.get(tag)
+    if rule is None:
+        with store.reading() as cursor:
+            snapshot = current_snapshot(cursor)
+        if tag == "synonym":
+            return find_synonyms(store, texts, model, progress)
+        spelling, names = _lexicon(store, snapshot)
+        entity, misspelling = partial(is_entity, names=names), partial(is_misspelling, spelling=spelling)
+        rule = entity if tag == "entity" else misspelling
+    return np.fromiter(map(rule, texts), bool, len(texts))
 
 
 @lru_cache(maxsize=1)

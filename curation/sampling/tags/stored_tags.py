@@ -20,24 +20,8 @@ from curation.sources.queries import KnownQueries, active_queries
 from curation.sources.query_import import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, get_setting, record_event, utc_now
 
-RULE_TAGS: tuple[str, ...] = (
-    "question",
-    "entity",
-    "misspelling",
-    "temporal",
-    "multi-intent",
-    "synonym",
-    "short",
-    "long",
-)
-FAILURE_MODES: tuple[str, ...] = (
-    "single-hop",
-    "multi-hop",
-    "ambiguous",
-    "out-of-domain",
-    "adversarial",
-    "unanswerable",
-)
+RULE_TAGS = (*"question entity misspelling temporal multi-intent synonym short long".split(),)
+FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unanswerable".split(),)
 TAGS = RULE_TAGS + FAILURE_MODES
 OF_CORPUS = frozenset({"entity", "misspelling", "synonym"})
 """Tags whose rule reads the corpus."""

@@ -15,6 +15,7 @@ from curation.splits.rules import GROUP, SESSION, SESSIONS
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 from curation.store import Cursor
 from curation.store.documents import group_keys
+from curation.text import json_pointer
 
 LABEL = "same key"
 IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so that their sessions tie nothing"
@@ -54,8 +55,8 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
             found = _groups(cursor, inputs)
             missing = "no relevant document has a group; import the corpus with them"
         else:
-            pointer = "/" + kind.replace("~", "~0").replace("/", "~1")
-            found = cursor.execute(_FIELD, {"queries": list(inputs.queries), "pointer": pointer}).fetchall()
+            values = {"queries": list(inputs.queries), "pointer": json_pointer(kind)}
+            found = cursor.execute(_FIELD, values).fetchall()
             missing = f"no query has a field {kind!r}; expected session, group or one of {_fields(cursor)}"
         if not found:
             problems.append(f"The same {kind}: {missing}.")

@@ -107,7 +107,7 @@ def test_a_project_is_split_by_when_its_queries_were_first_asked(store: Store, t
     with store.reading() as cursor:
         parts = dict(cursor.execute("SELECT query_id, part FROM split_assignments").fetchall())
     assert [parts[texts[word]] for word in WORDS] == ["test"] * 2 + ["dev"] * 2 + ["train"] * 4
-    assert report.parameters["by_time"] is True
+    assert report.certificate.parameters["by_time"] is True
     assert report.by_time is not None
     assert report.by_time.begins["test"] == datetime(2026, 3, 19, 8)
     week = Rules(paraphrase=None, time_block=7 * 86_400)

@@ -76,7 +76,7 @@ def test_released_queries_keep_their_parts_and_new_ones_follow_those_they_are_ti
         assert {name: after[name] for name in before} == before
         assert (after["hazel"], after["iris"]) == (before["amber"], before["birch"])
         assert (report.kept, report.disagreeing) == (6, 0)
-        assert report.parameters["kept"]["queries"] == 6
+        assert report.certificate.parameters["kept"]["queries"] == 6
 
 
 def test_a_tie_between_released_queries_of_different_parts_is_refused_with_its_chain(released: Store) -> None:
