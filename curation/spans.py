@@ -7,6 +7,7 @@ two sets are equal where their forms are. All functions here take ranges in any 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 Span = tuple[int, int]
 """The first character, and the one after the last."""
@@ -30,6 +31,13 @@ def union(spans: Iterable[Span]) -> Spans:
 def intersection(one: Iterable[Span], other: Iterable[Span]) -> Spans:
     """The characters that both have."""
     return held_by([one, other], 2)
+
+
+def difference(one: Iterable[Span], other: Iterable[Span]) -> Spans:
+    """The characters that the first has and the other has not."""
+    first = union(one)
+    edges = [0, *chain.from_iterable(union(other)), max((end for _, end in first), default=0)]
+    return intersection(first, zip(edges[::2], edges[1::2], strict=True))
 
 
 def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:

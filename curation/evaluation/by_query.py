@@ -19,8 +19,10 @@ from curation.labeling.session.history import withheld_pairs
 from curation.presentation.excerpts import marked_spans, query_stems
 from curation.reports.page import NOT_JUDGED
 from curation.scoring.inputs.release import CLUSTER, all_facets
+from curation.scoring.metrics.evidence import UNKNOWN
 from curation.settling.consensus import query_consensus
 from curation.settling.votes import read_query_votes
+from curation.spans import Span, Spans, difference, intersection, size, union
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
@@ -75,6 +77,40 @@ class ListedDocument(NamedTuple):
     def is_unjudged(self) -> bool:
         """Whether people have still to judge it, as far as the reader may know."""
         return self.grade is None and self.lacking == NOT_JUDGED
+
+
+class Passage(NamedTuple):
+    """A part of a document; its text is empty where the project has none."""
+
+    document_id: str
+    title: str
+    start: int
+    end: int
+    text: str
+
+
+class ListedChunk(NamedTuple):
+    """A chunk of a list.
+
+    Attributes
+    ----------
+    evidence: the characters of the document that are in it and were marked.
+    recall: share of the query's evidence in the chunks down to it; None where there is none.
+    words: of these chunks; None where the text of one is not known.
+    """
+
+    rank: int
+    passage: Passage
+    evidence: Spans
+    recall: float | None
+    words: int | None
+
+
+class ChunkList(NamedTuple):
+    """The first chunks of a run, and the evidence that none of them has."""
+
+    chunks: tuple[ListedChunk, ...]
+    missing: tuple[Passage, ...]
 
 
 def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
@@ -165,6 +201,65 @@ def side_by_side(
         ]
 
     return [places(found, lists[1 - place] if len(lists) > 1 else None) for place, found in enumerate(lists)]
+
+
+def chunk_lists(
+    cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
+) -> list[ChunkList | None]:
+    """The kept chunks of each run for a query, against the evidence of its relevant documents.
+
+    None where no evidence was measured, or it was before chunks were kept.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: as `side_by_side`.
+    """
+    shut_door(cursor).need(query.query_id)
+    result, *_ = [_result(cursor, run, annotator) for run in runs]
+    parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
+    relevant = {
+        row["document_id"]
+        for row in parts["qrels"].rows_of(query.query_id)
+        if row["grade"] >= result["relevant_grade"]
+    }
+    marks = dict[str, list[Span]]()
+    for row in parts["evidence"].rows_of(query.query_id) if "evidence" in parts else ():
+        if row["document_id"] in relevant:
+            marks.setdefault(row["document_id"], []).append((row["start"], row["end"]))
+    sql = """
+        SELECT rank, document_id, start_at, end_at, words FROM evaluation_chunks
+        WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank
+    """
+    lists = [cursor.execute(sql, [*run, query.query_id]).fetchall() for run in runs]
+    (header,) = parts["release"]
+    names = sorted({row[1] for rows in lists for row in rows} | marks.keys())
+    texts = snapshot_texts(cursor, header["snapshot_id"], names).to_pylist() if any(lists) else []
+    bodies = {row["document_id"]: (_described(row, frozenset())[0], row["body"]) for row in texts}
+    return [_chunk_list(rows, marks, bodies) if rows else None for rows in lists]
+
+
+def _chunk_list(
+    rows: Sequence[tuple[int, str, int, int, int]],
+    marks: Mapping[str, Sequence[Span]],
+    bodies: Mapping[str, tuple[str, str]],
+) -> ChunkList:
+    left = {name: union(spans) for name, spans in marks.items()}
+    every, context, chunks = sum(map(size, left.values())), 0, []
+
+    def passage(name: str, start: int, end: int) -> Passage:
+        title, body = bodies.get(name, (name, ""))
+        return Passage(name, title, start, end, body[start:end])
+
+    for rank, name, start, end, words in rows:
+        held = intersection([(start, end)], marks.get(name, ()))
+        left[name] = difference(left.get(name, ()), held)
+        recall = 1 - sum(map(size, left.values())) / every if every else None
+        context = context + words if min(context, words) >= 0 else UNKNOWN
+        chunks.append(
+            ListedChunk(rank, passage(name, start, end), held, recall, None if context < 0 else context)
+        )
+    missing = [passage(name, *span) for name, spans in sorted(left.items()) for span in spans]
+    return ChunkList(tuple(chunks), tuple(missing))
 
 
 def _lacking(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:

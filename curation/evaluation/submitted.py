@@ -30,6 +30,7 @@ from curation.releases.stored import list_releases, mark_of
 from curation.reports.page import Mark
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.inputs.run_chunks import said_of_texts
+from curation.scoring.metrics.evidence import RunChunks
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for, measures_named
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_part, read_parts
@@ -123,14 +124,22 @@ def store_submitted(
         record_event(cursor, "submit runs", detail, author)
         if found is not None:
             for system, places in found.lists.items():
-                append(cursor, "evaluation_lists", _first_documents(evaluation_id, system, places, found))
+                append(cursor, "evaluation_lists", _first_places(evaluation_id, system, places, found))
+                if (chunks := places.chunks) is not None:
+                    columns = _first_places(evaluation_id, system, chunks, found)
+                    inside = chunks.rank <= LISTED
+                    columns |= {
+                        "start_at": chunks.start[inside].tolist(),
+                        "end_at": chunks.end[inside].tolist(),
+                    }
+                    append(cursor, "evaluation_chunks", columns | {"words": chunks.words[inside].tolist()})
     return evaluation_id
 
 
-def _first_documents(
-    evaluation_id: str, system: str, places: FirstPlaces, found: Evaluation
+def _first_places(
+    evaluation_id: str, system: str, places: FirstPlaces | RunChunks, found: Evaluation
 ) -> dict[str, list[Any]]:
-    """The first documents of a system's lists, as columns."""
+    """The first documents or chunks of a system's lists, as columns."""
     inside, ids = places.rank <= LISTED, found.query_ids or ()
     queries = [ids[query] for query in places.query[inside].tolist()]
     return {

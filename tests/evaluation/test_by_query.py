@@ -8,16 +8,25 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import EvaluatedRun, by_query, kinds_of_queries, side_by_side
+from curation.evaluation.by_query import (
+    EvaluatedRun,
+    Passage,
+    by_query,
+    chunk_lists,
+    kinds_of_queries,
+    side_by_side,
+)
 from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Annotator, Store
+from tests.evaluation.answers.test_evaluate_answers import part
 from tests.support.evaluated_project import (
     document_ids,
     evaluated_project,
@@ -26,6 +35,7 @@ from tests.support.evaluated_project import (
     sealed_queries,
     write_run,
 )
+from tests.support.marking import frozen_marks
 
 VERA, WALT, LEE = (
     Annotator("vera", "evaluator", False),
@@ -86,6 +96,43 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
         }
         assert {place.shares_word for place in found} == {False}
     assert {place.elsewhere for place in alone[0]} == {0}
+
+
+def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brought(tmp_path: Path) -> None:
+    """In each TOPIC-1, "All about the TOPIC.", the characters 4 to 9 are evidence."""
+    store = frozen_marks(tmp_path)
+    add_annotator(store, "lee", "lead", None, "lee@example.org")
+    dev = part(store, "dev")
+    places = {"near": ("1#0-6", "1#6-9"), "far": ("2#0-7", "1#10-13"), "whole": ("1",)}
+    runs = []
+    for name, chunks in places.items():
+        path = tmp_path / f"{name}.trec"
+        lines = [
+            f"q-{topic} Q0 {topic}-{one} 0 {9 - at} x\n" for topic in dev for at, one in enumerate(chunks)
+        ]
+        path.write_text("".join(lines))
+        runs.append((name, str(path)))
+    done = submit(store, EvaluateRequest("v1", "dev", ["evidence_recall@5"], runs=tuple(runs)), "lee")
+    asked = [EvaluatedRun(str(done.evaluation_id), name) for name in places]
+    query = QueryValues(f"q-{dev[0]}", f"best {dev[0]}", 0.0, 1.0)
+    secret = query._replace(query_id=f"q-{part(store, 'test')[0]}")
+    with store.reading() as cursor:
+        found = [one for one in chunk_lists(cursor, asked, query, LEE) if one is not None]
+        with pytest.raises(NotFoundError):
+            chunk_lists(cursor, asked, query, WALT)
+        with pytest.raises(RefusedError):
+            chunk_lists(cursor, asked, secret, LEE)
+    store.close()
+    near, far, whole = found
+    assert [(one.evidence, one.recall, one.words) for one in near.chunks] == [
+        (((4, 6),), 0.4, 2),
+        (((6, 9),), 1.0, 2),
+    ]
+    assert near.chunks[0].passage == Passage(f"{dev[0]}-1", f"{dev[0].title()} number 1", 0, 6, "All ab")
+    assert near.missing == whole.missing == ()
+    assert [(one.evidence, one.recall) for one in far.chunks] == [((), 0.0), ((), 0.0)]
+    assert [(one.start, one.end, one.text) for one in far.missing] == [(4, 9, "about")]
+    assert whole.chunks[0].recall == 1
 
 
 def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_it_to_grade(

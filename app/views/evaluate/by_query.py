@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import ui
 from app.acts import Acts
@@ -20,11 +21,14 @@ from curation.guides.guide import current_guide
 from curation.reports.page import GradeCell, QueryName
 from curation.reports.plots import PlotPoint, scatter
 from curation.retrieval import RUN_PREFIX
+from curation.spans import Span
 from curation.store import Annotator, Store
-from curation.text import amount, decimal
+from curation.text import amount, decimal, percent
 
 MOST = 500
 """Queries in the picture."""
+AROUND = 80
+"""Characters of a chunk before its evidence, or of one that has none."""
 ALL, NONE = "All", by_query.EvaluatedRun("", "")
 Lists = Sequence[Sequence[by_query.ListedDocument]]
 
@@ -73,8 +77,12 @@ def show(
     query = _chosen(found, rows, names)
     with store.reading() as cursor:
         lists = by_query.side_by_side(cursor, runs, query, annotator)
+        chunks = by_query.chunk_lists(cursor, runs, query, annotator)
         colours: dict[int | None, str] = {step.value: step.colour for step in current_guide(cursor).scale}
-    _show_lists(query, found, names, lists, colours)
+    _show_lists(query, found, names, lists, colours, all(chunks))
+    for name, documents, listed in zip(names, lists, chunks, strict=True):
+        if listed is not None and all(chunks):
+            _show_chunks(query, name, {one.document_id: one for one in documents}, listed, colours)
     if any(lists) and annotator.role == "lead":
         _send(store, Acts(annotator), query, [run.system for run in runs], lists)
 
@@ -128,11 +136,14 @@ def _show_lists(
     names: Sequence[str],
     lists: Lists,
     colours: Mapping[int | None, str],
+    chunked: bool,
 ) -> None:
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.quiet(f"{found.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
         ui.quiet("No list was returned, or none was kept: evaluate the runs again to read them.")
+        return
+    if chunked:
         return
     if len(names) > 1:
         ui.sentences("\n".join(by_query.first_differences(lists, names)))
@@ -141,6 +152,44 @@ def _show_lists(
         rows = [_row(query, one, colours)[: len(columns)] for one in lists[place]]
         with column:
             ui.table(names[place], columns, rows, words=True)
+
+
+def _show_chunks(
+    query: QueryValues,
+    name: str,
+    documents: Mapping[str, by_query.ListedDocument],
+    found: by_query.ChunkList,
+    colours: Mapping[int | None, str],
+) -> None:
+    """The chunks of a system with the evidence in them, and the evidence that none of them has."""
+    rows = []
+    for one in found.chunks:
+        part, document = one.passage, documents.get(one.passage.document_id)
+        grade = "–" if document is None else _grade(document, colours)
+        cells = (grade, _place(query, part), _with_evidence(part, one.evidence))
+        rows.append((one.rank, *cells, percent(one.recall), one.words))
+    columns = ["Rank", "Grade", "Chunk", "Its text, evidence marked", "Evidence so far", "Words so far"]
+    ui.table(name, columns, rows, words=True)
+    if found.missing:
+        lacking = [(_place(query, one), _with_evidence(one, [(one.start, one.end)])) for one in found.missing]
+        first = amount(len(found.chunks), "chunk")
+        ui.table(f"{name}: evidence in none of its first {first}", ["Place", "Evidence"], lacking, words=True)
+
+
+def _place(query: QueryValues, part: by_query.Passage) -> QueryName:
+    return QueryName(f"{part.title}, {part.start:,}–{part.end:,}", query.query_id, part.document_id)
+
+
+def _with_evidence(part: by_query.Passage, evidence: Sequence[Span]) -> Markup:
+    """A passage's evidence, each with some words around it; the beginning of one without."""
+    if not part.text:
+        return Markup("<small>text not known</small>")
+    pieces: list[str] = [] if evidence else [part.text[:AROUND], "…"]
+    for start, end in evidence:
+        first, last = start - part.start, end - part.start
+        marked = Markup("<mark>{}</mark>").format(part.text[first:last])
+        pieces += ["…", part.text[max(0, first - AROUND) : first], marked]
+    return Markup(" ").join(pieces)  # escaped
 
 
 def _row(
@@ -153,10 +202,14 @@ def _row(
         elsewhere = f"{one.elsewhere}{arrow}"
     return (
         one.rank,
-        GradeCell(one.grade, colours.get(one.grade, "currentColor"), one.lacking),
+        _grade(one, colours),
         name,
         elsewhere,
     )
+
+
+def _grade(one: by_query.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
+    return GradeCell(one.grade, colours.get(one.grade, "currentColor"), one.lacking)
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:

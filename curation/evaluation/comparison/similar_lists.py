@@ -40,6 +40,7 @@ from curation.scoring.metrics.engine import (
     judged_places,
     with_highest,
 )
+from curation.scoring.metrics.evidence import RunChunks
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, RunRows, rank
 from curation.statistics.arrays import Floats, Ints
@@ -243,18 +244,19 @@ class SimilarLists(NamedTuple):
 
 
 class FirstPlaces(NamedTuple):
-    """The first documents of one system's lists: query and rank of shape (N,), and N ids."""
+    """The first documents of one system's lists: query and rank of shape (N,), and N ids; and its chunks."""
 
     query: Ints
     rank: Ints
     documents: pa.Array
+    chunks: RunChunks | None = None
 
 
 def first_places(rows: RunRows, ranking: Rankings) -> FirstPlaces:
     """The places of a run, which is in order, that are compared with other runs'."""
     first = ranking.rank <= DEEPEST
     documents = rows.documents.take(numbers(ranking.order[first]))
-    return FirstPlaces(ranking.query[first], ranking.rank[first], documents)
+    return FirstPlaces(ranking.query[first], ranking.rank[first], documents, rows.chunks)
 
 
 def similar_lists(
