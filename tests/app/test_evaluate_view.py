@@ -39,6 +39,7 @@ from tests.support.evaluated_project import (
     write_run,
 )
 from tests.support.evaluated_project import ranked as lists_of
+from tests.support.marking import evaluated_chunks
 from tests.support.page import html, page_at
 
 VERA, WALT, LEE, ANNA = (
@@ -142,6 +143,21 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
     picked["Kind of query or region"].select("source: written")
     wanted = [row for row in rows if row.result == "won" and int(row.query_id[1:]) % 2]
     assert wanted[0].text in html(page.run())
+
+
+def test_chunks_of_a_query_show_the_evidence_in_them_and_what_none_brought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, _ = evaluated_chunks(tmp_path)
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    page = opened(LEE, "dev")
+    shown = html(page)
+    store.close()
+    assert not page.exception
+    assert "All <mark>ab</mark>" in " ".join(shown.split())
+    assert "far: evidence in none of its first 2 chunks" in shown
+    assert re.search(r'href="[^"]*/query\?[^"]*">4–9, ', shown)
+    assert "not in top" not in shown, "no lists of documents"
 
 
 def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path: Path) -> None:

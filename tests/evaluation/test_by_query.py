@@ -22,7 +22,6 @@ from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
-from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Annotator, Store
@@ -35,7 +34,7 @@ from tests.support.evaluated_project import (
     sealed_queries,
     write_run,
 )
-from tests.support.marking import frozen_marks
+from tests.support.marking import CHUNKS, evaluated_chunks
 
 VERA, WALT, LEE = (
     Annotator("vera", "evaluator", False),
@@ -100,22 +99,11 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
 
 def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brought(tmp_path: Path) -> None:
     """In each TOPIC-1, "All about the TOPIC.", the characters 4 to 9 are evidence."""
-    store = frozen_marks(tmp_path)
-    add_annotator(store, "lee", "lead", None, "lee@example.org")
-    dev = part(store, "dev")
-    places = {"near": ("1#0-6", "1#6-9"), "far": ("2#0-7", "1#10-13"), "whole": ("1",)}
-    runs = []
-    for name, chunks in places.items():
-        path = tmp_path / f"{name}.trec"
-        lines = [
-            f"q-{topic} Q0 {topic}-{one} 0 {9 - at} x\n" for topic in dev for at, one in enumerate(chunks)
-        ]
-        path.write_text("".join(lines))
-        runs.append((name, str(path)))
-    done = submit(store, EvaluateRequest("v1", "dev", ["evidence_recall@5"], runs=tuple(runs)), "lee")
-    asked = [EvaluatedRun(str(done.evaluation_id), name) for name in places]
+    store, evaluation_id = evaluated_chunks(tmp_path)
+    dev, test = part(store, "dev"), part(store, "test")
+    asked = [EvaluatedRun(evaluation_id, name) for name in CHUNKS]
     query = QueryValues(f"q-{dev[0]}", f"best {dev[0]}", 0.0, 1.0)
-    secret = query._replace(query_id=f"q-{part(store, 'test')[0]}")
+    secret = query._replace(query_id=f"q-{test[0]}")
     with store.reading() as cursor:
         found = [one for one in chunk_lists(cursor, asked, query, LEE) if one is not None]
         with pytest.raises(NotFoundError):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.submission import submit
 from curation.files.nested.evidence import StatedEvidence
 from curation.guides.guide import parse_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
+from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store, open_store
-from tests.support.gold_project import gold_project, judgments
+from tests.support.gold_project import TOPICS, gold_project, judgments
 from tests.support.once import once_a_run
 
 GUIDE = """---
@@ -66,3 +69,23 @@ def mark(store: Store, who: str, quote: str, *only: str) -> None:
     given = [one for one in judgments(who) if one.grade == 3 and (not only or one.document_id in only)]
     marks = (StatedEvidence(None, None, quote),)
     add_judgments(store, [one._replace(evidence=marks) for one in given], f"{who}.csv")
+
+
+CHUNKS = {"near": ("1#0-6", "1#6-9"), "far": ("2#0-7", "1#10-13"), "whole": ("1",)}
+"""What systems return for each topic: parts of its documents, or a whole one."""
+
+
+def evaluated_chunks(folder: Path) -> tuple[Store, str]:
+    """The same with `CHUNKS` evaluated on dev by the lead lee, and the evaluation's id."""
+    store = frozen_marks(folder)
+    add_annotator(store, "lee", "lead", None, "lee@example.org")
+    runs = []
+    for name, chunks in CHUNKS.items():
+        path = folder / f"{name}.trec"
+        lines = [
+            f"q-{topic} Q0 {topic}-{one} 0 {9 - at} x\n" for topic in TOPICS for at, one in enumerate(chunks)
+        ]
+        path.write_text("".join(lines))
+        runs.append((name, str(path)))
+    request = EvaluateRequest("v1", "dev", ["evidence_recall@5"], runs=tuple(runs))
+    return store, str(submit(store, request, "lee").evaluation_id)

@@ -168,16 +168,17 @@ def _show_chunks(
         grade = "–" if document is None else _grade(document, colours)
         cells = (grade, _place(query, part), _with_evidence(part, one.evidence))
         rows.append((one.rank, *cells, percent(one.recall), one.words))
-    columns = ["Rank", "Grade", "Chunk", "Its text, evidence marked", "Evidence so far", "Words so far"]
-    ui.table(name, columns, rows, words=True)
     if found.missing:
         lacking = [(_place(query, one), _with_evidence(one, [(one.start, one.end)])) for one in found.missing]
         first = amount(len(found.chunks), "chunk")
         ui.table(f"{name}: evidence in none of its first {first}", ["Place", "Evidence"], lacking, words=True)
+    columns = ["Rank", "Grade", "Chunk", "Its text, evidence marked", "Evidence so far", "Words so far"]
+    ui.table(name, columns, rows, words=True)
 
 
 def _place(query: QueryValues, part: by_query.Passage) -> QueryName:
-    return QueryName(f"{part.title}, {part.start:,}–{part.end:,}", query.query_id, part.document_id)
+    title = part.title if len(part.title) <= AROUND // 2 else f"{part.title[: AROUND // 2].strip()} …"
+    return QueryName(f"{part.start:,}–{part.end:,}, {title}", query.query_id, part.document_id)
 
 
 def _with_evidence(part: by_query.Passage, evidence: Sequence[Span]) -> Markup:
@@ -185,10 +186,12 @@ def _with_evidence(part: by_query.Passage, evidence: Sequence[Span]) -> Markup:
     if not part.text:
         return Markup("<small>text not known</small>")
     pieces: list[str] = [] if evidence else [part.text[:AROUND], "…"]
+    done = 0
     for start, end in evidence:
         first, last = start - part.start, end - part.start
         marked = Markup("<mark>{}</mark>").format(part.text[first:last])
-        pieces += ["…", part.text[max(0, first - AROUND) : first], marked]
+        pieces += ["…" * (first - AROUND > done), part.text[max(done, first - AROUND) : first], marked]
+        done = last
     return Markup(" ").join(pieces)  # escaped
 
 
