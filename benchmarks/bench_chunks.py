@@ -4,17 +4,21 @@ Both are whole commands, from files to the figures in a terminal. Runs of docume
 measures of documents. Runs of chunks are scored by the default ones of chunks, which are of documents, too,
 and have the curve of recall against words. Lists are as long; rounds take turns.
 
-Written: wall and processor seconds of each, of the best of the rounds, and their ratio.
+Written: wall and processor seconds of each, of the best of the rounds, and their ratio. With 0 rounds both
+run once in this process, so the start of Python is not counted.
 
 Usage: python -m benchmarks.bench_chunks [runs, default 20] [queries, 1000] [chunks, 100] [rounds, 3]
-Smallest: python -m benchmarks.bench_chunks 1 12 20 1
+Smallest: python -m benchmarks.bench_chunks 1 5 5 0
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +41,7 @@ Mark what answers.
 
 
 def documents(queries: int) -> int:
-    return max(60, 2 * queries)
+    return max(MARKED, 2 * queries)
 
 
 def write_release(folder: Path, queries: int, random: np.random.Generator) -> None:
@@ -97,6 +101,14 @@ def write_runs(folder: Path, name: str, queries: int, depth: int, random: np.ran
                 whole.write(f"q{query} Q0 d{own} {rank} {score:.5f} {name}\n")
 
 
+def _spent(words: Sequence[str], folder: Path, inside: bool) -> Cost:
+    if not inside:
+        return spent([GOLDSET, *words], folder)
+    began, processor = time.monotonic(), time.process_time()
+    in_this_process(folder, shlex.join(words))
+    return Cost(time.monotonic() - began, time.process_time() - processor)
+
+
 def main() -> None:
     runs, queries, depth, rounds = (
         int(text) for text in [*sys.argv[1:], *("20", "1000", "100", "3")[len(sys.argv) - 1 :]]
@@ -108,11 +120,11 @@ def main() -> None:
         for run in range(runs):
             write_runs(folder, f"{run:02}", queries, depth, random)
         found: dict[str, list[Cost]] = {"whole": [], "chunks": []}
-        for _ in range(rounds):
+        for _ in range(max(1, rounds)):
             for side, costs in found.items():
                 files = sorted(path.name for path in folder.glob(f"{side}*"))
                 named = [word for file in files for word in ("--run", file)]
-                costs.append(spent([GOLDSET, "evaluate", "v1", *named], folder))
+                costs.append(_spent(["evaluate", "v1", *named], folder, inside=not rounds))
     best = {side: Cost(*map(min, zip(*costs, strict=True))) for side, costs in found.items()}
     print(f"{runs} runs × {queries:,} queries × {depth:,} places, whole commands")
     for side, cost in best.items():

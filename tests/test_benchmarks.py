@@ -23,7 +23,6 @@ SCRIPTS = {
 LONG = (
     "bench_causes",
     "bench_checkpoints",
-    "bench_chunks",
     "bench_evaluate",
     "bench_load",
     "bench_packed",
