@@ -407,7 +407,7 @@ class _RunColumns:
             )
         if len(again):
             self._left_out[REPEATED] += len(again)
-        kept = np.setdiff1d(np.arange(len(places.line)), again)
+        kept = np.delete(np.arange(len(places.line)), again)
         documents = places.documents.take(numbers(kept))
         columns = (located.start[kept], located.end[kept], located.words[kept], located.several[kept])
         return _in_order(places.query[kept], places.scores[kept], documents, columns)
