@@ -1,9 +1,13 @@
-"""Marking evidence in a real browser: keys, pointer, a reload, no network, undo, and what is then stored."""
+"""Marking evidence in a real browser: keys, pointer, a reload, no network, undo, and what is then stored.
+
+A release frozen beside the running app has what was marked and decided, and scores chunks of any size.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -12,9 +16,11 @@ from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
+from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from tests.support.accessibility import passes
+from tests.support.evidence_set import command
 from tests.support.marking import GUIDE
 from tests.support.projects import rows_of
 from tests.support.served import DRAWN, PASSWORD, Annotating, Served, open_tab, sign_in
@@ -159,3 +165,27 @@ def test_two_who_marked_apart_are_a_dispute_that_a_reviewer_decides_by_marking(
     expect(root.locator(".saved")).to_have_text("Saved")
     quotes = rows_of(marking.store, "SELECT quote FROM decision_marks")
     assert quotes == [("Gift cards cannot be returned.",)]
+
+
+def test_the_release_has_what_was_marked_and_decided_and_any_chunks_are_scored_by_it(
+    marking: Served, tmp_path: Path
+) -> None:
+    project = marking.store.path
+    command(project, "split", "--part", "all=1", "--no-paraphrase")
+    command(project, "freeze", "v1", "--allow-disputed", "--override", "a story")
+    [row] = opened(marking.store, "v1").rows("evidence")
+    assert (row["document_id"], row["quote"]) == ("2", "Gift cards cannot be returned."), "the decision wins"
+    assert (row["start"], row["end"]) == (59, 89)
+
+    sizes = {"forty": [(40, 80), (80, 103)], "whole": [(0, 103)]}
+    words = ["--measures", "evidence_recall@1,evidence_precision@1"]
+    for name, chunks in sizes.items():
+        lines = [
+            f"{row['query_id']},2,{start},{end},{rank},{-rank}" for rank, (start, end) in enumerate(chunks, 1)
+        ]
+        run = tmp_path / f"{name}.csv"
+        run.write_text("\n".join(["query_id,document_id,start,end,rank,score", *lines]), encoding="utf-8")
+        words += ["--run", str(run)]
+    found = {one["name"]: one["per_query"] for one in command(project, "evaluate", "v1", *words)["runs"]}
+    assert found["forty"] == {"evidence_recall@1": [21 / 30], "evidence_precision@1": [21 / 40]}
+    assert found["whole"] == {"evidence_recall@1": [1.0], "evidence_precision@1": [30 / 103]}

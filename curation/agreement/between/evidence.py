@@ -15,25 +15,23 @@ other. A pair with m annotators weighs as m of its lengths.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.inter_annotator import (
-    AgreementFigure,
-    Size,
-    ends_of,
-    figure_of,
-    studentised,
-    times_drawn,
-)
+from curation.agreement.between.inter_annotator import AgreementFigure, Ends, Size, figure_of
 from curation.settling.decisions import Pair
 from curation.settling.evidence import PairMarks
 from curation.spans import Span, intersection, size
 from curation.statistics.arrays import Floats
-from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
+
+LOWEST = np.array([0.0, -1.0])
+"""The least values of F1 and αU."""
+FEWEST_QUERIES = 25
+"""With fewer queries the intervals of αU held the truth in 88 to 91 % of samples of real marks."""
+FEW_FOR_ALPHA_U = f"no interval: of fewer than {FEWEST_QUERIES} queries it holds too rarely"
 
 
 @dataclass(frozen=True)
@@ -72,9 +70,7 @@ class _Overlaps(NamedTuple):
 def evidence_agreement(
     marks: Mapping[Pair, PairMarks],
     lengths: Mapping[str, int],
-    seed: int,
     among: Collection[str] | None = None,
-    resamples: int = RESAMPLES,
 ) -> EvidenceAgreement | None:
     """The agreement of those who marked; None where nobody marked anything.
 
@@ -96,7 +92,7 @@ def evidence_agreement(
     for name, row in found:
         sums[names[name]] += row
     counts = Size(units=len(found), pairs=int(sums[:, 1].sum()), queries=len(names))
-    return EvidenceAgreement(len(found), len(names), apart, *_figures(sums, counts, seed, resamples))
+    return EvidenceAgreement(len(found), len(names), apart, *_figures(sums, counts))
 
 
 def overlaps(people: Sequence[Iterable[Span]], length: int) -> _Overlaps:
@@ -130,20 +126,25 @@ def figures_of_sums(sums: Floats) -> Floats:
         return np.stack([f1 / meetings, np.where(chance > 0, 1 - apart / chance, np.nan)], axis=1)
 
 
-def _figures(sums: Floats, counts: Size, seed: int, resamples: int) -> list[AgreementFigure]:
-    # Each column in units of its own total: the studentised intervals move all columns by the same step.
-    totals = np.maximum(sums.sum(axis=0), 1)
+def _figures(sums: Floats, counts: Size) -> list[AgreementFigure]:
+    """F1 and αU with their intervals: Student's t on the logit, from the figures without each query.
 
-    def figures(drawn: Floats) -> Floats:
-        return figures_of_sums(drawn * totals)
+    On real marks these held as often as studentised ones at half the width, see docs/agreement.md.
+    """
+    from scipy.special import expit, logit, stdtrit
 
-    shares, queries = sums / totals, len(sums)
-    drawn = np.empty((0, 2))
-    if queries >= MINIMUM_QUERIES:
-        (drawn,) = resampled_figures([Sums(np.arange(queries), shares, figures)], queries, seed, resamples)
-    points = figures(shares.sum(axis=0, keepdims=True))[0]
-    student = studentised(shares, times_drawn(queries, seed, resamples), figures)
-    return [
-        figure_of(float(points[place]), drawn[:, place], counts, student=ends_of(student, place))
-        for place in range(2)
-    ]
+    queries, total = len(sums), sums.sum(axis=0, keepdims=True)
+    value, without = figures_of_sums(total)[0], figures_of_sums(total - sums)
+    error = np.sqrt((queries - 1) * without.var(axis=0)) if queries > 1 else np.full(2, np.nan)
+    share, reach = (value - LOWEST) / (1 - LOWEST), stdtrit(max(queries - 1, 1), 0.975)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = reach * error / ((1 - LOWEST) * share * (1 - share))
+        low, high = (LOWEST + (1 - LOWEST) * expit(logit(share) + sign * half) for sign in (-1, 1))
+    known = np.where((error < 1e-9) | np.isfinite(low + high), value, np.nan)
+    f1, alpha_u = (
+        figure_of(float(value[at]), known[at : at + 1], counts, student=Ends(low[at], high[at]))
+        for at in range(2)
+    )
+    if alpha_u.low is not None and queries < FEWEST_QUERIES:
+        alpha_u = replace(alpha_u, low=None, high=None, no_interval=FEW_FOR_ALPHA_U)
+    return [f1, alpha_u]

@@ -303,7 +303,7 @@ def agreement_report(
         boundary=boundary,
         pace=pace,
         passes=compare_passes(again, guide.values, seed, door.closed),
-        evidence=evidence_agreement(marks.of if round_id is None else {}, lengths, seed, names),
+        evidence=evidence_agreement(marks.of if round_id is None else {}, lengths, names),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from curation.agreement.between.evidence import evidence_agreement, figures_of_sums, overlaps
+from curation.agreement.between.evidence import FEW_FOR_ALPHA_U, evidence_agreement, figures_of_sums, overlaps
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.agreement.report.sections import evidence_sections
 from curation.guides.guide import parse_guide
@@ -39,9 +39,7 @@ def test_alpha_u_is_that_of_the_published_example() -> None:
 
 
 def test_f1_is_of_each_two_annotators() -> None:
-    found = evidence_agreement(
-        {("q", "d"): marked(((0, 10),), ((5, 15),), ((5, 15), (20, 30)))}, {"v": 50}, 0
-    )
+    found = evidence_agreement({("q", "d"): marked(((0, 10),), ((5, 15),), ((5, 15), (20, 30)))}, {"v": 50})
     assert found is not None
     by_hand = [2 * 5 / 20, 2 * 5 / 30, 2 * 10 / 30]
     assert found.f1.value == pytest.approx(np.mean(by_hand))
@@ -57,10 +55,11 @@ def test_equal_marks_are_1_and_random_ones_are_near_0() -> None:
 
     same = {("q", str(place)): marked(one, one) for place in range(40) for one in [drawn()]}
     chance = {(str(place % 50), str(place)): marked(drawn(), drawn()) for place in range(400)}
-    equal, apart = (evidence_agreement(one, {"v": 1000}, 0) for one in (same, chance))
+    equal, apart = (evidence_agreement(one, {"v": 1000}) for one in (same, chance))
     assert equal is not None
     assert apart is not None
-    assert (equal.alpha_u.value, equal.f1.value, equal.apart) == (pytest.approx(1), 1, 0)
+    assert equal.alpha_u.value == pytest.approx(1)
+    assert (equal.f1.value, equal.apart) == (1, 0)
     low, high = apart.alpha_u.low, apart.alpha_u.high
     assert low is not None
     assert high is not None
@@ -68,15 +67,23 @@ def test_equal_marks_are_1_and_random_ones_are_near_0() -> None:
     assert abs(apart.alpha_u.value or 1) < 0.1
 
 
+def test_unitising_alpha_of_few_queries_has_no_interval() -> None:
+    few = {(str(place), "d"): marked(((0, 10),), ((place, 10),)) for place in range(10)}
+    found = evidence_agreement(few, {"v": 50})
+    assert found is not None
+    assert (found.alpha_u.low, found.alpha_u.no_interval) == (None, FEW_FOR_ALPHA_U)
+    assert found.f1.low is not None
+
+
 def test_only_those_asked_for_are_compared() -> None:
     both = {("q", "d"): marked(((0, 10),), ((0, 10),), ((30, 40),))}
-    found = evidence_agreement(both, {"v": 50}, 0, among={"a0", "a1"})
+    found = evidence_agreement(both, {"v": 50}, among={"a0", "a1"})
     assert found is not None
     assert found.f1.value == 1
-    alone = evidence_agreement(both, {"v": 50}, 0, among={"a0"})
+    alone = evidence_agreement(both, {"v": 50}, among={"a0"})
     assert alone is not None
     assert alone.f1.value is None
-    assert evidence_agreement({}, {}, 0) is None
+    assert evidence_agreement({}, {}) is None
 
 
 def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
