@@ -77,7 +77,7 @@ def of_project(path: Path) -> Iterator[None]:
 
 
 def shares_of(release: Opened, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
-    """Grades of pairs as shares of the release's scale; what could not be told supports nothing."""
+    """Grades of pairs as shares of the release's scale; cannot-tell supports nothing."""
     low, *_, high = scale_of(release.rows("guides"))
     return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
 

@@ -5,7 +5,7 @@ where support is graded each nugget is a query, and `labeling.rounds.query_draw`
 together. A query has a score by the judge's grades; those whose nuggets were drawn have one by people's as
 well, which corrects the mean over all (`judges.estimates`, `statistics.prediction_powered`).
 
-A query that a system did not answer has 0, whoever grades: its probability is 1, and it tells nothing of the
+A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
 judge.
 Where people graded some of a query's nuggets and not others, something else than chance chose them, and
 nothing is estimated. What people graded of other queries is left out and counted.
