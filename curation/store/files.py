@@ -235,7 +235,10 @@ class DatabaseFile:
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
         if self.read_only and checkpoints.kept_blocks(self.path).exists():
             raise StoreReadOnlyError(_torn(self.path))
-        checkpoints.put_back(self.path)
+        try:
+            checkpoints.put_back(self.path)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be opened as a project: {error.strerror}") from error
         if self._log.exists():
             self._refuse_damaged_log()
         if self._engine is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from curation.errors import StoreBusyError
+from curation.errors import StoreBusyError, StoreError
 from curation.store import Store, get_setting, put_setting
 from curation.store.files import start_engine
 from curation.store.on_disk.checkpoints import BLOCK, HEADERS, guarded, kept_blocks, put_back
@@ -55,6 +56,20 @@ def test_a_torn_checkpoint_is_undone_and_what_was_committed_is_there(torn: Path)
     with Store(torn).reading() as cursor:
         assert get_setting(cursor, "new") == "1"
     assert not kept_blocks(torn).exists()
+
+
+def test_where_the_disk_has_no_room_to_undo_it_a_sentence_says_so_and_the_next_opening_does(
+    torn: Path,
+) -> None:
+    few, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADERS, most))
+    try:
+        with pytest.raises(StoreError, match="cannot be opened as a project: File too large"):
+            Store(torn).reading().__enter__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (few, most))
+    with Store(torn).reading() as cursor:
+        assert get_setting(cursor, "new") == "1"
 
 
 def test_without_what_was_kept_the_file_opens_no_more(torn: Path) -> None:
