@@ -163,9 +163,34 @@ def _cover(store: Store, words: str) -> None:
     write_task(store, task.task_id, clean(f"gulls written {words}", Counter()), "lee")
 
 
+FOLLOWED = """async (address) => {
+  const [app, state] = [document.querySelector(".stApp"), { attributeFilter: ["data-test-script-state"] }];
+  const asked = new Promise((done, late) => {
+    new MutationObserver(done).observe(app, state);
+    setTimeout(late, 60_000);
+  });
+  const link = document.body.appendChild(document.createElement("a"));
+  Object.assign(link, { className: "gs-page", href: address });
+  link.click();
+  link.remove();
+  await asked;
+}"""
+"""Follows a link of the app to an address, in the tab's session; ends once the app asks for the page."""
+
+
 def visit(page: Page, served: Served, path: str) -> None:
-    """Go to a page and wait until it is whole."""
+    """Go to the address of a page and wait until it is whole."""
     page.goto(f"{served.url}{path}")
+    wait_for(page, path)
+
+
+def go_to(page: Page, path: str) -> None:
+    """Go to a page by a link of the page before, and wait until it is whole."""
+    page.evaluate(FOLLOWED, path)
+    wait_for(page, path)
+
+
+def wait_for(page: Page, path: str) -> None:
     if path in LOOPS:
         # First it says that it loads, in words that are still fading in.
         loaded = re.compile("welcome|item|question|nothing")
