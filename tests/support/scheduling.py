@@ -20,7 +20,7 @@ from tests.support import ROOT
 FIRST = ("browser", "pipeline")
 """Folders of tests that are not in the list of slow ones."""
 BROWSER = "tests/browser/"
-OF_LEADS = ("_page.py", "_story.py")
+OF_LEADS = ("_page.py", "_story.py", "_hour.py")
 """How the names of those of the browser's files end that are about half of its time."""
 
 
