@@ -165,13 +165,15 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
 def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
     described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
-    found = []
-    for item in (described[pair] for pair in pairs if pair in described):
-        if item.opinions or item.decision:
-            row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
-            need, *read = row or (None, "", None, None, "{}")
-            found.append(Case(item, need, ReadDocument(item.title, *read)))
-    return found
+    found = [described[pair] for pair in pairs if pair in described]
+    return [case_of(cursor, item) for item in found if item.opinions or item.decision]
+
+
+def case_of(cursor: Cursor, item: Dispute) -> Case:
+    """A pair with its document."""
+    row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
+    need, *read = row or (None, "", None, None, "{}")
+    return Case(item, need, ReadDocument(item.title, *read))
 
 
 def about_versions(item: Dispute) -> list[str]:

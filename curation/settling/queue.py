@@ -32,7 +32,7 @@ from curation.presentation.markup import Fact, Node
 from curation.settling.adjudication import REVIEWERS
 from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
-from curation.settling.disputes import Case, about_versions, cases, disputes, unjudged
+from curation.settling.disputes import Case, about_versions, case_of, cases, disputes, unjudged
 from curation.spans import Spans
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
@@ -183,16 +183,16 @@ def next_cases(
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own = withheld_pairs(cursor, reviewer)
-    pairs = _pairs(store)
-    disputed = {pair_id(*pair): pair for pair in pairs if pair not in own}
+    every = {(one.query_id, one.document_id): one for one in disputes(store)}
+    disputed = {pair_id(*pair): pair for pair in every if pair not in own}
     others = claimed_by_others(store, reviewer)
     free = [name for name, pair in disputed.items() if pair not in others]
     wanted = [name for name in free if name not in set(after)][:limit]
     reviewers_door(store, reviewer, {disputed[name][0] for name in wanted})
     claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
     with store.reading() as cursor:
-        found = cases(cursor, [disputed[name] for name in wanted])
-        guide, waiting = current_guide(cursor), len(awaited_opinions(cursor)) + len(pairs) - len(disputed)
+        found = [case_of(cursor, every[disputed[name]]) for name in wanted]
+        guide, waiting = current_guide(cursor), len(awaited_opinions(cursor)) + len(every) - len(disputed)
     showings = [showing_of_case(case, guide, image_hosts) for case in found]
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
@@ -284,10 +284,6 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         decision=decision,
         remarks=about_versions(item),
     )
-
-
-def _pairs(store: Store) -> list[Pair]:
-    return [(one.query_id, one.document_id) for one in disputes(store)]
 
 
 def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
