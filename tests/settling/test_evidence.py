@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
 from curation.agreement.report.report import agreement_report
 from curation.errors import InputError
 from curation.guides.guide import parse_guide
-from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.judging import JudgmentEvent, Submission, append_events
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.path.judging import read_settled
 from curation.settling.adjudication import (
@@ -29,7 +31,7 @@ from curation.spans import Spans
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
-from tests.support.projects import add_names, add_pairs, built_once, change_text, rows_of
+from tests.support.projects import add_names, add_pairs, all_rows, built_once, change_text, rows_of
 
 PAIR = ("q", "d")
 PEOPLE = ("ada", "ben", "cyd")
@@ -81,6 +83,28 @@ def test_a_range_may_need_the_quotes_of_several_people(opened: Store) -> None:
     found = marks(opened)
     assert found is not None
     assert found.found_in(None) == [((0, 14), "The body of d.")]
+
+
+def test_no_screen_shows_the_marks_of_another_person_before_the_own_grade(opened: Store) -> None:
+    mark(opened, ada=(3, ((4, 8),)))
+    waiting = next_showings(opened, "ben")
+    assert len(waiting.showings) == 1
+    assert "(4, 8)" not in repr(waiting)
+
+
+def test_marks_are_stored_with_their_judgment_or_not_at_all(opened: Store) -> None:
+    mark(opened, ada=(3, ((4, 8),)))
+    before = all_rows(opened)
+    sql = "SELECT presentation_id, 1, start_at, end_at, quote, quote_hash FROM evidence_marks"
+    columns = ", ".join(JudgmentEvent._fields)
+    twice = rows_of(opened, f"SELECT {columns} FROM judgment_events")
+    with pytest.raises(duckdb.ConstraintException), opened.transaction() as cursor:
+        append_events(
+            cursor,
+            [JudgmentEvent._make(row) for row in twice],
+            cursor.execute(sql).fetchall(),
+        )
+    assert all_rows(opened) == before
 
 
 @pytest.mark.parametrize(
