@@ -198,6 +198,6 @@ def wait_for(page: Page, path: str) -> None:
     else:
         named = not path.startswith("/query?")  # else the heading is the query, words and all
         heading = page.get_by_role("heading", name=HEADINGS[path], exact=named).first
-        expect(heading).to_be_visible(timeout=30_000)
+        heading.wait_for(timeout=30_000)  # `expect` would write down the whole page at each look
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     settled(page)
