@@ -185,7 +185,7 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
     rows = []
     with store.transaction(appends=True) as cursor:
         known = read_answers(cursor, [*calls.values()])
-        held = {(one.query_id, one.call_id) for one in read_proposals(cursor)}
+        held = set(cursor.execute(_HELD).fetchall())
         answers = {name: known.answer(call) for name, call in calls.items()}
         found = {name: read_proposed(answer) for name, answer in answers.items() if answer is not None}
         for name, new in found.items():
@@ -212,6 +212,7 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
 
 
 _HAVE_NUGGETS = "SELECT query_id FROM current_nuggets"
+_HELD = "SELECT query_id, call_id FROM nugget_proposals"
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries
 WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
