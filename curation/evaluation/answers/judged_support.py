@@ -6,9 +6,8 @@ together. A query has a score by the judge's grades; those whose nuggets were dr
 well, which corrects the mean over all (`judges.estimates`, `statistics.prediction_powered`).
 
 A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
-judge.
-Where people graded some of a query's nuggets and not others, something else than chance chose them, and
-nothing is estimated. What people graded of other queries is left out and counted.
+judge. Where people graded some of a query's nuggets and not others, something else than chance chose them,
+and nothing is estimated. What people graded of other queries is left out and counted.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def support_estimates(
 def whole_queries(
     drawn: PeoplesSample, names: Mapping[str, Sequence[str]], graded: set[str]
 ) -> PeoplesSample:
-    """The sample of queries that one of their nuggets is.
+    """The sample of nuggets as one of their queries.
 
     Parameters
     ----------
@@ -90,10 +89,10 @@ def whole_queries(
     """
     asked_of = dict(zip(drawn.query_ids, drawn.asked.tolist(), strict=True))
     flags = {one: {asked_of.get(nugget) for nugget in own} for one, own in names.items()}
-    if torn := [one for one, own in flags.items() if own not in ({True}, {False})]:
+    if split := [one for one, own in flags.items() if own not in ({True}, {False})]:
         raise RefusedError(
-            f"{amount(len(torn), 'query', 'queries')} with an answer, such as {some_of(torn)}, could not be "
-            "drawn whole for people: some of their nuggets were drawn and others not, or are not in the "
+            f"{amount(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, could not "
+            "be drawn whole for people: some of their nuggets were drawn and others not, or are not in the "
             "project. Write the answers to grade again, import and pool them, and draw a round.",
             command="`goldset answers to-grade` and `goldset round draw` do so.",
         )

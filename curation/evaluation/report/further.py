@@ -26,7 +26,7 @@ from markupsafe import Markup
 
 from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
-from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
@@ -63,10 +63,15 @@ def judge_sections(
     return [Section(heading, sentence, (), tuple(tables))]
 
 
-def judged_findings(found: AnswerEvaluation) -> list[str]:
-    """The scores of nuggets that people's grades corrected, in a sentence for each of the first systems."""
+def support_findings(found: AnswerEvaluation) -> list[str]:
+    """Of support: whose means are too low, and the first systems' scores by a judge whom people correct.
+
+    Means have the zeros of all queries without an answer, and values of graded answers alone.
+    """
+    low = [one.name for one in found.systems if one.ungraded.get(SUPPORT) and one.missing + one.empty]
+    why = "not all answers are graded for support, and queries without an answer count 0"
     figures = [(one.name, one.overall.get(WEIGHTED)) for one in found.judged.runs[:5]] if found.judged else []
-    return [
+    return [f"{', '.join(low)}: {why}, so means of nuggets are too low."] * bool(low) + [
         f"{name}: {WEIGHTED} {with_interval(one.estimate)} where people correct the judge's grades, "
         f"{one.sampled:,} of {amount(one.everything, 'answer')} by people."
         for name, one in figures
@@ -238,8 +243,7 @@ def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
 SUPPORTED = (
     "Support of nuggets with a judge",
     "all nuggets of the answers to",
-    " A query without an answer counts 0 and is not in n. The means above are of the queries that people "
-    "graded and of those without an answer; the estimates are of all.",
+    " The estimates are of all queries: one without an answer counts 0, and is not in n.",
 )
 """Heading, what was graded, and what more there is to say."""
 TRIPLE = "Retrieval, answers, faithfulness"
@@ -267,7 +271,7 @@ def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
         f"{name}: {'; '.join(f'{one} {_triple_cell(triple, one)}' for one in triple)}."
         for name, triple in first
     ]
-    return [*sentences, *judged_findings(answers)]
+    return [*sentences, *support_findings(answers)]
 
 
 def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, Triple]:

@@ -21,8 +21,8 @@ from curation.evaluation.report.further import (
     answer_sections,
     compared_with,
     judge_sections,
-    judged_findings,
     shown_measures,
+    support_findings,
     triple_findings,
     triple_sections,
 )
@@ -170,7 +170,7 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
         findings=(
             *mark_sentence(found.release, found.mark),
             *findings,
-            *judged_findings(found),
+            *support_findings(found),
             *(look.sentence for look in found.looks),
         ),
         sections=tuple(answer_sections(found)),

@@ -274,5 +274,6 @@ def test_the_command_shows_the_estimates_with_both_numbers(gold: Store, support:
     words = " ".join(shown.stdout.split())
     assert "The judge llm graded all nuggets of the answers to 36 queries, people those of 16" in words
     assert "16 of 36" in words
+    assert "new: not all answers are graded for support, and queries without an answer count 0, so" in words
     refused = invoke([*asked, "--judge", "llm"])
     assert "--judge is about runs" in str(refused.exception)
