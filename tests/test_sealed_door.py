@@ -42,7 +42,7 @@ from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.page import page_at, unlinked_rows
 from tests.support.projects import rows_of
-from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
+from tests.support.sealed_project import CANARY, MARKED, PEOPLE, WORD, SealedProject, build_sealed_project
 from tests.support.signed_in import cookie_of
 from tests.support.terminal import broken, drawn
 
@@ -417,6 +417,7 @@ def test_a_packed_release_tells_no_sealed_grade_and_one_with_them_is_logged(plan
     assert not whole.exists()
     assert invoke([*pack, str(whole), "--with-sealed", "--reason", "archive"]).exit_code == 0
     assert leaks(planted, content(whole), pairs=True), "then this test would not see a leak, either"
+    assert MARKED.search(content(whole)), "evidence is among what is sealed"
     assert show(planted.store, "v2").log[-1].reason == "archive"
 
 
@@ -605,6 +606,9 @@ def leaks(project: SealedProject, text: str, pairs: bool) -> list[str]:
     found = [f"words: {text[max(0, at.start() - 150) : at.end() + 40]!r}" for at in re.finditer(WORD, text)][
         :2
     ]
+    found += [
+        f"evidence: {text[max(0, at.start() - 150) : at.end() + 40]!r}" for at in MARKED.finditer(text)
+    ][:2]
     names = {*project.sealed, *project.documents, *(f"wort{query[1:]}" for query in project.sealed)}
     known = re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True)))
     documents = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(project.documents)))

@@ -7,12 +7,14 @@ does whatever names a document of a sealed pair without listing all pairs alike.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_item, writing_queue
 from curation.files.fields import JudgmentFields, TrafficFields
+from curation.files.nested.evidence import StatedEvidence
 from curation.guides.guide import read_guide
 from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
@@ -42,6 +44,8 @@ from tests.support.relabeled import answer_round, open_quarter
 CANARY, WORD = 97, "zyzzogeton"
 """A grade, and a word, that only sealed pairs have."""
 QUERIES = 28
+MARKED = re.compile(r"(?<!w)ort\d\d wort\d\d a t(?!ext)")
+"""What the three marked in the first document of a sealed pair: no text has it without the letters around it."""
 APART = Rules(query=None, paraphrase=None, document=None)
 PEOPLE = {
     "ada": "annotator",
@@ -77,7 +81,11 @@ class SealedProject(NamedTuple):
 def build_sealed_project(folder: Path) -> SealedProject:
     """Two rounds, v1, votes and decisions on its sealed pairs, v2, and work of every other kind."""
     guide = folder / "guide.md"
-    guide.write_text(read_guide().source.replace("value: 3", f"value: {CANARY}"), encoding="utf-8")
+    source = read_guide().source.replace("value: 3", f"value: {CANARY}")
+    takes_evidence = source.replace(
+        "\n---\n", f"\nevidence: {{ask: optional, from_grade: {CANARY}}}\n---\n", 1
+    )
+    guide.write_text(takes_evidence, encoding="utf-8")
     store = init_project(folder / "project.duckdb", guide).store
     _import(store, folder)
     for name, role in PEOPLE.items():
@@ -169,7 +177,7 @@ def _judge_sealed(project: SealedProject) -> None:
     for query in project.sealed:
         for who in SECOND:
             best = (query, f"z{query}-a", who, CANARY, f"{WORD} note of {who}")
-            given.append(ImportedJudgment(*best))
+            given.append(ImportedJudgment(*best, evidence=(_evidence(query),)))
         given += [ImportedJudgment(query, f"z{query}-b", who, CANARY, f"{WORD} b") for who in SECOND[:2]]
     for query in project.sealed[:2]:
         given += [ImportedJudgment(query, "zboth", who, CANARY) for who in SECOND]
@@ -184,6 +192,13 @@ def _judge_sealed(project: SealedProject) -> None:
             alike, apart = (f"wort{name[1:]}" in query for name in project.sealed[:2])
             said = f"{WORD} {'alike' if alike else who} answer" if alike or apart else "an open answer"
             write_answer(store, who, one, said, [0], 0)
+
+
+def _evidence(query: str) -> StatedEvidence:
+    """A part of the first document of a query, which begins and ends within a word."""
+    word = f"wort{query[1:]}"
+    quote = f"{word[1:]} {word} a t"
+    return StatedEvidence(1, 1 + len(quote), quote)
 
 
 def _renew(project: SealedProject) -> None:
