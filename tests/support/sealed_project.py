@@ -45,7 +45,7 @@ CANARY, WORD = 97, "zyzzogeton"
 """A grade, and a word, that only sealed pairs have."""
 QUERIES = 28
 MARKED = re.compile(r"(?<!w)ort\d\d wort\d\d a t(?!ext)")
-"""What the three marked in the first document of a sealed pair: in its text it begins and ends within words."""
+"""Marked in the first document of a sealed pair: in its text, letters come before and after it."""
 APART = Rules(query=None, paraphrase=None, document=None)
 PEOPLE = {
     "ada": "annotator",
