@@ -10,7 +10,7 @@ import pytest
 
 from curation.answers.proposals import MOST, NuggetProposals, read_proposals, read_proposed, share_sentences
 from curation.coverage.language_model.answers import MALFORMED, MalformedAnswerError, load_prompt
-from curation.sources.answers.nuggets import Nugget, read_nuggets, write_nuggets
+from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, pooled_project
@@ -147,7 +147,7 @@ def test_orders_in_a_document_get_no_further_than_proposals(project: Store, mode
 
 
 def test_peoples_share_is_what_they_took_changed_dropped_and_added(
-    project: Store, model: ServedModel
+    project: Store, model: ServedModel, tmp_path: Path
 ) -> None:
     facts = [STEEL, RED, Nugget("It boils in 3 minutes.", True), Nugget("It has a lid.", False)]
     model.answer = lambda _prompt, _material: said(*facts)
@@ -178,6 +178,10 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert rows_of(project, "SELECT author, call_id IS NOT NULL FROM nuggets GROUP BY ALL") == [
         ("rita", True)
     ]
+    file = tmp_path / "nuggets.csv"
+    file.write_text("query_id,nugget,importance\nq-kettle,It whistles.,vital\n", encoding="utf-8")
+    import_nuggets(project, file)
+    assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"], "a file came after"
 
 
 def test_of_two_nuggets_that_are_alike_each_proposal_takes_one() -> None:

@@ -148,7 +148,10 @@ def _append(
     author: str,
     call_id: str | None = None,
 ) -> Changes:
-    """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed."""
+    """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed.
+
+    Proposals that somebody has reviewed stay so, whatever replaces the nuggets.
+    """
     newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
     known: dict[str, tuple[int, list[Nugget] | None]] = dict.fromkeys(found, (-1, None)) if call_id else {}
     known |= {
@@ -156,11 +159,13 @@ def _append(
         for name, revision, texts, vital, call in newest
     }
     written, changes = revised(known, found)
+    calls = {name: call for name, *_, call in newest}
     rows = [
-        (*key, [one.text for one in nuggets], [one.vital for one in nuggets]) for *key, nuggets in written
+        (name, revision, call_id or calls.get(name), [one.text for one in own], [one.vital for one in own])
+        for name, revision, own in written
     ]
-    names, now = ("query_id", "revision", "texts", "vital"), utc_now()
-    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=now, call_id=call_id)
+    names = ("query_id", "revision", "call_id", "texts", "vital")
+    append_rows(cursor, "nuggets", rows, names, source=source, author=author, written_at=utc_now())
     return changes
 
 
