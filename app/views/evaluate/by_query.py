@@ -203,12 +203,7 @@ def _row(
     if one.elsewhere is not None:
         arrow = "" if one.elsewhere == one.rank else " ↑" if one.elsewhere < one.rank else " ↓"
         elsewhere = f"{one.elsewhere}{arrow}"
-    return (
-        one.rank,
-        _grade(one, colours),
-        name,
-        elsewhere,
-    )
+    return one.rank, _grade(one, colours), name, elsewhere
 
 
 def _grade(one: by_query.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:

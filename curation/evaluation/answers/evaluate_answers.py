@@ -182,6 +182,12 @@ class _Evaluated(NamedTuple):
     known: NDArray[np.bool_]
     unanswerable: NDArray[np.bool_]
 
+    def gradable(self, found: SystemAnswers, what: str) -> Mask:
+        """Which answers of a system people can grade: none that is empty; for support those with nuggets."""
+        ids = found.ids_of(self.release.qrels.query_ids)
+        asked = self.nuggets if what == SUPPORT else ids
+        return np.array([given is not None and name in asked for name, given in ids.items()])
+
 
 def evaluate_answers(
     store: Store,
@@ -387,7 +393,6 @@ def _system(
     answered = np.array([query_id in found.answers for query_id in ids])
     empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
     unanswerable = evaluated.unanswerable
-    gradable = {SUPPORT: np.array([query_id in evaluated.nuggets for query_id in ids])}
     few = any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets)
     return AnsweringSystem(
         name=found.name,
@@ -402,9 +407,8 @@ def _system(
         else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int((asked & np.isnan(values[_MEASURES.get(name, name)])).sum())
+            name: int(np.isnan(values[_MEASURES.get(name, name)][evaluated.gradable(found, name)]).sum())
             for name in options.grades
-            for asked in [answered & ~empty & gradable.get(name, True)]
         },
         left_out=found.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),
@@ -434,7 +438,8 @@ def _values(
         scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].by_nugget)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
-        if np.isnan(values[_MEASURES.get(name, name)]).all():
+        column, asked = values[_MEASURES.get(name, name)], evaluated.gradable(found, name)
+        if np.isnan(column[asked] if asked.any() else column).all():
             raise InputError(
                 f"--{name}: none of the answers of {found.name!r} was graded in the release "
                 f"{people.release!r} of {people.project}. `goldset answers to-grade` writes the answers for "

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
@@ -253,6 +253,15 @@ def test_answers_that_are_not_graded_are_refused_and_so_is_an_unknown_judge(
         judged(gold, support, silent=[])
     with pytest.raises(NotFoundError, match=r"support\.duckdb: The project has no judge 'other'"):
         judged(gold, support, judge="other")
+
+
+def test_silence_gives_no_mean_to_a_system_of_which_no_answer_is_graded(gold: Store, support: Store) -> None:
+    people_grade(support)
+    grades = {"support": read_grades_of_answers("--support", f"{support.path}=graded")}
+    rows: list[dict[str, object]] = [{"query_id": query, "answer": "another"} for query in QUERIES[4:]]
+    other = AnswerSource("other", jsonl(gold.path.parent / "other.jsonl", rows))
+    with pytest.raises(InputError, match="none of the answers of 'other' was graded"):
+        evaluate_answers(gold, "v1", [other], AnswerOptions(grades=grades))
 
 
 def test_figures_of_few_of_peoples_queries_are_not_shown(gold: Store, support: Store) -> None:
