@@ -88,12 +88,18 @@ def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
 class Systems:
     """The named systems over one corpus. bm25 and dense are also there when only hybrid is asked for.
 
+    Parameters
+    ----------
+    vectors: the project that keeps embeddings and passages, where it is not `store`.
+
     Attributes
     ----------
     outside: places of imported runs that name documents which the corpus does not have.
     """
 
-    def __init__(self, store: Store, names: Sequence[str], corpus: Corpus, model: str) -> None:
+    def __init__(
+        self, store: Store, names: Sequence[str], corpus: Corpus, model: str, vectors: Store | None = None
+    ) -> None:
         with store.reading() as cursor:
             stemmer = project_stemmer(cursor)
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
@@ -101,7 +107,7 @@ class Systems:
         self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in parts else None
         self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in parts:
-            self._parts["dense"] = Dense(store, StoredDocuments(store, corpus.hashes), model)
+            self._parts["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, set(corpus.ids))
         self.outside = sum(run.outside for run in self._runs.values())

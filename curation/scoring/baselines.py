@@ -286,7 +286,8 @@ def _searchers(
             cut = _chunks(documents, splitter)
             places = {chunk.document_id: place for chunk, place in cut}
             work = stack.enter_context(_scratch([chunk for chunk, _ in cut], stemmer))
-            found = Systems(work, names, corpus_of(chunk for chunk, _ in cut), model)
+            corpus = corpus_of(chunk for chunk, _ in cut)
+            found = Systems(work, names, corpus, model, vectors=None if release.file else store)
             searchers += [ChunkedSystem(found.retriever(name), splitter, places) for name in names]
         yield searchers
 
@@ -316,7 +317,7 @@ def _answered(
 
 @contextmanager
 def _scratch(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
-    """A project of these documents for what searching them keeps: counts of words, and embeddings."""
+    """A project of these documents for what searching them keeps, such as counts of words."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:

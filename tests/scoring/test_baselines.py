@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from curation.door import openings
 from curation.errors import InputError, RefusedError
-from curation.retrieval import Hit
+from curation.retrieval import DEFAULT_MODEL, Hit
 from curation.retrieval.bm25 import Bm25
 from curation.scoring.baselines import ChunkedSystem, decreasing, run_lines, write_baselines
 from curation.scoring.inputs.release import read_release
@@ -29,6 +29,7 @@ from curation.store.rows import Document, Query
 from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, awkward, documents, frozen_project, write_corpus
+from tests.support.projects import rows_of
 
 
 @pytest.fixture
@@ -175,6 +176,16 @@ def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(
     assert [run.system for run in one.runs] == ["bm25", "dense", "hybrid"]
     assert [run.file.read_bytes() for run in one.runs] == [run.file.read_bytes() for run in two.runs]
     assert {row[0] for row in read_run(one.runs[2].file)["q-glacier"][:2]} == {"glacier-1", "glacier-2"}
+
+
+def test_embeddings_of_chunks_are_kept_in_the_project(
+    gold: Store, tmp_path: Path, embedding_model: None
+) -> None:
+    stored = []
+    for folder in ("one", "two"):
+        write_baselines(gold, "v1", ["dense"], tmp_path / folder, chunks=["3/1"])
+        stored.append(rows_of(gold, "SELECT count(*) FROM embeddings WHERE model = ?", DEFAULT_MODEL)[0][0])
+    assert stored[0] == stored[1] > len(documents())
 
 
 def test_why_a_query_finds_no_chunk_is_said_of_chunks() -> None:
