@@ -365,7 +365,8 @@ def _doubt(units: _Units, power: float) -> str | None:
 def _why_none(units: _Units) -> str | None:
     if units.sampled < MINIMUM_QUERIES:
         return FEW_SAMPLED
-    return NO_SPREAD if np.ptp(units.people[units.there > 0]) == 0 else None
+    known = units.people[(units.there > 0) & units.by_chance[units.asked]]
+    return NO_SPREAD if np.ptp(known) == 0 else None
 
 
 def _mean(values: Floats, weights: Floats) -> float:

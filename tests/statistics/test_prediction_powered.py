@@ -109,6 +109,11 @@ def test_few_or_equal_figures_of_people_have_no_interval_and_say_why() -> None:
     assert few.classical.value == pytest.approx(people[:4].mean())
     alike = prediction_powered_mean(judge, np.where(np.isnan(some()[1]), np.nan, 1.0))
     assert (alike.classical.high, alike.no_interval) == (None, NO_SPREAD)
+    asked = ~np.isnan(some()[1])
+    known = np.where(asked, 1.0, np.nan)
+    known[asked.nonzero()[0][:2]] = 0.0  # for certain, as nothing was answered: no spread of the others
+    chances = np.where(known == 0, 1.0, 0.5)
+    assert prediction_powered_mean(judge, known, asked, chances).no_interval == NO_SPREAD
     with pytest.raises(ValueError, match="needs units with people's figures"):
         prediction_powered_mean(judge, np.full(200, np.nan))
 

@@ -280,7 +280,8 @@ def agreement_report(
         asides = (read_types(cursor), read_words(cursor)) if details else None
         again = read_passes(cursor, round_id, among=names)
         marks = read_marks(cursor)
-        lengths = body_lengths(cursor, [one.content_hash for one in marks.of.values()])
+        compared = marks.of if round_id is None else {}
+        lengths = body_lengths(cursor, [one.content_hash for one in compared.values()])
     uninformative = tuple(sorted(reference_of(grades).uninformative))
     decided = settle_votes(votes)
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
@@ -303,7 +304,7 @@ def agreement_report(
         boundary=boundary,
         pace=pace,
         passes=compare_passes(again, guide.values, seed, door.closed),
-        evidence=evidence_agreement(marks.of if round_id is None else {}, lengths, names),
+        evidence=evidence_agreement(compared, lengths, names),
     )
 
 

@@ -4,11 +4,10 @@ A file says it by the columns start and end, by the ids of its documents, as `do
 chunks has them (`chunk_map`), or by the chunks' texts. A text is looked for in its document as it is, then
 with other white space and case. One that is not there keeps its rank and length, and has no evidence.
 
-Of a text that is there several times the places are chosen without a look at marks, so that a run of texts is
-a run of offsets that its system might have sent, and can gain nothing that such a run could not. In a list
-the first copy takes the first place, the next copy the next; one more than there are places is a chunk again.
-An index comes in the order of its documents: there a chunk is at the first free place behind the chunk before
-it. Marks do not decide, because short texts would then be everywhere where something is marked.
+Where a document has a text several times, its place is chosen without a look at marks: else a short text
+would be wherever something is marked, and gain what no run of offsets can. In a list the first copy takes the
+first place, the next copy the next; one more than there are places is a chunk again. An index comes in the
+order of its documents: there a chunk is at the first free place behind the chunk before it.
 """
 
 from __future__ import annotations
