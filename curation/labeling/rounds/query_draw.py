@@ -29,7 +29,7 @@ from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 from curation.text import amount, seeded
 
-UNIT = "gold_query"
+UNIT = "goldset_gold_query"
 """The field of a query's metadata with what is drawn instead of it, together with all others that have it."""
 NO_STRATUM = "not drawn from traffic"
 NO_POOL = "the query has no pool, which would find its documents"
