@@ -39,7 +39,8 @@ def chunks(
 
     Runs that have the index's own chunk ids can be evaluated with the map: evaluate --chunk-map. A text is
     looked for in its document as it is, then with other white space and case. What is not found is counted,
-    and has no place in the map. Each chunk keeps the version of its document: map again after a freeze.
+    and has no place in the map. Of a text that is there several times the map keeps how many places it may
+    be at. Each chunk keeps the version of its document: map again after a freeze.
 
     \b
     Examples:
@@ -60,14 +61,12 @@ def chunks(
 
 
 def _show(found: ChunkMap) -> None:
-    from curation.scoring.inputs.run_chunks import IN_DOCUMENTS
-
     counts = found.counts
     say(
         f"{amount(counts.chunks - counts.not_found, 'chunk')} of {amount(found.documents, 'document')} of "
         f"{found.release} in {found.file}."
     )
-    say(*counts.sentences(IN_DOCUMENTS))
+    say(*counts.sentences())
     if found.overlapping:
         say(f"{amount(found.overlapping, 'chunk')} begin before the one before them ends.")
     say(f"release id: {found.release_id}")

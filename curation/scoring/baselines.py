@@ -63,7 +63,7 @@ REQUESTED = "wall time of one request over HTTP for each query"
 ALL = "all"
 RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
-CHUNK_COLUMNS = ("query_id", *ChunkPlace._fields, "rank", "score")
+CHUNK_COLUMNS = ("query_id", *ChunkPlace._fields[:-1], "rank", "score")
 SIDECAR_SUFFIX = ".json"
 TIMED = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
@@ -119,7 +119,7 @@ class ChunkedSystem:
         written = StringIO()
         writer = csv.writer(written, lineterminator="\n")
         for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1):
-            writer.writerow([query_id, *self.places[hit.document_id], rank, score])
+            writer.writerow([query_id, *self.places[hit.document_id][:-1], rank, score])
         return written.getvalue().splitlines()
 
 

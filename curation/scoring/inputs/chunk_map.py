@@ -1,14 +1,14 @@
 """A map of chunks: what an index calls its chunks, and where they are in the documents of a release.
 
 It is made once of what a splitter wrote: a table of id, document, and start and end or text. The map has the
-version of each document, so that it is not taken for another one. With it runs are evaluated that have the
-index's own ids.
+version of each document, so that it is not taken for another one, and of texts how many places they may be
+at: one where their order leaves no other. With it runs are evaluated that have the index's own ids.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +99,8 @@ def map_chunks(
         problems.stop(nowhere, "Split the texts that the release has, or give start and end of each chunk.")
     start, end = (np.where(found.found, column, UNKNOWN).tolist() for column in (found.start, found.end))
     hashes = [bodies.hashes[name] for name in rows.document]
-    _write(out, zip(rows.chunk, rows.document, start, end, hashes, strict=True))
+    places = [found.places.tolist()] if "text" in rows.columns else []
+    _write(out, [rows.chunk, rows.document, start, end, hashes, *places])
     documents = len({name for name, place in zip(rows.document, start, strict=True) if place != UNKNOWN})
     return ChunkMap(release.row.name, release.row.release_id, out, documents, found.counts, len(overlapping))
 
@@ -152,10 +153,11 @@ def _overlapping(chunks: LocatedChunks) -> Ints:
     return np.sort(order[1:][same & (chunks.start[order[1:]] < chunks.end[order[:-1]])])
 
 
-def _write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+def _write(path: Path, columns: Sequence[Sequence[Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+            rows = zip(*columns, strict=True)
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS[: len(columns)], *rows])
     except OSError as error:
         raise InputError(f"the map could not be written: {error.strerror or error}", path=path) from error
 
@@ -173,10 +175,13 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
         with path.open(encoding="utf-8", newline="") as file:
             return {
                 row["chunk_id"]: ChunkPlace(
-                    row["document_id"], int(row["start"]), int(row["end"]), row["content_hash"]
+                    row["document_id"],
+                    *(int(row["start"]), int(row["end"])),
+                    row["content_hash"],
+                    int(row.get("places", 1)),
                 )
                 for row in csv.DictReader(file)
             }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        expected = f"expected a CSV file with the columns {', '.join(COLUMNS)}, as the chunks were mapped to"
+        expected = f"expected CSV with the columns {', '.join(COLUMNS[:-1])}, as the chunks were mapped to"
         raise InputError(f"it is no map of chunks ({error}); {expected}", path=path) from error

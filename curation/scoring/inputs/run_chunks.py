@@ -7,7 +7,8 @@ with other white space and case. One that is not there keeps its rank and length
 Where a document has a text several times, its place is chosen without a look at marks: else a short text
 would be wherever something is marked, and gain what no run of offsets can. In a list the first copy takes the
 first place, the next copy the next; one more than there are places is a chunk again. An index comes in the
-order of its documents: there a chunk is at the first free place behind the chunk before it.
+order of its documents: there a chunk is at the first free place behind the chunk before it. Where the order
+of all its chunks leaves no other, and none of them breaks it, that place is sure.
 """
 
 from __future__ import annotations
@@ -39,18 +40,18 @@ _NO_NUMBER = -OPEN
 class ChunkPlace(NamedTuple):
     """A part of a document's body; `content_hash` is of the version, where that is known.
 
-    The end of a whole document is `UNKNOWN`, and the start, too, of a part that was not found.
+    The end of a whole document is `UNKNOWN`, and the start, too, of a part that was not found. Of a part with
+    more than one of `places` it is not sure which it is.
     """
 
     document_id: str
     start: int
     end: int
     content_hash: str = ""
+    places: int = 1
 
 
-IN_LISTS = "In a list the first copy takes the first place, the next one the next."
-IN_DOCUMENTS = "Each takes the first free place behind the chunk before it."
-WAY_OUT = "A map of the index's chunks, or columns start and end, would say which."
+WAY_OUT = "Columns start and end, in the run or in the index that is mapped, would say which."
 
 
 def said_of_texts(by_text: Mapping[str, bool]) -> str:
@@ -74,7 +75,8 @@ class ChunkCounts(NamedTuple):
 
     Attributes
     ----------
-    not_found, twice: chunks whose text is not in their document, and those where it is twice or more.
+    not_found, twice: chunks whose text is not in their document, and those where it is twice or more, so that
+        their place is not sure.
     first_not_found, first_twice: the first line of these.
     """
 
@@ -84,26 +86,27 @@ class ChunkCounts(NamedTuple):
     twice: int = 0
     first_twice: int | None = None
 
-    def sentences(self, rule: str = IN_LISTS) -> list[str]:
-        """What has to be known of texts that were not found, or twice, by the rule that was taken."""
+    def sentences(self) -> list[str]:
+        """What has to be known of texts that were not found, or twice."""
         lacking, twice = (
             amount(number, "chunk has", "chunks have") for number in (self.not_found, self.twice)
         )
         said = [
             f"{lacking} a text that is not in the document, first in line {self.first_not_found}.",
-            f"{twice} a text that the document has several times, first in line {self.first_twice}. {rule}",
+            f"{twice} a text that the document has several times, first in line {self.first_twice}. A copy "
+            "takes the first free place: in a list by rank, in an index behind the chunk before it.",
         ]
         return [one for one, number in zip(said, (self.not_found, self.twice), strict=True) if number]
 
 
 class LocatedChunks(NamedTuple):
-    """The places of C lines, as in `RunChunks`; `found` says which of them have one."""
+    """The places of C lines, as in `RunChunks`, and how many each may be at; `found` says which have one."""
 
     documents: pa.DictionaryArray
     start: Ints
     end: Ints
     words: Ints
-    several: Mask
+    places: Ints
     found: Mask
     counts: ChunkCounts
 
@@ -149,14 +152,15 @@ def located_chunks(
     own = texts([place.document_id for place in places]).dictionary_encode()
     ids, document = own.dictionary.to_pylist(), ints_of(own.indices)[codes]
     lengths, found = bodies.lengths(ids)[document], np.ones(len(line), bool)
-    words, several = None, np.zeros(len(line), bool)
+    words, number = None, np.ones(len(line), np.int64)
     if "text" in columns:
         start, end, words, number = _by_text(columns["text"], ids, document, lengths, bodies, listed)
-        found, several = number > 0, number > 1
+        found = number > 0
     elif columns:
         start, end = (_offsets(columns[name], line, name, problems) for name in ("start", "end"))
     else:
-        start, end = (np.array([place[at] for place in places], np.int64)[codes] for at in (1, 2))
+        every = [(place.start, place.end, place.places) for place in places]
+        start, end, number = np.array(every, np.int64).reshape(-1, 3)[codes].T
         found = start != UNKNOWN
         start = np.where(found, start, lengths + codes)  # behind the end, each elsewhere
         end = np.where(found, np.where(end == UNKNOWN, lengths, end), start + 1)
@@ -185,15 +189,13 @@ def located_chunks(
         f"expected 0 ≤ start < end ≤ length, in characters from 0; {_AGAIN}",
     )
     problems.check()
-    counts = ChunkCounts(len(line))
     if words is None:
         words = np.where(found, bodies.words(ids, document, start, end), UNKNOWN)
-    else:
-        lines = [line[rows] for rows in (~found, several)]
-        firsts = [int(rows.min()) if len(rows) else None for rows in lines]
-        counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
+    lines = [line[rows] for rows in (~found, number > 1)]
+    firsts = [int(rows.min()) if len(rows) else None for rows in lines]
+    counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
     named = pa.DictionaryArray.from_arrays(numbers(document), own.dictionary)
-    return LocatedChunks(named, start, end, words, several, found, counts)
+    return LocatedChunks(named, start, end, words, number, found, counts)
 
 
 def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Ints:
@@ -216,7 +218,7 @@ def _by_text(
     bodies: PinnedBodies,
     listed: tuple[Ints, Floats] | None,
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Start, end and words of each line's text, and how often its document has it."""
+    """Start, end and words of each line's text, and how many places in its document it may be at."""
     encoded = column.dictionary_encode()
     written, code = encoded.dictionary.to_pylist(), ints_of(encoded.indices)
     pairs, row, of = np.unique(document * len(written) + code, return_index=True, return_inverse=True)
@@ -231,11 +233,18 @@ def _by_text(
             if found := places_of(written[code[row[at]]], body or "", re.IGNORECASE):
                 places[at], number[at] = found, len(found)
     first = np.cumsum([0, *map(len, places)])[:-1]
-    which = _in_documents(of, document, places, number) if listed is None else _in_lists(of, *listed)
+    may_be = number[of]
+    if listed is None:
+        which, ordered = _in_documents(of, document, places, number)
+        mirrored = [[(-start, -end) for start, end in reversed(found)] for found in places]
+        last, _ = _in_documents(of[::-1], document[::-1], mirrored, number)
+        may_be = np.where(ordered & (which + last[::-1] == may_be - 1), 1, may_be)
+    else:
+        which = _in_lists(of, *listed)
     chosen = first[of] + np.minimum(which, np.maximum(number, 1)[of] - 1)
     start, end = np.array([span for found in places for span in found], np.int64).reshape(-1, 2)[chosen].T
     long, words = np.array([(len(text), len(word_starts(text))) for text in written], np.int64)[code].T
-    return start, np.where(number[of] == 0, start + long, end), words, number[of]
+    return start, np.where(number[of] == 0, start + long, end), words, may_be
 
 
 def _in_lists(of: Ints, query: Ints, scores: Floats) -> Ints:
@@ -247,15 +256,21 @@ def _in_lists(of: Ints, query: Ints, scores: Floats) -> Ints:
     return above
 
 
-def _in_documents(of: Ints, document: Ints, places: Sequence[Sequence[Span]], number: Ints) -> Ints:
-    """Which place of its text each line has: the first free one behind the line before of its document."""
+def _in_documents(
+    of: Ints, document: Ints, places: Sequence[Sequence[Span]], number: Ints
+) -> tuple[Ints, bool]:
+    """Which place of its text each line has: the first free one behind the line before of its document; and
+    whether all have one there.
+    """
     before, free = dict[int, int](), dict[int, list[int]]()
-    which = np.zeros(len(of), np.int64)
+    which, ordered = np.zeros(len(of), np.int64), True
     for row in np.flatnonzero(number[of]).tolist():
         own, name = int(of[row]), int(document[row])
         left = free.setdefault(own, list(range(len(places[own]))))
-        at = next((one for one in left if places[own][one][0] > before.get(name, -1)), left[0])
+        at = next((one for one in left if places[own][one][0] > before.get(name, -OPEN)), -1)
+        if at < 0:
+            at, ordered = left[0], False
         if len(left) > 1:
             left.remove(at)
         before[name], which[row] = places[own][at][0], at
-    return which
+    return which, ordered

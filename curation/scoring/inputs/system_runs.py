@@ -409,7 +409,7 @@ class _RunColumns:
             self._left_out[REPEATED] += len(again)
         kept = np.delete(np.arange(len(places.line)), again)
         documents = places.documents.take(numbers(kept))
-        columns = (located.start[kept], located.end[kept], located.words[kept], located.several[kept])
+        columns = (located.start[kept], located.end[kept], located.words[kept], located.places[kept] > 1)
         return _in_order(places.query[kept], places.scores[kept], documents, columns)
 
     def _chosen(self, columns: LineColumns) -> _Places:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,7 @@ def test_copies_of_a_text_take_its_places_in_order_and_one_more_is_the_chunk_aga
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_a_run_of_texts_is_one_of_offsets_and_beats_that_of_its_system_by_what_is_not_sure_at_most(
-    release: EvaluatedRelease, tmp_path: Path, seed: int
+    store: Store, release: EvaluatedRelease, tmp_path: Path, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
 
@@ -159,8 +160,18 @@ def test_a_run_of_texts_is_one_of_offsets_and_beats_that_of_its_system_by_what_i
     evidence = evidence_ranges(marks, dict.fromkeys(pairs, 3), release.qrels.query_ids)
     marked = replace(release, qrels=replace(release.qrels, evidence=evidence))
     measures = measures_named([f"{kind}@5" for kind in OF_EVIDENCE])
-    sent = {pair: random.permutation(spans(12)).tolist() for pair in pairs}
+    index = {pair: list(dict(spans(12)).items()) for pair in pairs}  # in order, each with a start of its own
+    sent = {pair: random.permutation(own).tolist() for pair, own in index.items()}
     path = tmp_path / "run.jsonl"
+
+    split, mapped = tmp_path / "split.jsonl", tmp_path / "map.csv"
+    chunks = [
+        {"id": f"{name}/{start}", "document": name, "chunk_text": (bodies[name] or "")[start:end]}
+        for (_, name), own in index.items()
+        for start, end in own
+    ]
+    split.write_text("".join(f"{json.dumps(chunk)}\n" for chunk in chunks))
+    map_chunks(store, "v1", split, mapped)
 
     def scored(chunk: Callable[[str, int, int], Row], lists: Lists) -> ScoredSystem:
         rows = [
@@ -180,11 +191,23 @@ def test_a_run_of_texts_is_one_of_offsets_and_beats_that_of_its_system_by_what_i
             assert body[slice(*one)] == body[slice(*at)]
     same = scored(lambda _, start, end: {"start": start, "end": end}, taken)
     np.testing.assert_array_equal(same.scores[0].values, by_text.scores[0].values)
-    for place, measure in enumerate(measures):
-        [sure] = score_system("x", by_text.runs, marked, [measure]).sure
-        of_text, of_place = (one.scores[0].values[:, place].mean() for one in (by_text, by_place))
+    ids = [
+        {"query": query, "document": f"{name}/{start}", "rank": rank}
+        for (query, name), own in sent.items()
+        for rank, (start, _) in enumerate(own, 1)
+    ]
+    by_map = score_system("x", [read(marked, path, *ids, chunks=mapped)], marked, measures)
+    rows = by_map.runs[0].rows.chunks
+    assert rows is not None
+    known = [
+        chunk[:3] for chunk, several in zip(found(by_map.runs[0]), rows.several, strict=True) if not several
+    ]
+    assert set(known) <= {(name, *span) for (_, name), own in index.items() for span in own}
+    for (place, measure), unsure in product(enumerate(measures), (by_text, by_map)):
+        [sure] = score_system("x", unsure.runs, marked, [measure]).sure
+        of_unsure, of_place = (one.scores[0].values[:, place].mean() for one in (unsure, by_place))
         assert sure is not None
-        assert sure <= min(of_text, of_place)
+        assert sure <= min(of_unsure, of_place)
 
 
 Said = Callable[[str, str], tuple[list[Row], str]]
@@ -256,6 +279,7 @@ def test_the_chunks_of_an_index_are_mapped_once(
     lacking = {"query": query, "document": "c3", "rank": 3}  # it was split, and has no place
     run = read(release, tmp_path / "run.jsonl", *ranked, lacking, chunks=tmp_path / "map.csv")
     assert found(run)[2] == (other, 41, 42, UNKNOWN)
+    assert run.chunks == ChunkCounts(3, 1, 3)
     with pytest.raises(InputError, match=r"run\.jsonl: line 3: the map has no chunk 'c9' of a document"):
         read(
             release,
@@ -285,6 +309,32 @@ def test_an_index_in_order_has_its_repeated_texts_at_their_places(
     assert len(places) == len(starts)  # each has a place of its own
     order = [place.start for place in read_chunk_map(made).values()]
     assert order == sorted(order)
+
+
+def test_a_map_says_which_places_its_order_leaves_open_and_a_run_by_it_says_so(
+    store: Store, release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    name, split, made = names(query)[0], tmp_path / "split.jsonl", tmp_path / "map.csv"
+
+    def mapped(*texts: str) -> list[int]:
+        rows = [{"id": f"c{at}", "document": name, "chunk_text": text} for at, text in enumerate(texts)]
+        split.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        map_chunks(store, "v1", split, made)
+        return [place.places for place in read_chunk_map(made).values()]
+
+    rest = body(release, name)[6:]  # behind "all of"
+    assert mapped("ll of", "l", " of", rest) == [1, 1, 1, 1]  # one "l" is between its neighbours
+    several = rest.count("l") + 2
+    assert mapped("all", "l", rest[1:]) == [1, several, 1]
+    assert mapped(rest[1:], "all", "l")[2] == several  # a file that is not in order tells nothing
+    ranked = [{"query": query, "document": f"c{at}", "rank": at + 1} for at in range(3)]
+    run = read(release, tmp_path / "run.jsonl", *ranked, chunks=made)
+    assert run.chunks == ChunkCounts(3, twice=1, first_twice=3)
+    assert run.rows.chunks is not None
+    assert run.rows.chunks.several.tolist() == [False, False, True]
+    older = [line.rsplit(",", 1)[0] for line in made.read_text().splitlines()]
+    made.write_text("\n".join(older))
+    assert read(release, tmp_path / "run.jsonl", *ranked, chunks=made).chunks == ChunkCounts(3)
 
 
 def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
