@@ -59,6 +59,16 @@ def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
     return union(found)
 
 
+def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Ranges of a text without the white space at their ends; those of nothing else are left out."""
+    found = []
+    for start, end in spans:
+        if piece := text[start:end].strip():
+            first = text.index(piece, start)
+            found.append((first, first + len(piece)))
+    return found
+
+
 def size(spans: Iterable[Span]) -> int:
     """How many characters the set has."""
     return sum(end - start for start, end in union(spans))

@@ -34,7 +34,7 @@ from curation.door import LEAVES_OUT, shut_door
 from curation.labeling.rounds.assignment import Candidate
 from curation.people.annotators import require_author
 from curation.settling.evidence import ProjectMarks, read_marks
-from curation.sources.answers.nuggets import OKAY, VITAL, WRITERS, Nugget, problems_of
+from curation.sources.answers.nuggets import OKAY, VITAL, WRITERS, Nugget, problems_of, read_nuggets
 from curation.sources.queries import KnownQueries
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import documents_by_hash
@@ -123,7 +123,7 @@ def proposal_calls(
         inputs = read_evidence_inputs(cursor, shut_door(cursor))
         named = named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
         reviewed = {one.query_id: one.written is not None for one in read_proposals(cursor)}
-        has_some = {query_id for (query_id,) in cursor.execute(_HAVE_NUGGETS).fetchall()} | reviewed.keys()
+        has_some = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
     shown = choose_evidence(inputs, RELEVANT, DOCUMENTS)
     reasons = {
@@ -211,7 +211,6 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
     ]
 
 
-_HAVE_NUGGETS = "SELECT query_id FROM current_nuggets"
 _HELD = "SELECT query_id, call_id FROM nugget_proposals"
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries

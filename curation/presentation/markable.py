@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from curation.presentation.excerpts import LONGEST, Segment, sentences
-from curation.spans import Span
+from curation.spans import Span, trimmed
 
 AHEAD = 400
 """Characters in which the next word of a drawn text is looked for in the body, without its markup."""
@@ -74,8 +74,7 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
 def sentence_spans(text: str) -> list[Span]:
     """The sentences of a text without the white space around them; long ones in pieces."""
     cuts = accumulate(map(len, sentences(text, LONGEST)), initial=0)
-    trimmed = (_trimmed(text, start, end) for start, end in pairwise(cuts))
-    return [(start, end) for start, end in trimmed if start < end]
+    return trimmed(text, pairwise(cuts))
 
 
 def in_sentences(
@@ -100,11 +99,6 @@ def in_sentences(
             found[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
         start = end
     return found
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
 
 
 def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:

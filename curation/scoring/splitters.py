@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from curation.errors import refuse_problems
 from curation.presentation.excerpts import sentences
-from curation.spans import Span
+from curation.spans import Span, trimmed
 from curation.words import word_starts
 
 SENTENCE, HEADING = "sentence", "heading"
@@ -41,7 +41,7 @@ class Splitter(NamedTuple):
             found = pairwise([0, *_headings(body), len(body)])
         else:
             found = self._windows([*word_starts(body), len(body)])
-        return [span for span in (_trimmed(body, *one) for one in found) if span[0] < span[1]]
+        return trimmed(body, found)
 
     def _windows(self, starts: list[int]) -> Iterator[Span]:
         words = len(starts) - 1
@@ -79,8 +79,3 @@ def _headings(body: str) -> Iterator[int]:
             yield match.start()
         elif match[2] and match[2].startswith(fence):
             fence = "" if fence else match[2]
-
-
-def _trimmed(body: str, start: int, end: int) -> Span:
-    text = body[start:end]
-    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())

@@ -17,7 +17,7 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import EVALUATED, QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words
 from curation.retrieval import RUN_PREFIX
-from curation.sources.answers.nuggets import nuggets_of_lines, write_nuggets
+from curation.sources.answers.nuggets import lines_of, nuggets_of_lines, write_nuggets
 from curation.store import Annotator, Cursor, Store
 from curation.text import amount, digest
 
@@ -57,12 +57,8 @@ def write(store: Store, acts: Acts, facts: QueryFacts) -> None:
         if found is not None and waiting:
             ui.quiet(f"{found.model} proposed {amount(len(waiting), 'line')}. {PROPOSED}")
         vital, okay = (
-            st.text_area(
-                label,
-                "\n".join(one.text for one in shown if one.vital is kind),
-                key=f"{label} {form.key} {call_id}",
-            )
-            for label, kind in zip(NUGGETS, (True, False), strict=True)
+            st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
+            for label, lines in zip(NUGGETS, lines_of(shown), strict=True)
         )
         if submit("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
             written = nuggets_of_lines(vital, okay)

@@ -17,7 +17,7 @@ from curation.evaluation.report.section import interval, mark, with_interval
 from curation.judges.estimates import JudgedEvaluation
 from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
-from curation.text import amount
+from curation.text import amount, left_out_sentences
 
 if TYPE_CHECKING:
     from curation.evaluation.fail_if import CheckedCondition
@@ -50,8 +50,8 @@ def judge_sections(
     )
     if found.not_drawn:
         sentence += f"\n{undrawn_sentence(found)}"
-    for reason, count in found.left_out.items():
-        sentence += f"\nLeft out: {amount(count, 'query', 'queries')}: {reason}."
+    for left_out in left_out_sentences(found.left_out, "queries"):
+        sentence += f"\n{left_out}"
     tables = []
     for system in found.runs:
         tables.append(_estimates(f"{system.name}, all queries alike", system.overall))

@@ -315,21 +315,6 @@ class _Places(NamedTuple):
     chunk: Mapping[str, pa.Array]
 
 
-def _places(
-    line: Ints,
-    query: Ints,
-    codes: Ints,
-    ids: pa.Array,
-    ranks: Ints | None,
-    scores: Floats | None,
-    chunk: Mapping[str, pa.Array],
-) -> _Places:
-    documents = pa.DictionaryArray.from_arrays(numbers(codes), ids)
-    if scores is None:
-        scores, ranks = -np.asarray(ranks, np.float64), None
-    return _Places(line, query, documents, scores, ranks, chunk)
-
-
 class _RunColumns:
     """One reading of one run into columns."""
 
@@ -351,8 +336,7 @@ class _RunColumns:
 
     def read(self, name: str) -> SystemRun:
         problems = self._file.problems
-        columns = self._lines.columns()
-        places = self._iterated() if columns is None else self._chosen(columns)
+        places = self._chosen(self._lines.columns() or self._iterated())
         problems.check()
         if not len(places.query):
             problems.stop(*self._nothing())
@@ -421,32 +405,31 @@ class _RunColumns:
             self._left_out[OTHER_PART] += int((~chosen).sum())
         document = columns.document[chosen]
         ids = texts(columns.document_ids).dictionary_encode()  # two names may mean one document
-        codes = ints_of(ids.indices)[document]
-        rank = None if columns.rank is None else columns.rank[chosen]
-        score = None if columns.score is None else columns.score[chosen]
+        documents = pa.DictionaryArray.from_arrays(numbers(ints_of(ids.indices)[document]), ids.dictionary)
+        ranks = None if columns.rank is None else columns.rank[chosen]
+        if columns.score is None:
+            scores, ranks = -np.asarray(ranks, np.float64), None
+        else:
+            scores = columns.score[chosen]
         rows = numbers(np.flatnonzero(chosen))
         chunk = {name: column.take(rows) for name, column in columns.chunk.items()}
-        return _places(columns.line[chosen], query[chosen], codes, ids.dictionary, rank, score, chunk)
+        return _Places(columns.line[chosen], query[chosen], documents, scores, ranks, chunk)
 
-    def _iterated(self) -> _Places:
-        """The lines of evaluated queries, one by one; what is wrong with others is noted."""
+    def _iterated(self) -> LineColumns:
+        """The lines, one by one, as columns; what is wrong with them is noted."""
         found: list[RunLine] = []
         with suppress(InputError):  # noted with the file's problems: raised with what else is found
-            for line in self._lines:
-                if line.query_id not in self._place:
-                    self._left_out[OTHER_PART] += 1
-                elif not self._lines.lacks_a_number(line):
-                    found.append(line)
-        fields = self._file.fields
-        ids = texts([line.document_id for line in found]).dictionary_encode()
-        return _places(
-            np.array([line.line for line in found], np.int64),
-            np.array([self._place[line.query_id] for line in found], np.int64),
-            ints_of(ids.indices),
-            ids.dictionary,
-            np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
-            np.array([line.score or 0.0 for line in found]) if fields.score else None,
-            {
+            found += (line for line in self._lines if not self._lines.lacks_a_number(line))
+        fields, each = self._file.fields, np.arange(len(found))
+        return LineColumns(
+            line=np.array([line.line for line in found], np.int64),
+            query=each,
+            query_ids=[line.query_id for line in found],
+            document=each,
+            document_ids=[line.document_id for line in found],
+            rank=np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
+            score=np.array([line.score or 0.0 for line in found]) if fields.score else None,
+            chunk={
                 name: texts([line.chunk[place] for line in found])
                 for place, name in enumerate(self._file.chunk_columns)
             },
