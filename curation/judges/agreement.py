@@ -43,7 +43,7 @@ from curation.releases.stored import NOT_COUNTED, Table
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import parts_of, scale_of
 from curation.settling.consensus import consensus
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.text import amount
@@ -320,10 +320,7 @@ def _judged_grade(value: int, step: int, steps: Ints, place: Ints, queries: int,
 
 
 def _shares(sums: Floats) -> Floats:
-    found: Floats = np.divide(
-        sums[:, 1:], sums[:, :1], out=np.full((len(sums), 3), np.nan), where=sums[:, :1] > 0
-    )
-    return found
+    return ratio(sums[:, 1:], sums[:, :1])
 
 
 def _few(units: int) -> AgreementFigure:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -216,15 +216,11 @@ def studentised_intervals(
     drawn = times @ per_query
     errors = np.sqrt(np.einsum("rq,rqs->rs", times, _influences(drawn, per_query, figures) ** 2))
     point = _logs(figures(total))[0]
-    spread = np.divide(
-        _logs(figures(drawn)) - point, errors, out=np.full(errors.shape, np.nan), where=errors > 0
-    )
-    ends = _spread_ends(spread, queries)
+    ends = _spread_ends(ratio(_logs(figures(drawn)) - point, errors), queries)
     ends[:, ~np.isfinite(point) | (error == 0)] = np.nan
     low, high = np.maximum(1 - np.exp(np.minimum(point - ends * error, log(1 - LOWEST))), LOWEST)
     fourth = (own[0] ** 4).sum(axis=0)
-    effective = np.divide(error**4, fourth, out=np.zeros(len(point)), where=fourth > 0)
-    return StudentisedIntervals(low, high, effective)
+    return StudentisedIntervals(low, high, ratio(error**4, fourth, 0.0))
 
 
 def _spread_ends(spread: Floats, queries: int) -> Floats:

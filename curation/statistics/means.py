@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 UNSEEN = 1 / 8
 """How many queries are added at either end of the range."""
@@ -103,9 +103,3 @@ def most_common(values: Floats) -> tuple[Floats, Ints]:
         if len(found):
             common[place], others[place] = found[times.argmax()], times.sum() - times.max()
     return common, others
-
-
-def ratio(over: Floats, under: Floats | Ints) -> Floats:
-    """NaN where there is nothing to divide by."""
-    found: Floats = np.divide(over, under, out=np.full(over.shape, np.nan), where=under > 0)
-    return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 
 def kendall_taus(values: Floats, others: Floats) -> Floats:
@@ -23,8 +23,7 @@ def kendall_taus(values: Floats, others: Floats) -> Floats:
     ours = np.sign(values[first] - values[second])
     theirs = np.sign(others[:, first] - others[:, second])
     untied = np.sqrt((ours**2).sum() * (theirs**2).sum(axis=1))
-    taus: Floats = np.divide(theirs @ ours, untied, out=np.full(len(others), np.nan), where=untied > 0)
-    return taus
+    return ratio(theirs @ ours, untied)
 
 
 def ap_correlations(ranks: NDArray[np.integer[Any]], times: Ints, both: bool = False) -> Floats:

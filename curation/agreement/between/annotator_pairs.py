@@ -29,7 +29,7 @@ from curation.agreement.between.inter_annotator import (
     basis_of,
     figure_of,
 )
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 
 FEW_SHARED = f"no interval: two annotators share fewer than {MINIMUM_QUERIES} queries on average"
@@ -202,7 +202,7 @@ def _figures(values: int) -> Callable[[Floats], Floats]:
         tables = sums.reshape(-1, values, values)
         total = tables.sum(axis=(1, 2))
         apart = (tables * higher).sum(axis=(1, 2))
-        mean = np.divide(apart, total, out=np.full(len(total), np.nan), where=total > 0)
+        mean = ratio(apart, total)
         alpha = alpha_of(tables + tables.swapaxes(1, 2), np.arange(values, dtype=np.float64), "ordinal")
         found = [raw_of(tables), *cohens_of(tables, weights), mean, alpha]
         return np.stack(found, axis=1).reshape(len(sums), -1)
@@ -256,5 +256,4 @@ def _weighted(kappas: Floats, shared: Ints) -> Floats:
     defined = ~np.isnan(kappas)
     weight = (defined * shared[:, None]).sum(axis=0)
     total = (np.where(defined, kappas, 0.0) * shared[:, None]).sum(axis=0)
-    mean: Floats = np.divide(total, weight, out=np.full(len(weight), np.nan), where=weight > 0)
-    return mean
+    return ratio(total, weight)

@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -74,7 +74,7 @@ def alpha_of(coincidences: Floats, scale: Floats, level: Level) -> Floats:
     observed = (coincidences * distances).sum(axis=(1, 2))
     pairs = marginals[:, :, None] * marginals[:, None, :] * distances
     expected = pairs.sum(axis=(1, 2)) / np.maximum(marginals.sum(axis=1) - 1, 1)
-    return 1 - _share(observed, expected)
+    return 1 - ratio(observed, expected)
 
 
 def distances_of(marginals: Floats, scale: Floats, level: Level) -> Floats:
@@ -93,7 +93,7 @@ def distances_of(marginals: Floats, scale: Floats, level: Level) -> Floats:
 
 def raw_of(matrices: Floats) -> Floats:
     """The share of equal grades among those that met, shape (R, values, values) → (R,)."""
-    return _share(np.einsum("rkk->r", matrices), matrices.sum(axis=(1, 2)))
+    return ratio(np.einsum("rkk->r", matrices), matrices.sum(axis=(1, 2)))
 
 
 def fleiss_of(shares: Floats, grades: Floats | None = None) -> Floats:
@@ -114,7 +114,7 @@ def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Fl
     Defined also where every grade is the same: then it is 1.
     """
     values, chances = shares.shape[1], _chances(shares, grades)
-    agreed = _share((shares * weights).sum(axis=(1, 2)), shares.sum(axis=(1, 2)))
+    agreed = ratio((shares * weights).sum(axis=(1, 2)), shares.sum(axis=(1, 2)))
     spread = (chances * (1 - chances)).sum(axis=1)
     return _corrected(agreed, weights.sum() / (values * (values - 1)) * spread)
 
@@ -136,8 +136,8 @@ def cohens_of(tables: Floats, weights: Sequence[Floats]) -> list[Floats]:
     chances = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
     return [
         _corrected(
-            _share((tables * one).sum(axis=(1, 2)), total),
-            _share((chances * one).sum(axis=(1, 2)), total**2),
+            ratio((tables * one).sum(axis=(1, 2)), total),
+            ratio((chances * one).sum(axis=(1, 2)), total**2),
         )
         for one in weights
     ]
@@ -159,19 +159,13 @@ def weights_of(values: int, weighting: Weighting) -> Floats:
 
 def _chances(shares: Floats, grades: Floats | None) -> Floats:
     sums = shares.sum(axis=2) if grades is None else grades
-    return _share(sums, sums.sum(axis=1, keepdims=True))
+    return ratio(sums, sums.sum(axis=1, keepdims=True))
 
 
 def _corrected(agreed: Floats, chance: Floats) -> Floats:
     """(agreed − chance) / (1 − chance); chance within rounding of 1 leaves nothing to explain."""
     rest = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
-    return _share(agreed - chance, rest)
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    filled = np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan)
-    share: Floats = np.divide(part, whole, out=filled, where=whole > 0)
-    return share
+    return ratio(agreed - chance, rest)
 
 
 def _or_zero(part: Floats, whole: Floats) -> Floats:

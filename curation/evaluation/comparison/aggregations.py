@@ -24,9 +24,8 @@ import numpy as np
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
 from curation.evaluation.figures.means import SMALL, StrataMean, hidden_values
 from curation.scoring.inputs.release import Facet
-from curation.statistics.arrays import Floats, Mask
+from curation.statistics.arrays import Floats, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
-from curation.statistics.means import ratio
 from curation.text import amount
 
 AGGREGATIONS = ("overall", "macro", "median", "worst")
@@ -186,8 +185,7 @@ def _aggregator(systems: int, strata: int, large: Mask) -> Callable[[Floats, int
     def aggregated(sums: Floats, queries: int) -> Floats:
         overall, times, rest = np.split(sums, [systems, systems + strata], axis=1)
         totals = rest.reshape(len(sums), strata, systems)
-        n = np.broadcast_to(times[:, :, None], totals.shape)
-        means = np.divide(totals, n, out=np.full(totals.shape, np.nan), where=n > 0)
+        means = ratio(totals, times[:, :, None])
         every: Floats = np.hstack([overall / queries, _mean(means), _median(means), _lowest(means[:, large])])
         return every
 

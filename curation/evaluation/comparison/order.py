@@ -41,9 +41,8 @@ from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.metrics.engine import values_of
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, RunRows, rank
-from curation.statistics.arrays import Floats, Ints, Mask
+from curation.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
-from curation.statistics.means import ratio
 from curation.statistics.rank_correlation import ap_correlations, kendall_taus
 from curation.store import Store
 from curation.text import amount

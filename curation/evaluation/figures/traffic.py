@@ -32,7 +32,7 @@ from curation.releases.search_weights import search_weights
 from curation.scoring.inputs.release import DrawnQueries
 from curation.scoring.metrics.engine import RunScores
 from curation.scoring.metrics.measures import Measure, averaged, of_mean
-from curation.statistics.arrays import Floats
+from curation.statistics.arrays import Floats, ratio
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
 from curation.statistics.paired.differences import CARRIED_BY
@@ -126,7 +126,7 @@ def _design(drawn: DrawnQueries) -> _Design:
     strata = np.array([number[drawn.stratum[place]] for place in queries.tolist()], np.int64)
     counts = np.bincount(strata, minlength=len(names))
     population = np.array([drawn.population.get(name, 0) for name in names], np.float64)
-    evaluated = np.divide(counts, population, out=np.zeros(len(names)), where=population > 0)
+    evaluated = ratio(counts, population, 0.0)
     open_share = np.clip(1 - evaluated, 0, 1) if drawn.design == "stratified" else np.ones(len(names))
     return _Design(queries, weights[queries], strata, open_share)
 

@@ -61,7 +61,7 @@ from curation.releases.verify import opened
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.settling.evidence import newer_versions, read_marks
 from curation.sources.queries import active_queries
-from curation.statistics.arrays import Floats
+from curation.statistics.arrays import Floats, ratio
 from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, record_event, utc_now
 
 
@@ -181,20 +181,12 @@ def _discount(rank: int | None) -> float:
 
 def _moved(query: _Query, depth: int) -> Floats:
     """How far each flip moves the difference of two systems at most, shape (J,)."""
-    before = _ratio(query.gains @ query.discounts, _ideal(query.gains, depth))
-    more = (query.flipped - query.gains)[:, None]
-    after = _ratio(
-        query.gains @ query.discounts + more * query.discounts, _ideal_flipped(query, depth)[:, None]
-    )
+    dcg, more = query.gains @ query.discounts, (query.flipped - query.gains)[:, None]
+    before = ratio(dcg, _ideal(query.gains, depth), 0.0)  # 0 where nothing is relevant
+    after = ratio(dcg + more * query.discounts, _ideal_flipped(query, depth)[:, None], 0.0)
     change = after - before
     moved: Floats = change.max(axis=1) - change.min(axis=1)
     return moved
-
-
-def _ratio(dcg: Floats, ideal: Floats) -> Floats:
-    """nDCG; 0 where nothing is relevant."""
-    found: Floats = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=np.broadcast_to(ideal > 0, dcg.shape))
-    return found
 
 
 def _ideal(gains: Floats, depth: int) -> Floats:

@@ -53,7 +53,7 @@ from curation.scoring.metrics.qrels import (
     run_rows,
     ties_of,
 )
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 
 class JudgedPlaces(NamedTuple):
@@ -162,11 +162,6 @@ def _relevant_places(places: JudgedPlaces, relevant: int) -> _RelevantPlaces:
     )
 
 
-def _share(of: Floats, whole: Ints) -> Floats:
-    share: Floats = np.divide(of, whole, out=np.zeros(len(of)), where=whole > 0)
-    return share
-
-
 def _reciprocal_rank(places: _RelevantPlaces, measure: Measure) -> Floats:
     found = places.to(measure.depth)
     return found.sums((found.number == 1) / found.rank)
@@ -174,11 +169,11 @@ def _reciprocal_rank(places: _RelevantPlaces, measure: Measure) -> Floats:
 
 def _average_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
     found = places.to(measure.depth)
-    return _share(found.sums(found.number / found.rank), places.relevant)
+    return ratio(found.sums(found.number / found.rank), places.relevant, 0.0)
 
 
 def _r_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
-    return _share(places.to(places.relevant).sums(), places.relevant)
+    return ratio(places.to(places.relevant).sums(), places.relevant, 0.0)
 
 
 def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
@@ -186,7 +181,7 @@ def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
     relevant = places.relevant[places.query]
     whole = np.maximum(np.minimum(places.irrelevant[places.query], relevant), 1)
     worth = 1 - np.minimum(places.above, relevant) / whole
-    return _share(places.sums(worth), places.relevant)
+    return ratio(places.sums(worth), places.relevant, 0.0)
 
 
 def _interpolated_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
@@ -202,7 +197,7 @@ _BINARY: dict[str, Callable[[_RelevantPlaces, Measure], Floats]] = {
     "mrr": _reciprocal_rank,
     "map": _average_precision,
     "gmap": _average_precision,
-    "recall": lambda places, measure: _share(places.to(measure.depth).sums(), places.relevant),
+    "recall": lambda places, measure: ratio(places.to(measure.depth).sums(), places.relevant, 0.0),
     "success": lambda places, measure: np.minimum(places.to(measure.depth).sums(), 1.0),
     "precision": lambda places, measure: places.to(measure.depth).sums() / (measure.depth or 1),
     "rprec": _r_precision,
@@ -225,8 +220,7 @@ def _ndcg(places: JudgedPlaces, measure: Measure) -> Floats:
     rank = np.arange(1, len(query) + 1) - (np.cumsum(ends[:, -1]) - ends[:, -1])[query]
     best = np.repeat(np.tile(_gains(descending, measure), queries), times.ravel())
     ideal = np.bincount(query, best / np.log2(rank + 1), queries)
-    ndcg: Floats = np.divide(found, ideal, out=np.zeros(queries), where=ideal > 0)
-    return ndcg
+    return ratio(found, ideal, 0.0)
 
 
 def _gains(grade: Ints, measure: Measure) -> Floats:
@@ -497,8 +491,7 @@ def _share_judged(ranking: Rankings, depth: Ints | int | None) -> Floats:
     if depth is not None:
         counted &= ranking.rank <= np.broadcast_to(depth, looked_at.shape)[ranking.query]
     judged = np.bincount(ranking.query[counted], minlength=len(looked_at))
-    share: Floats = np.divide(judged, looked_at, out=np.full(len(judged), np.nan), where=looked_at > 0)
-    return share
+    return ratio(judged, looked_at)
 
 
 def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:

@@ -46,7 +46,7 @@ import pyarrow.compute as pc
 from curation.arrow import ints_of, texts
 from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure
 from curation.spans import Span, union
-from curation.statistics.arrays import Floats, Ints, Mask
+from curation.statistics.arrays import Floats, Ints, Mask, ratio
 
 Pair = tuple[str, str]
 OPEN = 1 << 40
@@ -180,7 +180,7 @@ class RankedChunks:
         """Of the chunks of each query that a measure looks at, shape (Q,); NaN where there is none."""
         inside = self.looked_at(measure)
         query = self.chunks.query[inside]
-        return _share(_sums(query, self.judged[inside], queries), _sums(query, None, queries), np.nan)
+        return ratio(_sums(query, self.judged[inside], queries), _sums(query, None, queries))
 
 
 class FoundEvidence(NamedTuple):
@@ -244,7 +244,7 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
         gains = grade * found.characters / evidence.sizes[found.pair] / np.log2(rank + 1)
         reached = _sums(query, np.where(inside[found.place], gains, 0.0), queries)
         best = evidence.best_dcg(measure.depth or 1, queries)
-        return np.minimum(_share(reached, best), 1.0)  # it may be a rounding error off
+        return np.minimum(ratio(reached, best, 0.0), 1.0)  # it may be a rounding error off
     counted = inside[found.place] & (grade >= relevant)
     if measure.kind in ("evidence_hit", "evidence_mrr"):
         best = np.zeros(queries)
@@ -253,9 +253,9 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     new = _sums(query[counted], found.characters[counted], queries)
     every = evidence.characters(queries, relevant)
     if measure.kind in ("evidence_recall", WITHIN):
-        return _share(new, every)
+        return ratio(new, every, 0.0)
     returned = _returned(chunks, inside, chunks.end - chunks.start, np.inf, queries)
-    return _share(new, returned if measure.kind == "evidence_precision" else every + returned - new)
+    return ratio(new, returned if measure.kind == "evidence_precision" else every + returned - new, 0.0)
 
 
 def _returned(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
@@ -267,9 +267,3 @@ def _returned(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, qu
 
 def _sums(query: Ints, of: Floats | Ints | Mask | None, queries: int) -> Floats:
     return np.bincount(query, of, queries).astype(np.float64)
-
-
-def _share(of: Floats, whole: Floats | Ints, without: float = 0.0) -> Floats:
-    """Without anything to divide by it is `without`."""
-    share: Floats = np.divide(of, whole, out=np.full(len(of), without), where=whole > 0)
-    return share

@@ -27,7 +27,7 @@ from curation.scoring.metrics.evidence import chunk_values
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, with_subtopics
 from curation.scoring.metrics.subtopics import alpha_ndcg, ideal_dcg
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 
 def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
@@ -62,7 +62,7 @@ def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints
         "num_rel": (relevant, 1),
         "num_rel_ret": (found, 1),
     }
-    return _share(*wanted[measure.kind])
+    return ratio(*wanted[measure.kind], without=0.0)
 
 
 def _of_chunks(measure: Measure, ranking: Rankings, qrels: Qrels) -> Floats:
@@ -72,12 +72,6 @@ def _of_chunks(measure: Measure, ranking: Rankings, qrels: Qrels) -> Floats:
             command="Choose measures of documents, such as --measures ndcg_exp@10.",
         )
     return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
-
-
-def _share(of: Ints, whole: Ints | int) -> Floats:
-    every = np.broadcast_to(whole, of.shape)
-    share: Floats = np.divide(of, every, out=np.zeros(len(of)), where=every > 0)
-    return share
 
 
 def _err(ranking: Rankings, highest: int, depth: int | None) -> Floats:
@@ -122,8 +116,7 @@ def judged_weight(ranking: Rankings, persistence: float) -> Floats:
     """The judged documents' share of the weight of all that were returned, shape (Q,); NaN without any."""
     judged = _weight(ranking, ranking.grade != UNJUDGED, persistence)
     every = _weight(ranking, np.ones(len(ranking.grade), bool), persistence)
-    share: Floats = np.divide(judged, every, out=np.full(len(every), np.nan), where=every > 0)
-    return share
+    return ratio(judged, every)
 
 
 def residual(ranking: Rankings, persistence: float) -> Floats:

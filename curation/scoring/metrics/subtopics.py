@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ def alpha_ndcg(
         query[counted].tolist(), rank[counted].tolist(), covering[counted].tolist(), strict=True
     ):
         gains[own] += _take(own, subtopics.of_pair[pair], met, alpha) / np.log2(place + 1)
-    found: Floats = np.divide(gains, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
-    return found
+    return ratio(gains, ideal)
 
 
 def ideal_dcg(subtopics: Subtopics, queries: int, depth: int, alpha: float) -> Floats:

@@ -46,9 +46,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr, nctdtr, nctdtrinc, ndtr, stdtr, stdtrit
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats, Ints, ratio
 from curation.statistics.intervals import Z95, percentile_interval, resampled
-from curation.statistics.means import most_common, ratio
+from curation.statistics.means import most_common
 from curation.statistics.paired.randomisation import CELLS, EXACT_UP_TO, STEPS, counted_p, in_steps
 
 CARRIED_BY = 8
