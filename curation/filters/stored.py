@@ -11,6 +11,7 @@ from curation.files.values import text_of
 from curation.filters.query_filter import AT, VALID, WAY_OUT, Filter, outside, period, texts
 from curation.store import Cursor, Store, get_setting
 from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
+from curation.store.release_parts import table_rows
 from curation.text import canonical_json, listed
 
 FIELD, WORDS = "query_filter", "query_filter_words"
@@ -79,14 +80,22 @@ def read_filters(store: Store) -> Filters:
     return Filters(queries, documents)
 
 
-def outside_pairs(cursor: Cursor) -> dict[Pair, str]:
-    """The proposed or judged pairs that are outside the filter of their query, each with the reason."""
-    filters = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
-    rows = (
-        cursor.execute(_PAIRS, [list(filters), get_setting(cursor, "corpus")]).fetchall() if filters else []
-    )
-    found = ((pair, outside(filters[pair[0]], fields_of(metadata))) for *pair, metadata in rows)
-    return {(query_id, document_id): reason for (query_id, document_id), reason in found if reason}
+def outside_pairs(cursor: Cursor) -> set[Pair]:
+    """The proposed or judged pairs that are outside the filter of their query.
+
+    The rule decides once on all pairs whose filters, and whose documents' fields for them, are the same.
+    """
+    filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
+    named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
+    fields = [f"/{name.replace('~', '~0').replace('/', '~1')}" for name in named]
+    values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
+    found: set[Pair] = set()
+    for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
+        own = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
+        metadata = {name: json.loads(value) for part in own for name, value in part if value is not None}
+        if outside(json.loads(group["filter"]), metadata):
+            found.update(zip(group["queries"], group["documents"], strict=True))
+    return found
 
 
 def fields_of(metadata: str) -> dict[str, Any]:
@@ -135,12 +144,15 @@ WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{
 """  # noqa: S608  a name from code
 
 _PAIRS = f"""
-WITH filtered AS (SELECT unnest(?::TEXT[]) AS query_id),
+WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id, filter)),
 pairs AS (
-    SELECT query_id, document_id FROM candidates SEMI JOIN filtered USING (query_id)
-    UNION SELECT query_id, document_id FROM candidate_sources SEMI JOIN filtered USING (query_id)
-    UNION SELECT query_id, document_id FROM presentations SEMI JOIN filtered USING (query_id))
-SELECT query_id, s.document_id, d.metadata
-FROM pairs JOIN snapshot_documents s ON s.document_id = pairs.document_id AND s.snapshot_id = ? JOIN {VERSION}
-ORDER BY query_id, s.document_id
+    SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
+    UNION SELECT query_id, document_id FROM presentations),
+said AS (
+    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
+           CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
+           THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
+    FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
+SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
+FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
 """  # noqa: S608

@@ -186,6 +186,10 @@ def visit(page: Page, served: Served, path: str) -> None:
 
 def go_to(page: Page, path: str) -> None:
     """Go to a page by a link of the page before, and wait until it is whole."""
+    # A tab that a busy machine disconnected asks for nothing until it is connected again.
+    expect(page.locator(".stApp")).to_have_attribute(
+        "data-test-connection-state", "CONNECTED", timeout=30_000
+    )
     page.evaluate(FOLLOWED, path)
     wait_for(page, path)
 
