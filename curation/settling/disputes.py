@@ -176,9 +176,11 @@ def case_of(cursor: Cursor, item: Dispute) -> Case:
     return Case(item, need, ReadDocument(item.title, *read))
 
 
-def about_versions(item: Dispute) -> list[str]:
-    """What a reviewer must know about the versions of the document that were judged, a sentence each."""
+def remarks(item: Dispute) -> list[str]:
+    """What a reviewer must know of marks and of the judged versions of the document, a sentence each."""
     sentences = []
+    if item.marks_apart and item.distinct == 1:
+        sentences.append("The grades agree. The marks have no common character: mark what shows the grade.")
     if item.changed:
         sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
     if item.older:

@@ -32,7 +32,7 @@ from curation.presentation.markup import Fact, Node
 from curation.settling.adjudication import REVIEWERS
 from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
-from curation.settling.disputes import Case, about_versions, case_of, cases, disputes, unjudged
+from curation.settling.disputes import Case, case_of, cases, disputes, remarks, unjudged
 from curation.spans import Spans
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
@@ -282,7 +282,7 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         guide_hash=guide.guide_hash,
         opinions=opinions,
         decision=decision,
-        remarks=about_versions(item),
+        remarks=remarks(item),
     )
 
 

@@ -14,7 +14,7 @@ from curation.labeling.rounds.rounds import list_rounds, open_round
 from curation.settling.adjudication import decide
 from curation.settling.consensus import PairConsensus, consensus, query_consensus, read_relevance
 from curation.settling.decisions import ask_opinion, awaited_opinions, current_decisions
-from curation.settling.disputes import about_versions, dispute, disputes
+from curation.settling.disputes import dispute, disputes, remarks
 from curation.settling.votes import read_query_votes
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, put_setting, require_setting
@@ -114,14 +114,14 @@ def test_a_decision_about_an_older_text_counts_until_the_text_of_now_is_judged(t
 
 
 def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_older_ones(twice: Store) -> None:
-    assert about_versions(dispute(twice, *PAIR).dispute) == [
+    assert remarks(dispute(twice, *PAIR).dispute) == [
         "This text is not the one that the corpus has now: nobody has judged that one."
     ]
     judge(twice, "new", 0, 2)
     case = dispute(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
     assert case.document.body == "The second body of d."
-    assert about_versions(case.dispute) == ["Not shown: judgments of an older text, which do not count: 2."]
+    assert remarks(case.dispute) == ["Not shown: judgments of an older text, which do not count: 2."]
 
 
 def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None:
