@@ -67,20 +67,27 @@ class ProposalCalls(NamedTuple):
 
 
 class NuggetProposals(NamedTuple):
-    """What a model proposed for a query; `written` is what people made of it, None where nobody has yet."""
+    """What a model proposed for a query.
+
+    Attributes
+    ----------
+    written: what people made of it, None where nobody has yet.
+    before: texts of nuggets that the query had already.
+    """
 
     query_id: str
     call_id: str
     model: str
     proposed: tuple[Nugget, ...]
     written: tuple[Nugget, ...] | None
+    before: frozenset[str] = frozenset()
 
     @property
     def taken(self) -> dict[str, int]:
         """What people made of it: proposals kept unchanged, changed or dropped, and nuggets that are new."""
         written = () if self.written is None else self.written
         unchanged = set(self.proposed).intersection(written)
-        rest, changed = [one for one in written if one not in unchanged], 0
+        rest, changed = [one for one in written if one not in unchanged and one.text not in self.before], 0
         others = [] if self.written is None else [one for one in self.proposed if one not in unchanged]
         for one in others:
             score, alike = max([(token_f1(one.text, [two.text]), two) for two in rest], default=(0, None))
@@ -173,7 +180,9 @@ def read_proposed(answer: str) -> list[Nugget]:
         if importance not in (VITAL, OKAY):
             raise MalformedAnswerError("an answer with a nugget that is neither vital nor okay")
         if problems_of(text):
-            raise MalformedAnswerError("an answer with a nugget that is empty, too long or personal data")
+            raise MalformedAnswerError(
+                "an answer with a nugget that is empty, too long, personal data or control characters"
+            )
         found.append(Nugget(text, importance == VITAL))
     if len(found) > MOST or len({one.text for one in found}) < len(found):
         raise MalformedAnswerError(f"an answer with a nugget twice, or more than {MOST}")
@@ -206,8 +215,9 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
         NuggetProposals(
             *(name, call_id, model, tuple(map(Nugget, texts, vital))),
             None if written is None else tuple(map(Nugget, written, of_written)),
+            frozenset(before or ()),
         )
-        for name, call_id, model, texts, vital, written, of_written in rows
+        for name, call_id, model, texts, vital, written, of_written, before in rows
     ]
 
 
@@ -217,6 +227,13 @@ SELECT query_id, text, coalesce(information_need, '') FROM queries
 WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
 """
 _PROPOSALS = """
-SELECT query_id, call_id, model, texts, vital, written_texts, written_vital FROM current_nugget_proposals
+WITH first AS (
+    SELECT query_id, call_id, min(revision) AS revision FROM nuggets WHERE call_id IS NOT NULL GROUP BY ALL
+), earlier AS (
+    SELECT query_id, first.call_id, flatten(list(texts)) AS texts
+    FROM nuggets JOIN first USING (query_id) WHERE nuggets.revision < first.revision GROUP BY ALL
+)
+SELECT query_id, call_id, model, p.texts, vital, written_texts, written_vital, earlier.texts
+FROM current_nugget_proposals p LEFT JOIN earlier USING (query_id, call_id)
 WHERE query_id = $query OR $query IS NULL ORDER BY query_id
 """

@@ -95,6 +95,7 @@ def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path
         (said({"text": "x" * 501, "importance": "okay"}), "too long"),
         (said({"text": "call ada@example.org", "importance": "okay"}), "personal data"),
         (said({"text": "\ud800", "importance": "okay"}), "empty"),
+        (said({"text": "red \x1b[2J", "importance": "okay"}), "control characters"),
         (said(STEEL, STEEL), "twice"),
         (said(*(Nugget(f"fact {n}", True) for n in range(MOST + 1))), f"more than {MOST}"),
     ],
@@ -150,6 +151,8 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     project: Store, model: ServedModel, tmp_path: Path
 ) -> None:
     facts = [STEEL, RED, Nugget("It boils in 3 minutes.", True), Nugget("It has a lid.", False)]
+    earlier = Nugget("It was there before.", True)
+    write_nuggets(project, "q-violin", [earlier], "rita")
     model.answer = lambda _prompt, _material: said(*facts)
     propose(project, "--query", "q-violin", "--query", "q-kettle", "--query", "q-router", "--send")
     with project.reading() as cursor:
@@ -159,6 +162,7 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
         Nugget("It comes in deep red.", True),
         facts[2]._replace(vital=False),
         Nugget("New.", True),
+        earlier,
     ]
     write_nuggets(project, "q-violin", kept, "rita", calls["q-violin"])
     assert write_nuggets(project, "q-kettle", [], "rita", calls["q-kettle"]), "all were dropped"
@@ -175,8 +179,9 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     shown = invoke(["--project", str(project.path), "answers", "nuggets", "show"]).stdout
     assert "q-router" in shown
     assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"]
-    assert rows_of(project, "SELECT author, call_id IS NOT NULL FROM nuggets GROUP BY ALL") == [
-        ("rita", True)
+    assert rows_of(project, "SELECT DISTINCT author, call_id IS NOT NULL FROM nuggets ORDER BY ALL") == [
+        ("rita", False),
+        ("rita", True),
     ]
     file = tmp_path / "nuggets.csv"
     file.write_text("query_id,nugget,importance\nq-kettle,It whistles.,vital\n", encoding="utf-8")

@@ -25,7 +25,7 @@ from curation.progress import Progress, silent
 from curation.sources.answers.query_rows import PEOPLE, Changes, QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
-from curation.text import amount, digest, listed
+from curation.text import amount, digest, listed, printable
 
 VITAL, OKAY = "vital", "okay"
 WRITERS = ("reviewer", "lead")
@@ -206,4 +206,6 @@ def problems_of(text: str) -> list[str]:
         return ["a nugget is empty; write a fact, or leave the line out"]
     if len(text) > LONGEST:
         return [f"a nugget has {amount(len(text), 'character')}, at most {LONGEST} are taken: {text[:60]!r}…"]
+    if text != printable(text):
+        return [f"{printable(text)!r} has a control character; write it without"]
     return [f"{text!r} has personal data; write it without"] if redact(text).kinds else []
