@@ -43,6 +43,7 @@ from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_
 from curation.scoring.metrics.engine import score_rows
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.qrels import Qrels, qrels_of
+from curation.similarity.identical import Identical
 from curation.sources.queries import KnownQueries
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.prediction_powered import (
@@ -185,9 +186,17 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 
 
 def judged_sample(
-    cursor: Cursor, frozen: Opened, judge: str, evaluated: Collection[str]
+    cursor: Cursor,
+    frozen: Opened,
+    judge: str,
+    evaluated: Collection[str],
+    identical: Identical = Identical(()),
 ) -> tuple[PeoplesSample, dict[PairKey, int | None]]:
     """What people graded of what, and the judge's grade of every pair of its pools.
+
+    Parameters
+    ----------
+    identical: documents with the same text, of which the judge may have graded another one than the pool has.
 
     Raises
     ------
@@ -197,11 +206,11 @@ def judged_sample(
     require_judge(cursor, judge)
     pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
     sample = peoples_sample(cursor, frozen, evaluated)
-    return sample, _judge_grades(cursor, judge, sample.query_ids, pins)
+    return sample, _judge_grades(cursor, judge, sample.query_ids, pins, identical)
 
 
 def _judge_grades(
-    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str]
+    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: Identical
 ) -> dict[PairKey, int | None]:
     """The judge's grade of every pair of these queries' pools; None where it could not tell.
 
@@ -215,11 +224,13 @@ def _judge_grades(
         [list(query_ids)],
     ).fetchall()
     pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
-    said = {
-        (row.query_id, row.document_id): row.grade
-        for row in judgments_of(cursor, judge)
-        if pins.get(row.document_id) == row.content_hash
-    }
+    said = identical.shared(
+        {
+            (row.query_id, row.document_id): row.grade
+            for row in judgments_of(cursor, judge)
+            if pins.get(row.document_id) == row.content_hash
+        }
+    )
     _refuse_ungraded(judge, query_ids, pool, said)
     return {pair: said[pair] for pair in pool}
 

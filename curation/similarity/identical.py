@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from curation.store import Document
+
+Grade = TypeVar("Grade")
 
 
 class Identical:
@@ -32,6 +35,11 @@ class Identical:
     def of(self, document_id: str) -> Sequence[str]:
         """All ids of the document's text, ordered."""
         return self._ids.get(document_id, (document_id,))
+
+    def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
+        """Grades by query id and document id, also under all other ids of a text; an id's own come first."""
+        others = {(query, one): grade for (query, own), grade in grades.items() for one in self.of(own)}
+        return others | dict(grades)
 
 
 class StandIns:

@@ -348,7 +348,10 @@ def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, An
         "measures": [EXACT, F1, *sorted(options.grades)],
         "by": sorted(options.by),
         "seed": options.seed,
-        "grades": {name: digest("grades", people.shares) for name, people in options.grades.items()},
+        "grades": {
+            name: digest("grades", {answer: share for (_, answer), share in people.shares.items()})
+            for name, people in options.grades.items()
+        },
     }
 
 
@@ -432,10 +435,10 @@ def _values(
             values[F1][place] = token_f1(given.answer, references) if given else 0.0
         if given is not None:
             for name, people in graded.items():
-                values[name][place] = people.shares.get(given.answer_id, np.nan)
+                values[name][place] = people.shares.get((query_id, given.answer_id), np.nan)
     if SUPPORT in grades:
         answers = found.ids_of(ids)
-        scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].by_nugget)
+        scores = scores_of_answers(answers, evaluated.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
         column, asked = values[_MEASURES.get(name, name)], evaluated.gradable(found, name)

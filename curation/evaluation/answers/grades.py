@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.releases.stored import list_releases
+from curation.releases.stored import Pin, list_releases
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import parts_of, scale_of
+from curation.similarity.identical import Identical
 from curation.store import Store, open_store
 
 Pair = tuple[str, str]
@@ -23,14 +24,15 @@ class AnswerGrades:
     Attributes
     ----------
     path: of the project.
-    shares: answer id → grade as a share of the scale, 0 the lowest grade and 1 the highest.
-    by_nugget: the same for support, by nugget id and answer id.
+    shares: query id, or nugget id for support, and answer id → grade as a share of the scale, 0 the lowest
+        grade and 1 the highest.
+    identical: answers with the same text, which a pool has under one id.
     """
 
     path: Path
     release: str
-    shares: Mapping[str, float]
-    by_nugget: Mapping[Pair, float]
+    shares: Mapping[Pair, float]
+    identical: Identical
 
     @property
     def project(self) -> str:
@@ -59,12 +61,15 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
             command=f"--{what} names them.",
         )
     with of_project(path):
-        release = opened(open_store(path), name)
+        store = open_store(path)
+        release = opened(store, name)
         parts = parts_of(release)
+    pins = [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
+    identical = Identical(document for _, document in release.pinned(store, pins) if document)
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
     rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
     graded = shares_of(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
-    return AnswerGrades(path, name, {answer: share for (_, answer), share in graded.items()}, graded)
+    return AnswerGrades(path, name, identical.shared(graded), identical)
 
 
 @contextmanager

@@ -68,13 +68,14 @@ def support_estimates(
         store = open_store(people.path)
         graded = opened(store, people.release)
         with store.reading() as cursor:
-            drawn, said = judged_sample(cursor, graded, judge, {nugget for nugget, _ in people.by_nugget})
+            by_hand = {nugget for nugget, _ in people.shares}
+            drawn, said = judged_sample(cursor, graded, judge, by_hand, people.identical)
         own = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = {one for file in read for one, given in file.ids_of(own).items() if given}
         names = {one: [nugget.id_for(one) for nugget in nuggets[one]] for one in own if one in answered}
-        sample = whole_queries(drawn, names, {nugget for nugget, _ in people.by_nugget})
-        by_judge = shares_of(graded, said)
-        systems = [system_estimates(file, own, nuggets, sample, by_judge, people.by_nugget) for file in read]
+        sample = whole_queries(drawn, names, by_hand)
+        by_judge = shares_of(graded, people.identical.shared(said))
+        systems = [system_estimates(file, own, nuggets, sample, by_judge, people.shares) for file in read]
     return replace(judged_evaluation(judge, sample, said), runs=tuple(systems))
 
 

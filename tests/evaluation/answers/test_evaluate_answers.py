@@ -21,6 +21,7 @@ from curation.evaluation.request import AnswerQuestions, EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
+from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.verify import opened
@@ -28,6 +29,7 @@ from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries
+from curation.sources.run_import import import_run
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Query
@@ -240,14 +242,21 @@ def test_answers_to_a_few_sealed_queries_or_other_answers_to_a_few_are_refused(
     assert [one.system for one in show(many, "v1").looks] == ["old", "guess"]
 
 
+def pooled(store: Store, kit: Path) -> list[tuple[str, str]]:
+    """Bring in what `goldset answers to-grade` wrote; the pairs to grade, one id for each text."""
+    import_corpus(store, kit / "corpus.jsonl")
+    import_queries(store, kit / "queries.jsonl")
+    import_run(store, kit / "answers.trec", "answers")
+    build_pool(store, ["run:answers"], depth=10, random_negatives=0, seed=0)
+    return rows_of(store, "SELECT query_id, document_id FROM candidates ORDER BY ALL")
+
+
 def graded_project(folder: Path, kit: Path, guide: str, grades: dict[str, int]) -> Path:
     """What `goldset answers to-grade` wrote, graded by two people, settled and frozen as `graded`."""
     store = new_project(folder / f"{guide}.duckdb")
     with store.transaction() as cursor:
         store_guide(cursor, read_guide(ROOT / "labeling_guides" / guide))
-    import_corpus(store, kit / "corpus.jsonl")
-    import_queries(store, kit / "queries.jsonl")
-    pairs = [line.split()[::2][:2] for line in (kit / "answers.trec").read_text().splitlines()]
+    pairs = pooled(store, kit)
     for who in ("ada", "ben"):
         given = [ImportedJudgment(query, document, who, grades[query]) for query, document in pairs]
         add_judgments(store, given, f"{who}.csv")
@@ -293,10 +302,14 @@ def test_for_faithfulness_people_see_the_contexts(project: Store, tmp_path: Path
 def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
     many: Store, tmp_path: Path
 ) -> None:
-    """Contexts are the system's own, references are secrets of the release."""
+    """Contexts are the system's own, references are secrets of the release.
+
+    Ten answers are word for word the same, and are graded for each query on its own.
+    """
     ids = sealed_ids(many)
+    said = dict(zip(ids, [*["I do not know"] * 10, *ids[10:]], strict=True))
     rows: list[dict[str, object]] = [
-        {"query_id": name, "answer": f"said {name}", "contexts": [f"about {name}"]} for name in ids
+        {"query_id": name, "answer": said[name], "contexts": [f"about {said[name]}"]} for name in ids
     ]
     new = AnswerSource("new", jsonl(tmp_path / "new.jsonl", rows))
     kit = tmp_path / "kit"
@@ -307,12 +320,15 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
     frozen = {row["query_id"]: row["answers"] for row in opened(many, "v1").rows("answers")}
     written = [json.loads(line) for line in (kit / "corpus.jsonl").read_text().splitlines()]
     assert sorted(row["text"] for row in written) == sorted(
-        f"said {name}\n\nContexts:\n[1] about {name}" for name in ids
+        f"{words}\n\nContexts:\n[1] about {words}" for words in said.values()
     ), f"no reference such as {frozen[ids[0]]}"
-    graded = graded_project(tmp_path, kit, "answer-faithfulness.md", dict.fromkeys(ids, 1))
+    graded = graded_project(
+        tmp_path, kit, "answer-faithfulness.md", {one: place % 4 // 2 for place, one in enumerate(ids)}
+    )
     grades = {"faithfulness": read_grades_of_answers("--faithfulness", f"{graded}=graded")}
     found = evaluate_answers(many, "v1", [new], AnswerOptions("test", grades=grades), "May")
-    assert found.systems[0].overall["faithfulness"][:1] == (0.5,)
+    assert found.systems[0].overall["faithfulness"][:1] == (0.233,), "14 of 30 have half the highest grade"
+    assert found.systems[0].ungraded == {"faithfulness": 0}
     assert (found.query_ids, found.systems[0].per_query) == (None, None)
     assert list(show(many, "v1").looks[0].figures) == ["exact_match", "f1", "faithfulness"]
 

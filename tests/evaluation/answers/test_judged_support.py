@@ -25,16 +25,15 @@ from curation.releases.freeze.freeze import freeze
 from curation.sources.answers.nuggets import import_nuggets
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
-from curation.sources.query_import import import_queries
 from curation.splits.split import make_split
 from curation.statistics.prediction_powered import prediction_powered_mean
 from curation.store import Store, open_store
 from curation.store.rows import Query
 from curation.text import digest
-from tests.evaluation.answers.test_evaluate_answers import jsonl
+from tests.evaluation.answers.test_evaluate_answers import jsonl, pooled
 from tests.support import ROOT
 from tests.support.command_line import invoke
-from tests.support.gold_project import LEXICAL, add_pool
+from tests.support.gold_project import LEXICAL
 from tests.support.projects import add_names, new_project
 
 QUERIES = [f"q{number:02}" for number in range(40)]
@@ -98,9 +97,9 @@ def _support() -> bytes:
         store = new_project(folder / "support.duckdb")
         with store.transaction() as cursor:
             store_guide(cursor, read_guide(ROOT / "labeling_guides" / "answer-support.md"))
-        import_corpus(store, kit / "corpus.jsonl")
-        import_queries(store, kit / "queries.jsonl")
-        pairs = pooled(store, kit)
+        pool = pooled(store, kit)
+        pairs = written(kit)
+        assert pairs.keys() - set(pool), "equal answers are pooled under one id"
         lines = "".join(f"{nugget},{one},{said(fact)}\n" for (nugget, one), fact in pairs.items())
         (folder / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
         import_judge(store, folder / "j.csv", "llm")
@@ -110,19 +109,19 @@ def _support() -> bytes:
         return store.path.read_bytes()
 
 
-def pooled(store: Store, kit: Path) -> dict[tuple[str, str], str]:
+def written(kit: Path) -> dict[tuple[str, str], str]:
     """The pairs of nugget and answer, with the text of the nugget."""
     lines = [line.split() for line in (kit / "answers.trec").read_text().splitlines()]
-    add_pool(store, {(line[0], line[2]): 1 for line in lines})
     asked = [json.loads(line) for line in (kit / "queries.jsonl").read_text().splitlines()]
     texts = {row["id"]: row["text"].rpartition(" (")[0] for row in asked}
     return {(line[0], line[2]): texts[line[0]] for line in lines}
 
 
 def answers(folder: Path, silent: list[str] = SILENT) -> AnswerSource:
+    """Every other answer is word for word the same."""
     rows: list[dict[str, object]] = [
-        {"query_id": query, "answer": f"answer {digest(query)[:10]}"}
-        for query in QUERIES
+        {"query_id": query, "answer": f"answer {digest(query)[:10]}" if place % 2 else "I do not know"}
+        for place, query in enumerate(QUERIES)
         if query not in silent
     ]
     return AnswerSource("new", jsonl(folder / "new.jsonl", rows))
@@ -212,6 +211,10 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
 ) -> None:
     drawn = drawn_queries(support)
     people_grade(support)
+    grades = {"support": read_grades_of_answers("--support", f"{support.path}=graded")}
+    (graded,) = evaluate_answers(
+        gold, "v1", [answers(gold.path.parent)], AnswerOptions(grades=grades)
+    ).systems
     found = judged(gold, support)
     assert (found.everything, found.people, found.chosen_by) == (36, DRAWN, ("draw",))
     assert (found.strata, found.left_out) == ({"not drawn from traffic": (DRAWN, 36)}, {})
@@ -228,6 +231,8 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
     assert ours.estimate[1:3] == pytest.approx(expected.estimate[1:3])
     assert (ours.sampled, ours.everything) == (DRAWN, 36)
     known = people[[QUERIES.index(query) for query in drawn]]
+    assert graded.ungraded == {"support": 36 - DRAWN}
+    assert graded.overall["nuggets_weighted"].value == pytest.approx(known.sum() / (DRAWN + len(SILENT)))
     assert ours.classical.value == pytest.approx(known.mean() * 36 / 40), "the plain mean, with 0 for silence"
     assert ours.judge == pytest.approx(judge.mean())
     assert set(system.overall) == {
