@@ -6,9 +6,11 @@ with other white space and case. One that is not there keeps its rank and length
 
 Where a document has a text several times, its place is chosen without a look at marks: else a short text
 would be wherever something is marked, and gain what no run of offsets can. In a list the first copy takes the
-first place, the next copy the next; one more than there are places is a chunk again. An index comes in the
-order of its documents: there a chunk is at the first free place behind the chunk before it. Where the order
-of all its chunks leaves no other, and none of them breaks it, that place is sure.
+first place, the next copy the next, also one with other white space or case; one more than there are places
+is a chunk again. An index comes in the order of its documents: there a chunk begins behind the start of the
+chunk before it. Of such places it takes the one that follows that chunk without a gap, else the first that is
+not inside it, else the first. Where the order of all its chunks leaves one place, and none of them breaks it,
+that place is sure.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from curation.files.values import whole_number
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.similarity.quotes import places_of
-from curation.spans import Span
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.text import amount
 from curation.words import word_starts
@@ -35,6 +36,10 @@ from curation.words import word_starts
 _CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
 _AGAIN = "make, or map, the chunks of other versions again for this release"
 _NO_NUMBER = -OPEN
+_Place = tuple[int, int, int]
+"""Start and end, and where the white space before the start begins."""
+_Copy = tuple[int, str]
+"""The document of a text, and the text without white space and case, in which copies may differ."""
 
 
 class ChunkPlace(NamedTuple):
@@ -226,51 +231,77 @@ def _by_text(
     for at, own in enumerate(document[row].tolist()):
         wanted.setdefault(ids[own], []).append(at)
     # behind the end, each elsewhere, until it is found
-    places = [[(long + at, long + at)] for at, long in enumerate(lengths[row].tolist())]
+    places = [[(long + at,) * 3] for at, long in enumerate(lengths[row].tolist())]
     number = np.zeros(len(pairs), np.int64)
     for name, body in bodies.walk(wanted):
         for at in wanted[name]:
             if found := places_of(written[code[row[at]]], body or "", re.IGNORECASE):
-                places[at], number[at] = found, len(found)
+                places[at] = [(*span, _text_before(body or "", span[0])) for span in found]
+                number[at] = len(found)
     first = np.cumsum([0, *map(len, places)])[:-1]
     may_be = number[of]
     if listed is None:
-        which, ordered = _in_documents(of, document, places, number)
-        mirrored = [[(-start, -end) for start, end in reversed(found)] for found in places]
-        last, _ = _in_documents(of[::-1], document[::-1], mirrored, number)
-        may_be = np.where(ordered & (which + last[::-1] == may_be - 1), 1, may_be)
+        earliest, ordered = _in_documents(of, document, places, number)
+        mirrored = [[(-start, -end, 0) for start, end, _ in reversed(found)] for found in places]
+        latest = may_be - 1 - _in_documents(of[::-1], document[::-1], mirrored, number)[0][::-1]
+        may_be = np.where(ordered & (earliest == latest), 1, may_be)
+        which, _ = _in_documents(of, document, places, number, latest)
     else:
-        which = _in_lists(of, *listed)
-    chosen = first[of] + np.minimum(which, np.maximum(number, 1)[of] - 1)
-    start, end = np.array([span for found in places for span in found], np.int64).reshape(-1, 2)[chosen].T
+        plain = [" ".join(written[own].lower().split()) for own in code[row].tolist()]
+        which = _in_lists(of, list(zip(document[row].tolist(), plain, strict=True)), places, *listed)
+    every = np.array([place for found in places for place in found], np.int64).reshape(-1, 3)
+    start, end, _ = every[first[of] + which].T
     long, words = np.array([(len(text), len(word_starts(text))) for text in written], np.int64)[code].T
     return start, np.where(number[of] == 0, start + long, end), words, may_be
 
 
-def _in_lists(of: Ints, query: Ints, scores: Floats) -> Ints:
-    """How many copies of its text are above each line in the list of its query."""
-    key = query * (int(of.max(initial=0)) + 1) + of
-    order = np.lexsort((-scores, key))
-    above = np.empty(len(of), np.int64)
-    above[order] = np.arange(len(of)) - np.searchsorted(key[order], key[order])
-    return above
+def _text_before(body: str, at: int) -> int:
+    """Where the text before a place ends: what is between is white space."""
+    while at and body[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _in_lists(
+    of: Ints, copies: Sequence[_Copy], places: Sequence[Sequence[_Place]], query: Ints, scores: Floats
+) -> Ints:
+    """Which place of its text each line has: the first that no copy above it has in the list of its query.
+    Copies that have fewer places take theirs first.
+    """
+    taken, which = set[tuple[int, _Copy, int]](), np.zeros(len(of), np.int64)
+    for row in np.lexsort((-scores, np.array(list(map(len, places)))[of])).tolist():
+        keys = [(int(query[row]), copies[of[row]], place) for _, _, place in places[of[row]]]
+        which[row] = next((at for at, key in enumerate(keys) if key not in taken), len(keys) - 1)
+        taken.add(keys[which[row]])
+    return which
 
 
 def _in_documents(
-    of: Ints, document: Ints, places: Sequence[Sequence[Span]], number: Ints
+    of: Ints, document: Ints, places: Sequence[Sequence[_Place]], number: Ints, latest: Ints | None = None
 ) -> tuple[Ints, bool]:
     """Which place of its text each line has: the first free one behind the line before of its document; and
     whether all have one there.
+
+    Parameters
+    ----------
+    latest: the last place that leaves the lines below one; up to it places are preferred that follow the line
+        before, or else are not inside it.
     """
-    before, free = dict[int, int](), dict[int, list[int]]()
+    before, free = dict[int, _Place](), dict[int, list[int]]()
     which, ordered = np.zeros(len(of), np.int64), True
     for row in np.flatnonzero(number[of]).tolist():
         own, name = int(of[row]), int(document[row])
         left = free.setdefault(own, list(range(len(places[own]))))
-        at = next((one for one in left if places[own][one][0] > before.get(name, -OPEN)), -1)
+        start, end, _ = before.get(name, (-OPEN, -OPEN, 0))
+        at = next((one for one in left if places[own][one][0] > start), -1)
         if at < 0:
             at, ordered = left[0], False
+        elif latest is not None:
+            outside = next((one for one in left if places[own][one][1] > end), at)
+            behind = next((one for one in left if places[own][one][0] >= end), at)
+            follows = behind if places[own][behind][2] <= end else outside
+            at = max(one for one in (at, outside, follows) if one <= max(at, latest[row]))
         if len(left) > 1:
             left.remove(at)
-        before[name], which[row] = places[own][at][0], at
+        before[name], which[row] = places[own][at], at
     return which, ordered

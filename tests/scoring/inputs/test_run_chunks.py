@@ -138,6 +138,9 @@ def test_copies_of_a_text_take_its_places_in_order_and_one_more_is_the_chunk_aga
     assert [place[1:3] for place in found(run)] == [(0, 6), (1, 2), (2, 3)]
     assert run.rows.chunks is not None
     assert run.rows.chunks.several.tolist() == [False, True, True]
+    for text, first in (("l\n", [(1, 2), (2, 3)]), ("l ", [(2, 4), (1, 2)])):  # "l " is there once
+        run = read(release, tmp_path / "run.jsonl", rows[0], rows[2] | {"chunk_text": text})
+        assert [place[1:3] for place in found(run)] == first
     more = body(release, name).count("l") - 1
     with pytest.raises(InputError, match=r"the chunk .* again"):
         read(release, tmp_path / "run.jsonl", *rows, *[rows[0]] * more)
@@ -309,6 +312,19 @@ def test_an_index_in_order_has_its_repeated_texts_at_their_places(
     assert len(places) == len(starts)  # each has a place of its own
     order = [place.start for place in read_chunk_map(made).values()]
     assert order == sorted(order)
+
+
+def test_a_chunk_follows_the_one_before_where_its_text_is_also_inside_that(
+    store: Store, release: EvaluatedRelease, query: str, tmp_path: Path
+) -> None:
+    name, split, made = names(query)[0], tmp_path / "split.jsonl", tmp_path / "map.csv"
+    texts = {"c1": "al", "c2": "l", "c3": body(release, name)[4:]}  # "al", "l" and " of …", trimmed
+    rows = [{"id": chunk, "document": name, "chunk_text": text} for chunk, text in texts.items()]
+    split.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    map_chunks(store, "v1", split, made, apart=True)
+    places = read_chunk_map(made)
+    assert [place.start for place in places.values()] == [0, 2, 4]
+    assert places["c2"].places > 1  # of splitters that overlap it is inside
 
 
 def test_a_map_says_which_places_its_order_leaves_open_and_a_run_by_it_says_so(
