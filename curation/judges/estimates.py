@@ -131,7 +131,7 @@ def judged_estimates(
     release = read_release(store, frozen, split, relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
-        sample, said = judged_sample(cursor, frozen, judge, release.qrels.query_ids)
+        sample, said = judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in said.items() if grade is not None]
     qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
@@ -186,11 +186,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 
 
 def judged_sample(
-    cursor: Cursor,
-    frozen: Opened,
-    judge: str,
-    evaluated: Collection[str],
-    identical: Identical = Identical(()),
+    cursor: Cursor, frozen: Opened, judge: str, evaluated: Collection[str], identical: Identical
 ) -> tuple[PeoplesSample, dict[PairKey, int | None]]:
     """What people graded of what, and the judge's grade of every pair of its pools.
 
@@ -224,13 +220,8 @@ def _judge_grades(
         [list(query_ids)],
     ).fetchall()
     pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
-    said = identical.shared(
-        {
-            (row.query_id, row.document_id): row.grade
-            for row in judgments_of(cursor, judge)
-            if pins.get(row.document_id) == row.content_hash
-        }
-    )
+    kept = (row for row in judgments_of(cursor, judge) if pins.get(row.document_id) == row.content_hash)
+    said = identical.shared({(row.query_id, row.document_id): row.grade for row in kept})
     _refuse_ungraded(judge, query_ids, pool, said)
     return {pair: said[pair] for pair in pool}
 
