@@ -39,7 +39,7 @@ while True:
     try:
         duckdb.connect(sys.argv[1]).close()
         break
-    except duckdb.IOException:
+    except duckdb.Error:  # held by another process, or opened while that one lets go of it
         if time.monotonic() - started > float(sys.argv[2]): print(-1); sys.exit()
         time.sleep(0.005)
 print(time.monotonic() - started)
