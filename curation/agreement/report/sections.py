@@ -126,7 +126,7 @@ def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
     if found is None:
         return []
     marks = [
-        mark("F1 of characters", found.f1.value, found.f1, f"{found.f1.pairs:,} times two annotators"),
+        mark("F1 of characters", found.f1.value, found.f1, amount(found.f1.pairs, "comparison")),
         mark("Unitising alpha", found.alpha_u.value, found.alpha_u, _pairs(found.units)),
     ]
     return [_figured("Evidence", findings.evidence(found), "Agreement on evidence", marks)]
