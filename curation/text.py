@@ -24,11 +24,32 @@ _CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _PLURAL = re.compile(r"\b\w{3,}s\b")
 ISOLATES = re.compile("[\u2066-\u2069]")
 """The marks of `isolated`."""
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+)
+"""The characters below U+10000 that nobody sees, as ranges of a character class.
+
+These are Unicode's default ignorable code points, and the marks of interlinear annotations.
+"""
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_FAR_INVISIBLE = re.compile(
+    "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
+    "[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+)
+
+
+def without_invisible(text: str) -> str:
+    """The text without the characters that nobody sees, such as U+200B, U+FEFF and soft hyphens."""
+    if text.isascii():
+        return text
+    text = _INVISIBLE.sub("", text)
+    return _FAR_INVISIBLE.sub(r"\1", text) if _FAR_INVISIBLE.search(text) else text
 
 
 def normalise_query(text: str) -> str:
-    """What makes two logged queries one: NFKC, casefolded, white space folded."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """What makes two queries one: no invisible characters, NFKC, casefolded, white space folded."""
+    return " ".join(unicodedata.normalize("NFKC", without_invisible(text)).casefold().split())
 
 
 def amount(number: int, one: str, many: str = "") -> str:

@@ -2,12 +2,42 @@
 
 import re
 
-from curation.text import amount, counted, decimal, isolated, p_cell, p_text, percent, printable
+from curation.similarity.shingles import character_shingles
+from curation.splits.certificate.shingles import character_shingles as certified_shingles
+from curation.text import (
+    amount,
+    counted,
+    decimal,
+    isolated,
+    normalise_query,
+    p_cell,
+    p_text,
+    percent,
+    printable,
+)
 from tests.support import ROOT
 
 
 def test_an_isolated_text_cannot_end_its_isolate() -> None:
     assert isolated("a\u202eb\u2069c\u2066d") == "\u2068a\u202ebcd\u2069"
+
+
+def test_the_certificate_knows_the_same_invisible_characters_by_another_definition() -> None:
+    letters = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
+    folded = [letter for letter in letters if normalise_query(f"a{letter}b") == "ab"]
+    assert len(folded) > 400
+    for letter in (*folded, "\u0600", "\u3000", "\u2800", "é", "\U000133b0"):
+        assert certified_shingles(f"a{letter}bc") == character_shingles(f"a{letter}bc"), hex(ord(letter))
+
+
+def test_flags_of_regions_stay_apart() -> None:
+    england, wales = (
+        "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
+        for region in ("gbeng", "gbwls")
+    )
+    assert normalise_query(f"{england} shirt") != normalise_query(f"{wales} shirt")
+    assert normalise_query(f"{wales}\u200b shirt") == normalise_query(f"{wales} shirt")
+    assert certified_shingles(f"{england} x") == character_shingles(f"{england} x")
 
 
 def test_no_text_commands_a_terminal() -> None:

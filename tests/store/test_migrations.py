@@ -11,6 +11,7 @@ import pytest
 from curation.errors import StoreVersionError
 from curation.store import migrations
 from curation.store.database import Store
+from curation.text import normalise_query
 
 STEPS = [step.name for step in migrations.shipped()]
 
@@ -53,6 +54,35 @@ def test_an_older_project_keeps_its_looks_in_the_form_of_new_ones() -> None:
         ("answers", "q1", 1.0, "f1"),
         ("run", "q1", 0.5, "map, relevant from 2"),
         ("run", "q2", 0.0, "map, relevant from 2"),
+    ]
+
+
+def test_stored_keys_of_queries_lose_the_characters_that_nobody_sees() -> None:
+    """Since 0038: the search for a text finds what was stored before, and two queries stay two."""
+    connection = older()
+    texts = ["tv", "tv\u200b", "\ufefftv", "a \u2060 b", "e\u034f\u0301", "\u0600x", "\u200b"]
+    for line, text in enumerate(texts):
+        connection.execute(
+            "INSERT INTO queries VALUES (?, ?, ?, 'imported', NULL, '{}')", [f"q{line}", text, text]
+        )
+        connection.execute(
+            "INSERT INTO traffic VALUES ('log', ?, ?, ?, NULL, NULL, NULL, 1, NULL)", [line, text, text]
+        )
+        connection.execute("INSERT INTO coverage_texts VALUES ('map', ?, [?], [])", [text, line])
+        connection.execute(
+            "INSERT INTO relabeling_queries VALUES ('plan', ?, 'retire', 'r', NULL, NULL, NULL)", [text]
+        )
+    migrations.upgrade(connection)
+    keys = ["tv", "tv", "tv", "a b", "é", "\u0600x", ""]
+    assert keys == [normalise_query(text) for text in texts]
+    for table, order in (("queries", "query_id"), ("traffic", "line")):
+        sql = f"SELECT text, normalised FROM {table} ORDER BY {order}"
+        assert connection.execute(sql).fetchall() == list(zip(texts, keys, strict=True))
+    for table in ("coverage_texts", "relabeling_queries"):
+        rows = connection.execute(f"SELECT normalised FROM {table} ORDER BY 1").fetchall()
+        assert rows == [(key,) for key in sorted(set(keys))]
+    assert connection.execute("SELECT by_phrase FROM coverage_texts WHERE normalised = 'tv'").fetchall() == [
+        ([0],)
     ]
 
 

@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from curation.sources.redaction.national_ids import NATIONAL_IDS, SEPARATORS, valid_number
-from curation.text import normalise_query
+from curation.text import normalise_query, without_invisible
 
 Check = Callable[[str], bool]
 
@@ -144,7 +144,8 @@ def _folded(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return _folded("".join(map(_ascii_digit, (sign for sign in text if unicodedata.category(sign) != "Cf"))))
+    visible = (sign for sign in without_invisible(text) if unicodedata.category(sign) != "Cf")
+    return _folded("".join(map(_ascii_digit, visible)))
 
 
 def _ascii_digit(sign: str) -> str:

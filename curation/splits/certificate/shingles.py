@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 
 _UNSPACED = (
     *("THAI ", "LAO ", "MYANMAR ", "KHMER ", "HANGUL ", "CJK ", "KANGXI ", "HIRAGANA ", "KATAKANA"),
@@ -27,12 +27,19 @@ _ARABIC = frozenset(
     "LETTER MARK,TATWEEL,FATHATAN,DAMMATAN,KASRATAN,FATHA,DAMMA,KASRA,SHADDA,SUKUN,"
     "LETTER SUPERSCRIPT ALEF".split(",")
 )
+_INVISIBLE = (
+    *("VARIATION SELECTOR", "HANGUL FILLER", "CHOSEONG FILLER", "JUNGSEONG FILLER", "GRAPHEME JOINER"),
+    "KHMER VOWEL INHERENT",
+)
+"""Parts of the names of what nobody sees, besides Unicode's category of formats."""
+_VISIBLE_FORMATS = ("ARABIC ", "SYRIAC ", "KAITHI ", "EGYPTIAN ")
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def character_shingles(text: str) -> frozenset[str]:
     """Three letters in a row of the folded text; a shorter one is its own shingle, an empty one has none."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    folded = " ".join(_folded(text).split())
     if len(folded) < 3:
         return frozenset([folded]) if folded else frozenset()
     return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
@@ -58,12 +65,28 @@ def numbers_and_signs(text: str) -> str:
     """The words of a text with a digit, and each + or # that ends a word, as in c++ and c#."""
     numbers = [word for word in _whole(text) if any(letter.isdigit() for letter in word)]
     signs = []
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = _folded(text)
     for found in re.finditer("[+#]+", folded):
         before, after = folded[: found.start()][-1:], folded[found.end() :][:1]
         if _is_letter(before) and not _is_letter(after):
             signs.append(found.group())
     return " ".join(sorted(numbers + signs))
+
+
+def _folded(text: str) -> str:
+    """The text as a query is compared: without what nobody sees, NFKC and casefolded."""
+    if not text.isascii():
+        visible = ("".join(filterfalse(_is_invisible, part)) for part in _FLAG.split(text))
+        text = "".join(map("".join, zip(visible, [*_FLAG.findall(text), ""], strict=True)))
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@cache
+def _is_invisible(letter: str) -> bool:
+    name = unicodedata.name(letter, "")
+    if unicodedata.category(letter) == "Cf":
+        return name == "ARABIC LETTER MARK" or not name.startswith(_VISIBLE_FORMATS)
+    return any(kind in name for kind in _INVISIBLE)
 
 
 def _is_letter(letter: str) -> bool:
