@@ -19,7 +19,7 @@ from hypothesis import settings
 from curation.people import annotators
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
-from tests.support import ROOT, engines, in_memory, once
+from tests.support import ROOT, clock, engines, in_memory, once
 from tests.support.object_storage import bucket, object_storage  # noqa: F401  (one server for all modules)
 from tests.support.projects import new_project
 from tests.support.scheduling import longest_first, scheduler
@@ -28,6 +28,7 @@ from tests.support.slow import slow_tests
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
 
+clock.start()
 os.umask(0o077)  # as every process of goldset has it
 in_memory.put_temporary_files_there()
 

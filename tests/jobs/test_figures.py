@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 def figures(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Figures]:
     """Those of a project that counts as large."""
     monkeypatch.setattr(module, "LARGE", 0)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of the process, which imports this file
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # of the process, which imports this file
     found = Figures(store)
     yield found
     found.close()

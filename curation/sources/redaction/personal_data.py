@@ -242,6 +242,10 @@ def _has_digit(token: str) -> bool:
     return any(sign.isdigit() for sign in token)
 
 
+def _has_three_parts(token: str) -> bool:
+    return token.count(".") == 2
+
+
 _COMMIT = re.compile("[0-9a-f]{40}")
 _OTHER_NUMBER = re.compile(
     r"(?<![^\W_])(?:rfc|iso|din|ieee|ean|upc|gtin|isbn|issn|asin|sku|oem|oe|mpn|p/?n|parts?|model|commit|revision|"
@@ -322,7 +326,7 @@ RULES = (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\S*(?: [A-Z0-9+/=]{16,})*"
         r"(?: ?-----END [A-Z0-9 ]{0,40}-----)?",
     ),
-    _rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]*"),
+    _rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}+(?:\.[\w-]{{8,}}+\.[\w-]*+)?", _has_three_parts, restarts=False),
     _rule("key", 1, rf"{_A}(?:{_KNOWN_KEYS})", _has_digit),
     _rule(
         "email",
