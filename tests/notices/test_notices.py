@@ -6,7 +6,7 @@ import json
 import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -26,7 +26,8 @@ from tests.support.projects import add_names, add_pairs, built_once, grade_next,
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter
 
 ALL = NoticeKinds(round_done=True, disputes=True, quarter_due=True, job_failed=True)
-NOW = utc_now()
+NOW = datetime.combine(utc_now().date() + timedelta(days=1), time(10))
+"""Later than all that the tests store, and far from a day's end: disputes are noticed again each day."""
 
 
 class Webhook(HTTPServer):

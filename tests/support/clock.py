@@ -1,4 +1,4 @@
-"""One clock for all tests and the processes that they start: it begins at the same moment in each run, and ticks.
+"""One clock for all tests and the processes that they start: it begins at one moment in each run, and ticks.
 
 A test that fails at another moment is found with it: `GOLDSET_TEST_CLOCK=2028-02-29T23:59 make test`, in UTC.
 Chromium and other programs that are not Python keep the machine's clock.
@@ -19,7 +19,7 @@ PROCESSES = Path(__file__).with_name("processes")
 
 
 def start() -> None:
-    """Begin the run at `BEGINS` or at GOLDSET_TEST_CLOCK. A process of a run that has begun is at its time already."""
+    """Begin the run at `BEGINS` or at GOLDSET_TEST_CLOCK, unless this process belongs to a run that has begun."""
     if "GOLDSET_TEST_CLOCK_OFFSET" in os.environ:
         return
     begins = datetime.fromisoformat(os.environ.get("GOLDSET_TEST_CLOCK", BEGINS))

@@ -1,4 +1,4 @@
-"""How the processor time of a function grows with its input: a ratio, so that no machine is too slow for a test."""
+"""How the processor time of a function grows with its input: a ratio, for which no machine is too slow."""
 
 from __future__ import annotations
 

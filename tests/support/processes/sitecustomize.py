@@ -1,4 +1,4 @@
-"""Python reads this at its start where `tests.support.clock` put its folder first: the tests' clock, in each process."""
+"""The tests' clock in a process that they start: Python imports this first, for `tests.support.clock` asks it to."""
 
 import os
 
