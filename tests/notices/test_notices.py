@@ -180,7 +180,7 @@ def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Sto
     with pytest.raises(RefusedError, match="This is for the lead"):
         set_kinds(project, ALL, "ada")
     set_kinds(project, ALL, "lee")
-    assert send_due(project, webhook.environment, NOW) == 0
+    assert send_due(project, webhook.environment, utc_now()) == 0
     assert send_due(project, {}, NOW + timedelta(days=1)) == 0, "nobody hears of it"
     assert send_due(project, webhook.environment, NOW + timedelta(days=1, hours=1)) == 0
 

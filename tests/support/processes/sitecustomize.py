@@ -1,4 +1,4 @@
-"""The tests' clock in a process that they start: Python imports this first, for `tests.support.clock` asks it to."""
+"""The tests' clock in a process that they start. Python imports this first: see `tests.support.clock`."""
 
 import os
 
