@@ -19,7 +19,7 @@ PROCESSES = Path(__file__).with_name("processes")
 
 
 def start() -> None:
-    """Begin the run at `BEGINS` or at GOLDSET_TEST_CLOCK. A process of a run that has begun is there already."""
+    """Begin the run at `BEGINS` or at GOLDSET_TEST_CLOCK. A process of a begun run is there already."""
     if "GOLDSET_TEST_CLOCK_OFFSET" in os.environ:
         return
     begins = datetime.fromisoformat(os.environ.get("GOLDSET_TEST_CLOCK", BEGINS))
