@@ -287,7 +287,7 @@ def import_judgments_command(
         typer.Option(
             help="Text of a changed document: current or earlier. The current one is that of the "
             "corpus. The earlier one is what its annotator had before, for corrections.",
-            show_default="refused",
+            show_default="the current one with --round, else refused",
         ),
     ] = None,
     round_name: Annotated[

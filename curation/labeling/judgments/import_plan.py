@@ -98,12 +98,15 @@ def plan_import(
     new_queries: Sequence[Query],
     about: str | None = None,
     skip_unknown: bool = False,
+    is_pass: bool = False,
 ) -> ImportPlan:
     """Everything that is to be written, planned without the database.
 
     Parameters
     ----------
     about: one of `TEXTS`; None refuses judgments of which that is not clear.
+    is_pass: the file is a pass of its own: without `about` its judgments are about the current text, whatever
+        the same people read in other rounds.
     skip_unknown: quotes that are not in the text are left out.
     """
     hashes = dict(inputs.documents)
@@ -131,7 +134,7 @@ def plan_import(
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     for key in judgments:
         if key not in targets:
-            read = _target(shown[key], hashes[key.document_id], about)
+            read = _target(shown[key], hashes[key.document_id], CURRENT if is_pass and not about else about)
             text = hashes[key.document_id] if read is None else read.content_hash
             presentation = _presentation(round_id, key, text, positions, taken)
             plan.presentations.append(presentation)
@@ -140,7 +143,9 @@ def plan_import(
     changed = {
         key
         for key, showings in shown.items()
-        if any(one.content_hash != hashes[key.document_id] for one in showings)
+        if any(
+            one.content_hash != hashes[key.document_id] for one in showings if one.same_pass or not is_pass
+        )
     }
     evidence = _evidence(plan, judgments, targets, inputs, skip_unknown)
     _judge(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())

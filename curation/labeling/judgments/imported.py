@@ -11,7 +11,8 @@ judgment of the newest round counts, as everywhere.
 
 A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
 the corpus, unless the project knows that this annotator was shown another one: then the import names it, or
-is refused. What is stored already with the same grade stays as it is.
+is refused. What is stored already with the same grade stays as it is. A pass is new work: it is about the
+text of the corpus, whatever its annotators were shown in other rounds.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def import_judgments(
         ids that the project does not have, where they would be refused; of evidence, quotes that are not in
         the text.
     about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
-        text of the document than the corpus has now. Without it they are refused.
+        text of the document than the corpus has now. Without it they are refused, and those of a new pass are
+        about the current text.
     round_name: the file is a pass of its own, of this name: judgments of the same people on the same pairs in
         other rounds stay as they are, and open presentations stay open.
 
@@ -180,7 +182,9 @@ def add_judgments(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, by_key),
         read=lambda cursor: _read(cursor, by_key, round_id, None if round_name is None else name),
-        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries, about, skip_unknown),
+        plan=lambda inputs: plan_import(
+            by_key, inputs, round_id, new_queries, about, skip_unknown, round_name is not None
+        ),
         write=write,
         busy=BUSY,
     )
