@@ -52,6 +52,48 @@ def normalise_query(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", without_invisible(text)).casefold().split())
 
 
+def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Each name that people would read as a known one → that known name; see `difference_of_form`."""
+    by_form: dict[str, list[str]] = {}
+    for name in names:
+        by_form.setdefault(normalise_query(name), []).append(name)
+    found: dict[str, str] = {}
+    for other in known if by_form else ():
+        plain = other.isascii() and " " not in other
+        for name in by_form.get(other.lower() if plain else normalise_query(other), ()):
+            if name != other:
+                found[name] = min(found.get(name, other), other)
+    return found
+
+
+def difference_of_form(name: str, other: str) -> str:
+    """By what alone two names differ that people read as one, such as "its Unicode form".
+
+    '' where the names are the same, or where people see that they differ.
+    """
+    if name == other or normalise_query(name) != normalise_query(other):
+        return ""
+    needed = [what for what in _FORMS if _but_for(what, name) != _but_for(what, other)]
+    return " and ".join(needed or list(_FORMS)[-1:])
+
+
+def _but_for(what: str, text: str) -> str:
+    """The text with all differences folded but this one."""
+    for form, fold in _FORMS.items():
+        text = text if form == what else fold(text)
+    return text
+
+
+CASE = "upper and lower case"
+_FORMS: Mapping[str, Callable[[str], str]] = {
+    "characters that nobody sees": without_invisible,
+    "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
+    CASE: str.casefold,
+    "white space": lambda text: " ".join(text.split()),
+}
+"""What may differ between two names that people read as one → how that difference is folded."""
+
+
 def amount(number: int, one: str, many: str = "") -> str:
     """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -36,6 +36,7 @@ from curation.sampling.tags.stored_tags import KNOWN_TAGS, TAGS, unknown_tag
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.sources.answers.reference_answers import reference_revision
 from curation.sources.queries import KnownQueries
+from curation.sources.unknown_names import like_known
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -291,7 +292,7 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
             problems += error.problems
             continue
         if query is None:
-            problems.append(f"no query has the id or text {name!r}")
+            problems.append(f"no query has the id or text {name!r}{like_known(name, known.alike)}")
         else:
             found[query.query_id] = None
     refuse_problems(problems)

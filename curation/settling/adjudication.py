@@ -15,7 +15,7 @@ waits for one opinion at a time, and the same question is stored once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
@@ -48,10 +48,11 @@ from curation.settling.votes import Votes, read_votes
 from curation.similarity.quotes import outside_of
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.unknown_names import like_known
 from curation.spans import Spans, union
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.store.documents import documents_by_hash
-from curation.text import LONGEST_NOTE
+from curation.text import LONGEST_NOTE, alike, difference_of_form
 
 REVIEWERS = ("reviewer", "lead")
 BUSY = "Others kept deciding pairs while the file was read. Nothing was decided; try again."
@@ -186,6 +187,7 @@ def decide_many(
         fields = proposals[0].fields if proposals else DecisionFields()
         queries = QueryColumn(found.queries, fields.query)
         rulings, problems = _rulings(proposals, found.guide, queries, left_out)
+        problems += _documents_alike(proposals, found.versions)
         refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
         return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out), fields))
@@ -310,7 +312,20 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     problems = list(_check(grade, item.reason, guide))
     refuse_problems(problems)
     query = queries.find(item.query, item.line)
+    if query is None and (like := like_known(item.query, queries.alike)):
+        raise InputError(f"the project has no query {item.query!r}{like}")
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
+
+
+def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
+    """What to say of documents that nobody has judged and that people read as one that somebody has."""
+    known = {document_id for _, document_id in judged}
+    first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
+    return [
+        f"line {first[name]}: nobody has judged the document {name!r}; it differs from the known {other!r} "
+        f"by {difference_of_form(name, other)}"
+        for name, other in alike(first, known).items()
+    ]
 
 
 def _why_not(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:

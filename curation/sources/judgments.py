@@ -38,7 +38,7 @@ from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import RowMark, mark_columns, mark_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
 from curation.store import Store
-from curation.store.documents import current_versions
+from curation.store.documents import current_versions, ids_alike
 from curation.store.rows import Query
 from curation.text import LONGEST_NOTE, amount, normalise_query
 
@@ -162,7 +162,7 @@ def read_judgments(
     RefusedError: there is no corpus yet.
     """
     records = Records(path, layout, progress, judged=True)
-    documents = KnownDocuments(partial(current_versions, store))
+    documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
     with store.reading() as cursor:
         context = _ProjectContext(current_guide(cursor), KnownQueries.read(cursor), documents)
     used = _fields(records, fields or JudgmentFields(), context.guide.evidence is not None)
@@ -287,7 +287,8 @@ class _JudgmentReader:
         self._given = "" if fields.grade_given is None else str(fields.grade_given)
         self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
         self._named: dict[str, NamedQuery] = {}
-        self.unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
+        known_names = {UNKNOWN_QUERY: known.queries.alike, UNKNOWN_DOCUMENT: known.documents.alike}
+        self.unknown = UnknownNames(records.problems, _WAYS_OUT, known_names, skip_unknown)
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()

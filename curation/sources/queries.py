@@ -17,7 +17,7 @@ from typing import Literal, Self
 from curation.errors import InputError
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Query, fetch, get_setting
-from curation.text import digest, normalise_query
+from curation.text import alike, digest, normalise_query
 
 PREFIXES = ("q-", "d-")
 """What exports put in front of queries' and documents' ids where one id is both."""
@@ -73,6 +73,10 @@ class KnownQueries:
         """The query of that id, or which a file has called so."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
+    def alike(self, names: Collection[str]) -> dict[str, str]:
+        """Each name that people would read as a query's id, or its other id → that id."""
+        return alike(names, [*self._queries, *self._by_other_id])
+
     def of_text(self, normalised: str) -> list[Query]:
         """All queries of that normalised text, by id."""
         return self._by_text.get(normalised, [])
@@ -117,6 +121,10 @@ class QueryColumn:
         self._known = known
         self._first: tuple[str, str, int] | None = None
         self._found: dict[str, Query] = {}
+
+    def alike(self, names: Collection[str]) -> dict[str, str]:
+        """As `KnownQueries.alike`."""
+        return self._known.alike(names)
 
     def find(self, name: str, line: int) -> Query | None:
         """The query that a cell names, or None.

@@ -33,7 +33,7 @@ from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
-from curation.store.documents import current_versions
+from curation.store.documents import current_versions, ids_alike
 from curation.text import canonical_json, digest
 
 REPEATED = "a document again for the same query"
@@ -102,7 +102,7 @@ def import_run(
     """
     check_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
-    documents = KnownDocuments(partial(current_versions, store))
+    documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
     with store.reading() as cursor:
         known = KnownQueries.read(cursor)
     known = with_topics(known, topics, progress)
@@ -176,7 +176,8 @@ class _RunReader:
         self._problems = file.problems
         self._documents = documents
         self._skip_repeated = skip_repeated
-        self.unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
+        known_names = {UNKNOWN_QUERY: queries.alike, UNKNOWN_DOCUMENT: documents.alike}
+        self.unknown = UnknownNames(file.problems, _WAYS_OUT, known_names, skip_unknown)
         self._lines = RunLines(file, queries, documents, self.unknown.note)
         self._by_rank = file.fields.rank is not None
         self._by_score = file.fields.score is not None

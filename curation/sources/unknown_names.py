@@ -9,9 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from curation.files.problems import Problems
+from curation.text import CASE, difference_of_form
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"
+ONE_FORM = "Ids are compared character by character: write those of the file as the project has them."
+
+
+Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
 class KnownDocuments:
@@ -20,10 +25,12 @@ class KnownDocuments:
     Parameters
     ----------
     find: those of some ids that there are.
+    alike: of some ids that there are not, each that people read as one that there is → that one.
     """
 
-    def __init__(self, find: Callable[[Iterable[str]], Collection[str]]) -> None:
+    def __init__(self, find: Callable[[Iterable[str]], Collection[str]], alike: Alike) -> None:
         self._find = find
+        self.alike = alike
         self._held: set[str] = set()
 
     def ask(self, ids: Iterable[str]) -> Collection[str]:
@@ -42,12 +49,16 @@ class UnknownNames:
     Parameters
     ----------
     ways_out: what to do about unknown queries and about unknown documents.
+    alike: of each of these, the known names that people read as some unknown ones.
     skip: leave their records out instead of refusing the file.
     """
 
-    def __init__(self, problems: Problems, ways_out: Mapping[str, str], skip: bool) -> None:
+    def __init__(
+        self, problems: Problems, ways_out: Mapping[str, str], alike: Mapping[str, Alike], skip: bool
+    ) -> None:
         self._problems = problems
         self._ways_out = ways_out
+        self._alike = alike
         self._skip = skip
         self._records: dict[tuple[str, str], list[int]] = {}
 
@@ -65,13 +76,45 @@ class UnknownNames:
 
     def settle(self, left_out: Counter[str]) -> None:
         """Count what is left out by reason, or add a problem for each name, with its first record."""
+        alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
+            other = alike[what].get(name, "")
+            differs = difference_of_form(name, other)
             if self._skip:
-                left_out[what] += len(lines)
+                left_out[f"{what} that differs from a known one by {differs}" if differs else what] += len(
+                    lines
+                )
                 continue
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(
                 lines[0],
-                f"the project has no {what.removeprefix('unknown ')} {name!r}{more}",
-                self._ways_out[what],
+                f"the project has no {what.removeprefix('unknown ')} {name!r}{more}{_differs(name, other)}",
+                ONE_FORM if differs else self._ways_out[what],
+            )
+
+
+def like_known(name: str, alike: Alike) -> str:
+    """The end of a sentence on an unknown name: by what it differs from a known one, if by its form alone."""
+    return _differs(name, alike([name]).get(name, ""))
+
+
+def _differs(name: str, other: str) -> str:
+    differs = difference_of_form(name, other)
+    return f"; it differs from the known {other!r} by {differs}" if differs else ""
+
+
+def refuse_alike(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
+    """Note each unknown name that people read as a known one; names in another case are others.
+
+    Parameters
+    ----------
+    first: unknown name → its first record.
+    """
+    for name, other in sorted(alike(first).items(), key=lambda item: first[item[0]]):
+        differs = difference_of_form(name, other)
+        if differs != CASE:
+            problems.add(
+                first[name],
+                f"the {what.removeprefix('unknown ')} {name!r} differs from the known {other!r} by {differs}",
+                ONE_FORM,
             )

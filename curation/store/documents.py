@@ -8,7 +8,7 @@ that its rows name.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +17,7 @@ from curation.store.database import Store, fetch, reading_arrow
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
-from curation.text import json_pointer
+from curation.text import alike, json_pointer, normalise_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,6 +215,22 @@ def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str
     """
     with store.reading() as cursor:
         return snapshot_versions(cursor, current_snapshot(cursor), list(document_ids))
+
+
+def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
+    """Each name that people would read as the id of a document in force → that id."""
+    forms = [normalise_query(name) for name in names]
+    with store.reading() as cursor:
+        asked = [current_snapshot(cursor), forms]
+        return alike(names, (name for (name,) in cursor.execute(_MAY_BE_ALIKE, asked).fetchall()))
+
+
+_MAY_BE_ALIKE = r"""
+SELECT document_id FROM snapshot_documents
+WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
+    OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
+"""
+"""The ids in ASCII whose form is asked for, and all others, whose forms the database does not know."""
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:

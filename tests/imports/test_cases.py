@@ -9,6 +9,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.files.fields import JudgmentFields
+from curation.files.formats import FileLayout
 from curation.labeling.judgments.imported import import_judgments
 from curation.sources.corpus import import_corpus
 from curation.sources.traffic.traffic_import import import_traffic
@@ -74,3 +75,11 @@ def test_each_kind_of_invisible_character_is_folded(
 ) -> None:
     log = import_traffic(store, write("log.csv", f"query,count\ntv,2\n{text},3\n\u200b,7\n"))
     assert (log.queries, log.traffic, log.left_out) == (1, 5, {"empty query": 1})
+
+
+def test_an_unknown_id_is_said_to_differ_from_a_known_one_by_its_form(store: Store) -> None:
+    import_corpus(store, case("writings/nfc_corpus.jsonl"))
+    with pytest.raises(InputError) as refused:
+        import_judgments(store, case("writings/nfd.qrels"), BY_ANN, FileLayout("qrels"))
+    assert "it differs from the known 'Café-Über_5' by its Unicode form" in " ".join(refused.value.problems)
+    assert "write those of the file as the project has them" in refused.value.way_out

@@ -35,7 +35,7 @@ class OneByOne(RunFile):
 
 def _outcome(kind, path, layout=None):
     """The lines, what was noted of them and the names that were mapped; or the sentence of the refusal."""
-    notes, documents = [], KnownDocuments(DOCUMENTS.intersection)
+    notes, documents = [], KnownDocuments(DOCUMENTS.intersection, lambda names: {})
     try:
         lines = RunLines(kind(path, None, layout), KNOWN, documents, lambda *noted: notes.append(noted))
         return list(lines), sorted(notes), lines.mapped

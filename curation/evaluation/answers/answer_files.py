@@ -30,7 +30,7 @@ from curation.files.values import text_of
 from curation.progress import Progress, silent
 from curation.sources.answers.reference_answers import texts_of
 from curation.sources.queries import KnownQueries, QueryColumn
-from curation.sources.unknown_names import UNKNOWN_QUERY
+from curation.sources.unknown_names import UNKNOWN_QUERY, refuse_alike
 from curation.text import digest
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
@@ -135,10 +135,11 @@ def read_answer_file(
         records.field("--context-field", fields.contexts, CONTEXT_FIELDS),
         records.field("--citation-field", fields.citations, CITATION_FIELDS),
     )
-    rows = _AnswerRows(records, used, QueryColumn(known, used.query), {}, {}, [], Counter())
+    rows = _AnswerRows(records, used, QueryColumn(known, used.query), {}, {}, [], Counter(), {})
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             rows.take(record)
+    refuse_alike(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
     records.problems.check()
     if not rows.found:
         records.refuse_nothing_taken("answer", rows.left_out)
@@ -148,7 +149,10 @@ def read_answer_file(
 
 
 class _AnswerRows(NamedTuple):
-    """What is read of a file; `lines` is query id → the line of its answer."""
+    """What is read of a file.
+
+    `lines` is query id → the line of its answer, `unknown` a name that no query has → its first line.
+    """
 
     records: Records
     fields: AnswerFields
@@ -157,6 +161,7 @@ class _AnswerRows(NamedTuple):
     lines: dict[str, int]
     citations: list[Citation]
     left_out: Counter[str]
+    unknown: dict[str, int]
 
     def take(self, record: Record) -> None:
         """Take a row, or say why not."""
@@ -168,6 +173,7 @@ class _AnswerRows(NamedTuple):
             return
         if query is None:
             self.left_out[UNKNOWN_QUERY if name else "no query"] += 1
+            self.unknown.setdefault(name, record.line)
         elif query.query_id in self.found:
             self.records.problems.add(
                 record.line,

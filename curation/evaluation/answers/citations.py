@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +31,10 @@ from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.run_chunks import ChunkPlace, located_chunks, place_of
 from curation.scoring.metrics.evidence import OPEN
 from curation.scoring.metrics.qrels import Qrels
+from curation.sources.unknown_names import like_known
 from curation.spans import Span, intersection
 from curation.statistics.arrays import Floats
+from curation.text import alike
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
@@ -92,9 +95,11 @@ def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, proble
     """
     bodies, mapped = corpus
     for line, _, name in citations:
-        if place_of(name, bodies.hashes, mapped).document_id not in bodies.hashes:
+        document_id = place_of(name, bodies.hashes, mapped).document_id
+        if document_id not in bodies.hashes:
+            like = like_known(document_id, partial(alike, known=bodies.hashes))
             problems.add(
-                line, f"cites {name!r}, which is no document of the release or chunk of one", _WAY_OUT
+                line, f"cites {name!r}, which is no document of the release or chunk of one{like}", _WAY_OUT
             )
     problems.check()
     lines = np.array([one.line for one in citations], np.int64)

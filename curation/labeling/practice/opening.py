@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,12 +44,13 @@ from curation.labeling.rounds.rounds import (
 from curation.people.annotators import require_annotators, require_author
 from curation.sources.left.reading import bring_texts
 from curation.sources.queries import KnownQueries, NamedBy, named_by
+from curation.sources.unknown_names import like_known
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Presentation
 from curation.store.settings import COMMAND_LINE
-from curation.text import LONGEST_NOTE, amount, digest
+from curation.text import LONGEST_NOTE, alike, amount, digest
 
 FIELDS = {
     "--query-field": ("query", "query_id", "query-id"),
@@ -107,7 +109,8 @@ class PracticeFile:
         try:
             known = self._queries.find(query, named)
             if known is None:
-                problems.append(f"the project has no query {query!r}")
+                like = like_known(query, self._queries.alike)
+                problems.append(f"the project has no query {query!r}{like}")
             elif not self._door.shows(known.query_id):
                 problems.append(
                     f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
@@ -116,7 +119,8 @@ class PracticeFile:
         except InputError as error:
             problems.extend(error.problems)
         if document not in self._hashes:
-            problems.append(f"the corpus has no document {document!r}")
+            like = like_known(document, partial(alike, known=self._hashes))
+            problems.append(f"the corpus has no document {document!r}{like}")
         value = whole_number(grade)
         if value is None:
             problems.append(f"the grade {grade!r} is no whole number")

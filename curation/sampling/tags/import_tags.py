@@ -17,6 +17,7 @@ from curation.sampling.tags.stored_tags import (
     write_persons_tags,
 )
 from curation.sources.queries import KnownQueries, NamedBy, named_by
+from curation.sources.unknown_names import like_known
 from curation.store import COMMAND_LINE, Store
 
 QUERY_FIELDS = ("query", "query_id", "qid", "text", "_id", "id")
@@ -73,9 +74,10 @@ def _query_of(
         records.problems.add(line, error.problems[0])
         return None
     if found is None:
+        like = like_known(name, known.alike)
         records.problems.add(
             line,
-            f"no query has the id or text {name!r}" if name else "no query is named",
+            f"no query has the id or text {name!r}{like}" if name else "no query is named",
             "`goldset tags list` shows the queries in force.",
         )
         return None

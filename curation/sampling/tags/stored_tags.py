@@ -18,6 +18,7 @@ from curation.people.annotators import require_author
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sources.queries import KnownQueries, active_queries
 from curation.sources.query_import import add_query
+from curation.sources.unknown_names import like_known
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, get_setting, record_event, utc_now
 
 RULE_TAGS = (*"question entity misspelling temporal multi-intent synonym short long".split(),)
@@ -254,7 +255,8 @@ def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
             missing.append(name)
         else:
             found[query.query_id] = None
-    absent = f"No query has the id or text {', '.join(map(repr, missing))}."
+    differing = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in missing)
+    absent = f"No query has the id or text {differing}."
     if unclear:
         raise InputError([*unclear, *([absent] if missing else [])])
     if missing:

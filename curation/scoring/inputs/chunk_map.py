@@ -11,6 +11,7 @@ import csv
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +28,10 @@ from curation.releases.verify import opened
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.run_chunks import ChunkCounts, ChunkPlace, LocatedChunks, located_chunks
 from curation.scoring.metrics.evidence import UNKNOWN
+from curation.sources.unknown_names import like_known
 from curation.statistics.arrays import Ints
 from curation.store import Store
+from curation.text import alike
 
 COLUMNS = ("chunk_id", *ChunkPlace._fields)
 
@@ -133,7 +136,10 @@ def _read(records: Records, fields: SplitterFields, bodies: PinnedBodies) -> _Ma
             elif first.setdefault(chunk, line) != line:
                 fault = f"the chunk {chunk!r} again, also in line {first[chunk]}: give it an id of its own"
             elif document not in bodies.hashes:
-                fault = f"the chunk {chunk!r} is of {document!r}, no document of the release: leave it out"
+                like = like_known(document, partial(alike, known=bodies.hashes))
+                fault = (
+                    f"the chunk {chunk!r} is of {document!r}, no document of the release{like}: leave it out"
+                )
             if fault:
                 records.problems.add(line, fault)
             else:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -26,8 +27,8 @@ from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.inputs.system_runs import OTHER_PART
 from curation.scoring.metrics.subtopics import subtopics_of
 from curation.sources.queries import PREFIXES
-from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
-from curation.text import amount
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, refuse_alike
+from curation.text import alike, amount
 
 
 class SubtopicFacts(NamedTuple):
@@ -69,6 +70,7 @@ def read_subtopics(
     evaluated, left_out = set(release.qrels.query_ids), Counter[str]()
     prefixes = PREFIXES if release.known.share_an_id(release.documents.intersection) else ("", "")
     rows: list[tuple[str, str, str]] = []
+    unknown: dict[str, dict[str, int]] = {UNKNOWN_QUERY: {}, UNKNOWN_DOCUMENT: {}}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             query = _original(record.fields["query"], release.known, prefixes[0])
@@ -76,10 +78,16 @@ def read_subtopics(
             grade = _grade(record, records)
             if query not in evaluated:
                 left_out[UNKNOWN_QUERY if query is None else OTHER_PART] += 1
+                if query is None:
+                    unknown[UNKNOWN_QUERY].setdefault(record.fields["query"], record.line)
             elif document is None:
                 left_out[UNKNOWN_DOCUMENT] += 1
+                unknown[UNKNOWN_DOCUMENT].setdefault(record.fields["document"], record.line)
             elif grade > 0:
                 rows.append((query, record.fields["iteration"], document))
+    refuse_alike(UNKNOWN_QUERY, unknown[UNKNOWN_QUERY], release.known.alike, records.problems)
+    documents_alike = partial(alike, known=release.documents)
+    refuse_alike(UNKNOWN_DOCUMENT, unknown[UNKNOWN_DOCUMENT], documents_alike, records.problems)
     records.problems.check()
     if not rows:
         records.refuse_nothing_taken("relevant document of a subtopic", left_out)

@@ -49,9 +49,9 @@ from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import RunRows, ordered
 from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
-from curation.sources.unknown_names import UNKNOWN_QUERY, KnownDocuments
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, refuse_alike
 from curation.statistics.arrays import Floats, Ints, Mask
-from curation.text import file_digest
+from curation.text import alike, file_digest
 
 SUFFIX = ".json"
 ANOTHER_RUN = "the seconds next to the run file are those of another run"
@@ -329,14 +329,15 @@ class _RunColumns:
         self._release = release
         self._skip_repeated = skip_repeated
         self._left_out: Counter[str] = Counter()
-        self._unknown_queries: set[str] = set()
-        documents = KnownDocuments(release.documents.intersection)
+        self._unknown_queries: dict[str, int] = {}
+        documents = KnownDocuments(release.documents.intersection, self._documents_alike)
         self._lines = RunLines(file, release.known, documents, self._note)
         self._place = {query: number for number, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
         problems = self._file.problems
         places = self._chosen(self._lines.columns() or self._iterated())
+        refuse_alike(UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, problems)
         problems.check()
         if not len(places.query):
             problems.stop(*self._nothing())
@@ -351,7 +352,11 @@ class _RunColumns:
         documents = places.documents.take(numbers(kept))
         names = documents.dictionary.to_pylist()
         known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
-        unknown = int((~known[ints_of(documents.indices)]).sum())
+        unknown_rows = np.flatnonzero(~known[ints_of(documents.indices)])
+        unknown = len(unknown_rows)
+        first = {documents[row].as_py(): int(places.line[kept[row]]) for row in unknown_rows[::-1].tolist()}
+        refuse_alike(UNKNOWN_DOCUMENT, first, self._documents_alike, problems)
+        problems.check()
         if unknown == len(kept):
             problems.stop(
                 f"no document of it, such as {documents[0].as_py()!r}, is in the release's corpus, which has "
@@ -370,6 +375,9 @@ class _RunColumns:
             chunks=located and located.counts,
             unread=self._file.unread,
         )
+
+    def _documents_alike(self, names: Collection[str]) -> dict[str, str]:
+        return alike(names, self._release.documents)
 
     def _located(self, places: _Places) -> LocatedChunks | None:
         bodies = self._release.bodies
@@ -465,7 +473,7 @@ class _RunColumns:
     def _note(self, what: str, name: str, line: int) -> None:
         if what == UNKNOWN_QUERY:
             self._left_out[UNKNOWN_QUERY] += 1
-            self._unknown_queries.add(name)
+            self._unknown_queries.setdefault(name, line)
 
     def _nothing(self) -> tuple[str, str]:
         """Why nothing could be taken, and what to do."""

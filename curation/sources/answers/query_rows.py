@@ -71,7 +71,7 @@ class QueryRows:
             known = KnownQueries.read(cursor)
         self._records = records
         self._columns = [QueryColumn(known, name) for name in dict.fromkeys(columns)]
-        self._unknown = UnknownNames(records.problems, _WAYS_OUT, skip)
+        self._unknown = UnknownNames(records.problems, _WAYS_OUT, {UNKNOWN_QUERY: known.alike}, skip)
         self.left_out, self.personal = Counter[str](), Counter[str]()
 
     def query_of(self, record: Record) -> str | None:
