@@ -22,7 +22,7 @@ class FileField(NamedTuple):
     usual: columns by which an import finds it, the first that a file has; `seen` are others that files have.
     needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
     lacking: what to do with a file that has no such column.
-    rare: few files have it. objects: its cells may be objects.
+    rare: few files have it. objects: its cells may be objects. ids: its cells are ids (`values.id_text`).
     name: the attribute of the record.
     """
 
@@ -36,6 +36,7 @@ class FileField(NamedTuple):
     name: str = ""
     lacking: str = ""
     objects: bool = False
+    ids: bool = False
 
     @property
     def option(self) -> str:
@@ -92,6 +93,7 @@ _QUERY = FileField(
     ("query_id", "query-id", "q_id", "qid", "query", "query_text", "question", "user_query"),
     "the queries",
     seen=("q", "topic", "topic_id", "search_term"),
+    ids=True,
 )
 _DOCUMENT = FileField(
     "Document",
@@ -99,6 +101,7 @@ _DOCUMENT = FileField(
     ("document_id", "doc_id", "document", "docno", "docid", "corpus-id", "document.id"),
     "the documents' ids",
     seen=("_id", "id", "product_id", "item_id", "doc"),
+    ids=True,
 )
 QUESTIONS = ("question", "user_input", "input", "input_question")
 _GRADES = ("grade", "rating", "relevance", "score")
@@ -147,6 +150,7 @@ class CorpusFields(_FileColumns):
         seen=("sku", "product_id", "item_id", "key"),
         lacking=". Without one, take a column that is unique and stays in later exports, such as the "
         "address, or add a column with a number for each document",
+        ids=True,
     )
     title: str | None = column(
         "Title", "its title", ("title", "name", "headline"), seen=("heading", "product_title")
@@ -212,7 +216,10 @@ class QueryFields(_FileColumns):
     """Columns of queries to be judged. Without an id the query gets the one of its text."""
 
     id: str | None = column(
-        "Id", "the query's id; without one, ids are generated", ("_id", "id", "query_id", "qid", "query-id")
+        "Id",
+        "the query's id; without one, ids are generated",
+        ("_id", "id", "query_id", "qid", "query-id"),
+        ids=True,
     )
     text: str | None = column(
         "Text",
@@ -318,6 +325,7 @@ class JudgmentFields(_FileColumns):
         "who judged, where a line has one grade",
         ("annotator", "rater", "worker"),
         seen=("worker_id", "rater_id", "assessor", "judge", "user"),
+        ids=True,
     )
     pair: str | None = column(
         "Query and document in one", "query and document in one, as query::document", rare=True
@@ -376,6 +384,7 @@ _ANSWERED = FileField(
     "the query, by id or text",
     ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS),
     "the queries",
+    ids=True,
 )
 
 

@@ -32,7 +32,7 @@ from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
-from curation.files.values import text_of, whole_number
+from curation.files.values import UnfitIdError, id_text, text_of, whole_number
 from curation.progress import Progress, silent
 from curation.text import listed
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Fields = TypeVar("Fields", bound="DataclassInstance")
 """A record of `fields`: the columns of one kind of file."""
 OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
+IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
 _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
@@ -127,6 +128,7 @@ class Records:
         self._unseen: dict[str, str] = {}
         self._paths: set[str] = set()
         self._texts: dict[str, str] = {}
+        self._ids: set[str] = set()
 
     @property
     def unit(self) -> str:
@@ -145,9 +147,11 @@ class Records:
         """
         return self._column(option, asked, FileField("", "", tuple(usual)))
 
-    def need(self, option: str, asked: str | None, usual: Sequence[str], what: str) -> str | None:
+    def need(
+        self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
+    ) -> str | None:
         """Like `field`, for what no record can do without; that there is none is a problem."""
-        return self._column(option, asked, FileField("", "", tuple(usual), what))
+        return self._column(option, asked, FileField("", "", tuple(usual), what, ids=ids))
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """The columns that the file has for the fields of its kind; those of `but` are left out."""
@@ -179,6 +183,8 @@ class Records:
             self.refuse_columns(
                 f"no column is known to hold {field.needed}: name it with {option}{field.lacking}"
             )
+        if found is not None and field.ids:
+            self._ids.add(found)
         if found is not None and "." in found and found not in self._names:
             self._paths.add(found)
         return found
@@ -266,6 +272,7 @@ class Records:
             for path in self._paths:
                 record.fields.update((path, value) for value in value_at(record.fields, path))
             self._note_objects(record)
+            self._read_ids(record)
             if self._unseen:
                 self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
             if not done % _TICK:
@@ -291,6 +298,18 @@ class Records:
                 if not is_object:
                     way_out = f"Write one text there, or name another column with {option}."
                 self.problems.add(record.line, f"{name!r} is {found}; expected a text", way_out)
+
+    def _read_ids(self, record: Record) -> None:
+        """Make texts of the record's ids; note what is not fit to be one."""
+        for name in self._ids & record.fields.keys():
+            value = record.fields[name]
+            if isinstance(value, str | None | list | dict):
+                continue
+            try:
+                record.fields[name] = id_text(value)
+            except UnfitIdError as error:
+                found = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
+                self.problems.add(record.line, found, IDS_AS_TEXT)
 
     def _unnested(self, rows: Iterator[Record], judged: bool) -> Iterator[Record]:
         for line, fields in rows:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from curation.text import canonical_json
 
+EXACT = 2**53
+"""Whole numbers below this one are all kept apart by the numbers of JSON, sheets and Parquet's doubles."""
 _LARGEST = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
 
 
@@ -26,6 +28,31 @@ def text_of(value: Any) -> str:
     if isinstance(value, dict):
         return metadata_json(value)
     return str(_plain(value))
+
+
+class UnfitIdError(Exception):
+    """A value has lost how the id was written; the message says what the value is."""
+
+
+def id_text(value: Any) -> str:
+    """The text of an id; whole numbers are integers, however they are stored.
+
+    Raises
+    ------
+    UnfitIdError: a truth value, a date or time, a fraction, or a number too large to be exact.
+    """
+    if isinstance(value, bool):
+        raise UnfitIdError("a truth value")
+    if isinstance(value, datetime | date | time | timedelta):
+        raise UnfitIdError("a date or a time")
+    if isinstance(value, float | Decimal) and not math.isnan(value):
+        whole = math.isfinite(value) and value == int(value)
+        if not whole:
+            raise UnfitIdError("a number that is not whole")
+        if isinstance(value, float) and abs(value) >= EXACT:
+            raise UnfitIdError("a number with more digits than are kept")
+        return str(int(value))
+    return text_of(value)
 
 
 def metadata_json(fields: Mapping[str, Any]) -> str:

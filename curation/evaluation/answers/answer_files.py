@@ -130,7 +130,7 @@ def read_answer_file(
     """
     records = Records(source.path, layout, progress)
     used = AnswerFields(
-        records.need("--query-field", fields.query, QUERY_FIELDS, "the queries"),
+        records.need("--query-field", fields.query, QUERY_FIELDS, "the queries", ids=True),
         records.need("--answer-field", fields.answer, ANSWER_FIELDS, "the answers"),
         records.field("--context-field", fields.contexts, CONTEXT_FIELDS),
         records.field("--citation-field", fields.citations, CITATION_FIELDS),

@@ -80,7 +80,13 @@ class PracticeFile:
         """
         records = Records(self._path)
         columns = [
-            records.need(option, self._columns.get(option), usual, f"the {option[2:].removesuffix('-field')}")
+            records.need(
+                option,
+                self._columns.get(option),
+                usual,
+                f"the {option[2:].removesuffix('-field')}",
+                ids=option != "--grade-field",
+            )
             for option, usual in FIELDS.items()
         ]
         found: dict[tuple[str, str], tuple[ControlItem, int]] = {}

@@ -43,7 +43,7 @@ def import_tags(
         of the same; all problems at once, and nothing is written.
     """
     records = Records(path, layout)
-    of_query = records.need("--query-field", query_field, QUERY_FIELDS, "the queries")
+    of_query = records.need("--query-field", query_field, QUERY_FIELDS, "the queries", ids=True)
     of_tag = records.need("--tag-field", tag_field, TAG_FIELDS, "the tags")
     lines = [
         (record.line, text_of(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))

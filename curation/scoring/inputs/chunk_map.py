@@ -41,7 +41,7 @@ class SplitterFields(ChunkFields):
     """Columns of what a splitter wrote."""
 
     chunk: str | None = column(
-        "Chunk", "the chunk's id", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids"
+        "Chunk", "the chunk's id", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True
     )
 
 
