@@ -17,11 +17,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from curation.looks.ladder import LadderState, climb
+from curation.looks.looking import flattery
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
-from curation.looks.ladder import LadderState, climb
-from curation.looks.looking import flattery
 from curation.scoring.inputs.release import DrawnQueries
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson

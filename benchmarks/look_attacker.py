@@ -199,6 +199,7 @@ def climbing(of: Attacked, looks: int, aim: float | None, bm25_first: bool) -> t
     """Looks taken, bits learned, and how many figures were shown with the bound."""
     from curation.looks.ladder import bits_of_answers, step_for
     from curation.looks.ladder_looks import ladder_looks
+
     from curation.scoring.inputs.release import read_release
     from curation.scoring.metrics.engine import score_run
     from curation.scoring.metrics.measures import measures_named

@@ -38,7 +38,10 @@ class CurationError(Exception):
     Attributes
     ----------
     found: the message without the sentence about commands, for a page.
+    logged: whether it is in a log that has each such refusal once.
     """
+
+    logged = False
 
     def __init__(self, found: str, *, command: str = "") -> None:
         found = bounded(found)

@@ -21,9 +21,9 @@ from curation.cli.evaluate_files import (
 )
 from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
-from curation.cli.options import asks, flag_of, given_flags, refuse_unused
+from curation.cli.options import asks, flag_of, given_flags
 from curation.cli.output import emit, progress_bar, say, write_page
-from curation.errors import CurationError, refuse_problems
+from curation.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import EvaluateRequest
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
-    from curation.looks.ladder_looks import LadderLooks
+    from curation.evaluation.sealed.headline import HeadlineEvaluation
     from curation.reports.page import Section
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
+NO_LADDER = (
+    "--ladder is gone: on a sealed part evaluators get one rounded figure of each system, without any option."
+)
 ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
 """Options that are no questions of the request, and change nothing without a run."""
 ABOUT_ANSWERS = ("answer_field", "context_field", "citation_field")
@@ -141,6 +144,7 @@ def evaluate(
             show_default="none",
         ),
     ] = None,
+    ladder: Annotated[bool, typer.Option("--ladder", hidden=True)] = False,
     as_json: Json = False,
 ) -> None:
     """Evaluate systems on a release, with intervals.
@@ -158,6 +162,9 @@ def evaluate(
     pairs, unless --significance-test and --correction name others. On the leaderboard, systems that share a
     letter cannot be distinguished.
 
+    A sealed part needs a reason, which is logged. Leads see all figures of it. Evaluators see one rounded
+    figure of each system, a number of times a month.
+
     \b
     Examples:
       goldset evaluate v1 --run bm25.trec.gz
@@ -174,7 +181,6 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test tukey
       goldset evaluate v1 --run new.trec --part test --reason "Candidate of May"
-      goldset evaluate v1 --run new.trec --part test --reason "Nightly build" --ladder
       goldset evaluate v1 --run new.trec --part dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
       goldset evaluate v1 --run new.trec --hard-negatives
@@ -185,12 +191,13 @@ def evaluate(
     """
     from curation.evaluation.answers.answer_files import AnswerFields, named_answers
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
-    from curation.evaluation.submission import evaluated, is_by_ladder, pooled, prepared
+    from curation.evaluation.submission import evaluated, pooled, prepared
     from curation.files.fields import ChunkFields
     from curation.releases.stored import is_file
-    from curation.releases.verify import opened
     from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
 
+    if ladder:
+        raise InputError(NO_LADDER)
     conditions, store = read_conditions(fail_if or ()), release_store()
     summaries = read_summaries(summary or (), as_json, bool(conditions))
     sources, baseline = with_baseline(named_runs(run or []), request.of_runs.baseline)
@@ -208,8 +215,6 @@ def evaluate(
     refuse_no_files(
         report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
     )
-    if is_by_ladder(store, opened(store, name), request, actor):
-        refuse_unused(context, "the Ladder shows nothing but its answer", "by", "wanted", "test")
     given = given_flags(context)
     if answers and run:
         _refuse_ambiguous(given)
@@ -236,8 +241,8 @@ def evaluate(
         )
         found = evaluated(work)
         candidates = pooled(work)
-    if found.ladders:
-        _emit_ladders(found.ladders, as_json)
+    if found.headlines:
+        _emit_headlines(found.headlines, as_json)
     elif found.runs is None:
         _emit_answers(found.answers, report, as_json)
     else:
@@ -264,10 +269,10 @@ def _refuse_ambiguous(given: Mapping[str, str]) -> None:
     )
 
 
-def _emit_ladders(ladders: Sequence[LadderLooks], as_json: bool) -> None:
-    """What the Ladders of runs and of answers say."""
-    answered = plain(ladders[0]) | ({"of_answers": ladders[1]} if ladders[1:] else {})
-    emit(as_json, answered, lambda: say(*(line for one in ladders for line in one.sentences)))
+def _emit_headlines(headlines: Sequence[HeadlineEvaluation], as_json: bool) -> None:
+    """One rounded figure of each run, and of each file of answers."""
+    first = plain(headlines[0]) | ({"of_answers": headlines[1]} if headlines[1:] else {})
+    emit(as_json, first, lambda: say(*(line for one in headlines for line in one.sentences)))
 
 
 def _emit(

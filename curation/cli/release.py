@@ -1,4 +1,4 @@
-"""`goldset release`: list releases, show one with its logs of seal and looks, and pack one in a file."""
+"""`goldset release`: list releases, show one with the logs of its seal, and pack one in a file."""
 
 from __future__ import annotations
 
@@ -52,6 +52,35 @@ def release_show(name: ReleaseName, as_json: Json = False) -> None:
 
     found = show(project_store(), name)
     emit(as_json, found, lambda: _show_release(found))
+
+
+@release.command("sealed-limit")
+def release_sealed_limit(
+    number: Annotated[
+        int | None, typer.Argument(help="The new number.", show_default="show the present one")
+    ] = None,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Show or set how many sealed evaluations an evaluator has.
+
+    The number is for each evaluator and each sealed part, a month (UTC). Refused requests count, too. Leads
+    have no limit.
+
+    \b
+    Examples:
+      goldset release sealed-limit
+      goldset release sealed-limit 20
+    """
+    from curation.releases.sealed_evaluations import monthly_limit, set_monthly_limit
+
+    store = project_store()
+    if number is not None:
+        set_monthly_limit(store, number, by)
+    with store.reading() as cursor:
+        limit = monthly_limit(cursor)
+    said = amount(limit, "sealed evaluation")
+    emit(as_json, {"limit": limit}, f"Each evaluator has {said} a month for each sealed part.")
 
 
 @release.command("pack")
@@ -108,7 +137,7 @@ def _show_packed(packed: PackedFile) -> None:
 
 
 def _show_release(found: ShownRelease) -> None:
-    from curation.releases.overview import look_table, opening_table, override_sentence, part_table
+    from curation.releases.overview import opening_table, override_sentence, part_table, sealed_table
     from curation.releases.stored import half_judged_sentence
 
     title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
@@ -128,12 +157,8 @@ def _show_release(found: ShownRelease) -> None:
         say(f"Nobody has opened the seal ({', '.join(found.sealed)}) yet.")
     else:
         show_tables(opening_table(found.log))
-    if found.looks:
-        show_tables(look_table(found.looks))
-        say(
-            "Unknown: documents that the corpus does not have. Unseen: first documents that no pool and no "
-            "run of the project has. As before: queries whose list is that of the most similar earlier look."
-        )
+    if found.sealed_evaluations:
+        show_tables(sealed_table(found.sealed_evaluations))
     say(f"release id: {found.release_id}")
 
 

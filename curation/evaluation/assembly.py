@@ -104,10 +104,10 @@ def score_system(
 def _sure(ranking: Rankings, release: EvaluatedRelease, measure: Measure) -> float | None:
     """The mean without the evidence of chunks whose places are not sure: with others it is not below.
 
-    None where there are none, and of a sealed part.
+    None where there are none.
     """
     ranked = ranking.chunks
-    if ranked is None or release.sealed or not measure.of_chunks or not ranked.chunks.several.any():
+    if ranked is None or not measure.of_chunks or not ranked.chunks.several.any():
         return None
     behind = np.where(ranked.chunks.several, OPEN, 0)
     chunks = ranked.chunks._replace(start=ranked.chunks.start + behind, end=ranked.chunks.end + behind)
@@ -144,26 +144,18 @@ def assembled(
     facets: Sequence[Facet],
     systems: Sequence[ScoredSystem],
     options: EvaluationOptions,
-    secrets: Mapping[str, Sequence[Mask]] | None = None,
 ) -> Evaluation:
-    """All figures of systems.
-
-    Parameters
-    ----------
-    secrets: system → sets of queries of which no figure may tell few, where a part is sealed; see
-        `looks.disclosure`. What may be shown of the evaluation, `sealed_figures` says.
-    """
-    hidden = [[release.sealed_queries] if secrets is None else secrets[system.name] for system in systems]
+    """All figures of systems. What leads see of them on sealed parts, `sealed.protected` says."""
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
     lists = {system.name: system.first_places for system in systems}
     return Evaluation(
         **_about(release, measures, options),
-        runs=_evaluated(release, facets, systems, hidden, options.seed),
+        runs=_evaluated(release, facets, systems, options.seed),
         **compare_scores(
-            scores, facets, release.drawn, [] if secrets is None else hidden, options.comparison, options.seed
+            scores, facets, release.drawn, release.sealed_queries, options.comparison, options.seed
         )._asdict(),
-        summaries=_summaries(scores, facets, [] if secrets is None else hidden, options),
+        summaries=_summaries(scores, facets, release.sealed_queries, options),
         reranking=_reranking(release, measures, rows, options),
         hard_negatives=_hard_negatives(release, measures, rows, options),
         **_pool_figures(release, rows, options),
@@ -192,7 +184,7 @@ def _about(
         "about": {measure.name: measure.about for measure in measures},
         "query_ids": qrels.query_ids,
         "query_texts": tuple(release.texts[name] for name in qrels.query_ids),
-        "looks": (),
+        "sealed_count": None,
         "seed": options.seed,
         "resamples": RESAMPLES,
         "versions": {"goldset": __version__, "numpy": version("numpy")},
@@ -206,14 +198,13 @@ def _evaluated(
     release: EvaluatedRelease,
     facets: Sequence[Facet],
     systems: Sequence[ScoredSystem],
-    hidden: Sequence[Sequence[Mask]],
     seed: int,
 ) -> tuple[EvaluatedSystem, ...]:
     """The figures of each system."""
     scores = [system.mean for system in systems]
     stratum = release.facets["stratum"]
     every = {facet.name: facet for facet in (stratum, *facets)}
-    by_facet = {name: facet_figures(scores, facet, hidden) for name, facet in every.items()}
+    by_facet = {name: facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()}
     shown = {facet.name for facet in facets}
     return tuple(
         EvaluatedSystem(
@@ -236,7 +227,7 @@ def _evaluated(
 def _summaries(
     systems: Mapping[str, RunScores],
     facets: Sequence[Facet],
-    secrets: Sequence[Sequence[Mask]],
+    sealed: Mask,
     options: EvaluationOptions,
 ) -> tuple[StrataSummary, ...]:
     """Of each facet of the coverage map, by the first measure that compares systems."""
@@ -252,7 +243,7 @@ def _summaries(
             values,
             facet,
             seed=options.seed,
-            secrets=secrets,
+            sealed=sealed,
             baseline=options.comparison.baseline,
         )
         for facet in facets

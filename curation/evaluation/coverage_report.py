@@ -313,7 +313,7 @@ def region_facet(state: CoverageState, query_ids: list[str]) -> Facet:
         f"{number} {state.map.clusters[number].name}": np.array([one in own for one in query_ids], bool)
         for number, own in held.items()
     }
-    return Facet(CLUSTER, values, apart=False)
+    return Facet(CLUSTER, values)
 
 
 def region_graph_of(state: CoverageState) -> RegionGraph:

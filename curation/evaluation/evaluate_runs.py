@@ -1,54 +1,36 @@
 """Evaluating runs on a release: from a release's name and run files to tables of figures.
 
-Of a sealed part the tables have no value of a single query, and no figures of fewer than ten. What computes
-with values of single queries does it in here, before they are dropped.
+Of a sealed part the tables have no value of a single query, and no figures of fewer than ten (`sealed`). What
+computes with values of single queries does it in here, before they are dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.comparison.order import with_other_labels
-from curation.evaluation.evaluation import Evaluation, EvaluationOptions, sealed_evaluation
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
 from curation.evaluation.request import RunQuestions, check_deciding, run_problems
-from curation.looks.ladder import scored_by
-from curation.looks.ladder_looks import with_ladder_values
-from curation.looks.limits import (
-    EarlierRun,
-    Plausibility,
-    SeenLists,
-    plausibility,
-    refuse_fine_measures,
-    refuse_implausible,
-    refuse_what_tells_of_single_queries,
-    rounded_figures,
-    secrets,
-    seen_lists,
-    seen_pairs,
+from curation.evaluation.sealed.access import (
+    SealedRequest,
+    check_access,
+    log_figures,
+    refusals_logged,
+    sealed_request,
+    sealed_values,
 )
-from curation.looks.looking import (
-    BUSY,
-    PlannedLooks,
-    ScoredRun,
-    SealedLog,
-    reason_for,
-    run_sum_of,
-    take_looks,
-)
+from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.scoring.inputs.release import EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
-from curation.scoring.metrics.engine import RunScores
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, Measure, measures_for
-from curation.statistics.arrays import Mask
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
@@ -67,23 +49,39 @@ def evaluate_runs(
     Parameters
     ----------
     runs: files of one name are several runs of one system.
-    reason: why a sealed part is scored; the look is stored before its figures are returned.
+    reason: why a sealed part is evaluated; the evaluation is logged before its figures are returned.
 
     Raises
     ------
     InputError: options that mean nothing here, or run files that cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: a sealed part is scored without a reason, by somebody who may not, or so that figures would
-        tell of single queries; the release cannot be used.
+    RefusedError: a sealed part is evaluated without a reason, by somebody who may not, or for values of
+        single queries; the release cannot be used.
     """
     if not runs:
         raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
+    names = [source.name for source in runs]
+    request = sealed_request(store, release_name, options.split, names, reason, actor)
+    with refusals_logged(store, request):
+        if request is not None:
+            check_access(store, request)
+        return _evaluation(store, release_name, runs, options, request, progress)
+
+
+def _evaluation(
+    store: Store,
+    release_name: str | Opened,
+    runs: Sequence[RunSource],
+    options: EvaluationOptions,
+    request: SealedRequest | None,
+    progress: Progress,
+) -> Evaluation:
+    """The evaluation; on sealed parts it is logged, and is what leads see."""
     _check_runs(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
     release, subtopics = _with_subtopics(release, options, progress)
     _measures_and_facets(release, options)
     _check_label_draws(options, release)
-    why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
@@ -92,24 +90,25 @@ def evaluate_runs(
     for found in read.values():
         found[:] = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in found]
     systems = _scored(release, measures, read, progress)
+    evaluation = replace(assembled(release, measures, facets, systems, options), subtopics=subtopics)
+    if request is None:
+        return _with_other_labels(store, evaluation, release, measures, systems, options)
+    return _logged(store, protected_evaluation(evaluation), release, systems, request)
 
-    def evaluated(secrets: Mapping[str, Sequence[Mask]] | None = None) -> Evaluation:
-        figures = assembled(release, measures, facets, systems, options, secrets)
-        return replace(figures, subtopics=subtopics)
 
-    if not release.sealed:
-        return _with_other_labels(store, evaluated(), release, measures, systems, options)
-    seen = _seen_runs(store, release, measures, systems, options)
-    rows = {system.name: system.rows for system in systems}
-
-    def plan(log: SealedLog) -> PlannedLooks[Evaluation]:
-        shown = sealed_evaluation(evaluated(_secrets(release, seen, log.earlier)), release, rows)
-        looks = _scored_runs(release, shown, seen)
-        looks = with_ladder_values(store, release, log.ladders, [one.run.rows for one in seen], looks)
-        return PlannedLooks(shown, looks, _asked(shown, facets, options, seen))
-
-    evaluation, taken = take_looks(store, release, plan, why, actor, busy=BUSY)
-    return replace(evaluation, looks=taken)
+def _logged(
+    store: Store,
+    evaluation: Evaluation,
+    release: EvaluatedRelease,
+    systems: Sequence[ScoredSystem],
+    request: SealedRequest,
+) -> Evaluation:
+    """The evaluation once the log has it; of several runs of one system each run has figures of its own."""
+    every = [(system.name, scores) for system in systems for scores in system.scores]
+    request = request._replace(systems=tuple(name for name, _ in every))
+    figures = [protected_figures(mean_figures([scores])[0]) for _, scores in every]
+    values = [sealed_values(release, scores.values[:, 0]) for _, scores in every]
+    return replace(evaluation, sealed_count=log_figures(store, request, figures, values))
 
 
 def _measures_and_facets(
@@ -127,14 +126,12 @@ def _measures_and_facets(
     if options.pool_sample is not None:
         _refuse_declared_sample(release)
     _check_turning(options, release, measures)
-    check_deciding(options.comparison.deciding, bool(release.sealed))
+    check_deciding(options.comparison.deciding)
     if options.by_query and release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
             command="Leave --per-query out.",
         )
-    if release.sealed:
-        refuse_fine_measures(release.sealed, measures)
     for one in measures:
         release.qrels.lacking(one)  # stops where it needs subtopics and there are none
     return measures, facets
@@ -209,91 +206,6 @@ def _scored(
         systems.append(score_system(name, runs, release, measures))
         progress("scoring systems", number, len(read))
     return systems
-
-
-class _SeenRun(NamedTuple):
-    """A run of a sealed part: how it is named in refusals, what a look sees of its lists, what they hold."""
-
-    system: str
-    label: str
-    run: SystemRun
-    scores: RunScores
-    seen: SeenLists
-    plausible: Plausibility
-
-
-def _seen_runs(
-    store: Store,
-    release: EvaluatedRelease,
-    measures: Sequence[Measure],
-    systems: Sequence[ScoredSystem],
-    options: EvaluationOptions,
-) -> list[_SeenRun]:
-    """What a look would see of each run; stops where lists are implausible."""
-    pairs = seen_pairs(store, release)
-    derived = options.first_stage is not None or options.hard_negatives or release.pool_sample is not None
-    looked_at = [*measures, Measure("map")] if derived else measures  # lists are cut from the whole ones
-    runs = [
-        _SeenRun(
-            system.name,
-            system.name if len(system.runs) == 1 else f"{system.name} ({run.source})",
-            run,
-            scores,
-            seen_lists(run.rows, release, looked_at),
-            plausibility(run.rows, release, measures, pairs),
-        )
-        for system in systems
-        for run, scores in zip(system.runs, system.scores, strict=True)
-    ]
-    refuse_implausible(release, [run.label for run in runs], [run.plausible for run in runs])
-    return runs
-
-
-def _secrets(
-    release: EvaluatedRelease, runs: Sequence[_SeenRun], earlier: Sequence[EarlierRun]
-) -> dict[str, list[Mask]]:
-    """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
-    labels, seen = [run.label for run in runs], [run.seen for run in runs]
-    refuse_what_tells_of_single_queries(release, labels, seen, earlier)
-    by_system: dict[str, list[Mask]] = {}
-    for run, masks in zip(runs, secrets(release, labels, seen, earlier), strict=True):
-        by_system.setdefault(run.system, []).extend(masks)
-    return by_system
-
-
-def _asked(
-    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, runs: Sequence[_SeenRun]
-) -> dict[str, Any]:
-    """What makes a look at a run another one at the same run: also the runs that it is compared with."""
-    together = sorted(run_sum_of(run.seen) for run in runs)
-    baseline = options.comparison.baseline
-    return {
-        "parts": evaluation.parts,
-        "measures": evaluation.measures,
-        "relevant": evaluation.relevant_grade,
-        "by": sorted(facet.name for facet in facets),
-        "seed": options.seed,
-        "first_stage": options.first_stage,
-        "depths": options.first_stage and options.depths,
-        "hard_negatives": options.hard_negatives,
-        "together": together if len(together) > 1 else None,
-        "baseline": baseline and [run_sum_of(run.seen) for run in runs if run.system == baseline],
-        "wanted": options.comparison.wanted if len(together) > 1 else None,
-        "deciding": options.comparison.deciding if len(together) > 1 else None,
-    }
-
-
-def _scored_runs(
-    release: EvaluatedRelease, evaluation: Evaluation, runs: Sequence[_SeenRun]
-) -> list[ScoredRun]:
-    """Each run with what its look stores; of several runs of one system each has figures of its own."""
-    overall = {system.name: system.overall for system in evaluation.runs if len(system.files) == 1}
-    stored = []
-    for run in runs:
-        figures = overall.get(run.system) or rounded_figures(mean_figures([run.scores])[0])
-        values = {scored_by(run.scores.measures[0], release.qrels.relevant): run.scores.values[:, 0]}
-        stored.append(ScoredRun(run.system, run.run.source, run.seen, values, figures, run.plausible))
-    return stored
 
 
 def _check_runs(options: EvaluationOptions, systems: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.errors import InputError, RefusedError, refuse_problems
+from curation.errors import InputError, refuse_problems
 from curation.step import Seed, option
 
 SIGNIFICANT = 0.05
@@ -94,16 +94,12 @@ class DecidingTest(NamedTuple):
         return "correction for all pairs" if self.test == TUKEY else CORRECTIONS[self.corrected_by].words
 
 
-def check_deciding(deciding: DecidingTest, sealed: bool = False) -> None:
-    """Refuse a test or a correction that there is not, or that a sealed part does not allow.
-
-    Counts of wins and ranks of single queries would tell of sealed grades, and so would one figure corrected
-    in several ways, so a sealed part has the test that all its looks have.
+def check_deciding(deciding: DecidingTest) -> None:
+    """Refuse a test or a correction that there is not.
 
     Raises
     ------
     InputError: there is none of that name.
-    RefusedError: a part is sealed, and another one than the default is asked for.
     """
     problems = []
     if deciding.test not in TESTS:
@@ -114,12 +110,6 @@ def check_deciding(deciding: DecidingTest, sealed: bool = False) -> None:
     if deciding.test == TUKEY and deciding.correction is not None:
         problems.append("the test tukey is of all pairs already: choose no correction with it")
     refuse_problems(problems)
-    if sealed and deciding != DecidingTest():
-        raise RefusedError(
-            "A sealed part is compared by Fisher's randomisation test with Holm's correction, and by no "
-            "other: each further one would tell more of its grades.",
-            command="Leave --significance-test and --correction out.",
-        )
 
 
 TEST_WORDS = {name: one.words for name, one in TESTS.items()}
@@ -133,7 +123,7 @@ class RunQuestions:
     Attributes
     ----------
     wanted: the difference whose number of queries is estimated.
-    test, correction: as in `DecidingTest`; sealed parts have the default ones.
+    test, correction: as in `DecidingTest`.
     judge: whose grades estimate the figures on more queries. to_pool: for leads.
     """
 
@@ -255,9 +245,7 @@ class EvaluateRequest:
     Attributes
     ----------
     part: a part or 'all'. measures: None are the default ones; the first is the headline. by: facets.
-    reason: why a sealed part is scored.
-    ladder: show an improvement beyond noise alone; for sealed parts, where evaluators have nothing
-        but that. The Ladder has a measure of its own, and begins by the first one named.
+    reason: why a sealed part is evaluated.
     folder: of the files, where a job has to remove it.
     """
 
@@ -288,16 +276,9 @@ class EvaluateRequest:
     )
     reason: str | None = option(
         None,
-        "Why you look at a sealed part",
-        "Why a sealed part is scored. It is logged with name and time.",
+        "Why you evaluate on a sealed part",
+        "Why a sealed part is evaluated. It is logged with name and time.",
         unset="refuse",
-    )
-    ladder: bool = option(
-        False,
-        "Show only improvements",
-        "On a sealed part show improvements beyond noise alone. This is the Ladder: a figure is shown "
-        "only where it beats the best one so far. So the part stays a test for longer. Evaluators have "
-        "nothing but that.",
     )
     relevant: int | None = option(
         None,
@@ -362,19 +343,15 @@ def refuse_unfitting(
     *,
     runs: bool,
     answers: bool,
-    ladder: bool,
     about_runs: Sequence[str],
     about_answers: Sequence[str],
-    further: Sequence[str] = (),
 ) -> None:
-    """Stop where something is asked that no file was named for, or that the Ladder does not show.
+    """Stop where something is asked that no file was named for.
 
     Parameters
     ----------
     runs, answers: whether any were named.
-    ladder: whether the answer is the Ladder's.
-    about_runs, about_answers, further: what is asked about runs, about answers, and about either, as the
-        person who asks calls it.
+    about_runs, about_answers: what is asked about runs and about answers, as the person who asks calls it.
 
     Raises
     ------
@@ -382,12 +359,6 @@ def refuse_unfitting(
     """
     if not runs and not answers:
         raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
-    asked = [*about_runs, *about_answers, *further]
-    if ladder and asked:
-        raise InputError(
-            f"The Ladder shows nothing but its answer, so {', '.join(asked)} cannot go with it: leave that "
-            "out. Of a sealed part leads see the other figures, without the Ladder."
-        )
     problems = [f"{what} is about runs, and there is none" for what in about_runs if not runs]
     problems += [f"{what} is about answers, and there are none" for what in about_answers if not answers]
     refuse_problems(problems, way_out="Name the files with it.")

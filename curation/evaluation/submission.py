@@ -15,7 +15,7 @@ from curation.evaluation.answers.evaluate_answers import (
     AnswerEvaluation,
     AnswerOptions,
     evaluate_answers,
-    ladder_answers,
+    headline_of_answers,
 )
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.to_grade import SUPPORT
@@ -23,11 +23,11 @@ from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.request import DecidingTest, EvaluateRequest, refuse_unfitting, run_problems
+from curation.evaluation.sealed.access import SealedRequest, check_access, refusals_logged, sealed_request
+from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_runs
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import PooledRuns, check_pooling, pool_runs
 from curation.judges.estimates import JudgedEvaluation, judged_estimates
-from curation.looks.ladder_looks import LadderLooks, ladder_looks
-from curation.looks.looking import by_ladder
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
@@ -41,12 +41,17 @@ _OPTION = re.compile(r"[^,]*\(-{2}query-field\),| \(-{2}[^)]*\)")
 """What an uploader has not: the field with the queries, and names of options."""
 
 
+ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
+"""Options of a request that say which part, why, and how files are read; not which figures are wanted."""
+
+
 class EvaluationWork(NamedTuple):
     """What is scored on which release.
 
     Attributes
     ----------
-    ladder: whether the answer is the Ladder's. reading: runs that are needed again are parsed once.
+    rounded: whether an evaluator asks about a sealed part, who gets one rounded figure of each system.
+    reading: runs that are needed again are parsed once.
     facets: which conditions need besides those of the request. by_query: values of single queries are wanted.
     near: whether people's grades are in projects next to this one alone.
     """
@@ -55,7 +60,7 @@ class EvaluationWork(NamedTuple):
     request: EvaluateRequest
     author: str
     release: Opened
-    ladder: bool
+    rounded: bool
     reading: ReadingOptions
     answer_fields: AnswerFields = AnswerFields()
     facets: Sequence[str] = ()
@@ -75,16 +80,16 @@ class EvaluationWork(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """What came of it: the answers of Ladders, or figures of what was named."""
+    """What came of it: rounded figures for an evaluator, or all figures of what was named."""
 
-    ladders: Sequence[LadderLooks] = ()
+    headlines: Sequence[HeadlineEvaluation] = ()
     answers: AnswerEvaluation | None = None
     judged: JudgedEvaluation | None = None
     runs: Evaluation | None = None
 
 
 class Submitted(NamedTuple):
-    """What came of it; the Ladder stores no evaluation."""
+    """What came of it; of rounded figures no evaluation is stored."""
 
     sentences: str
     evaluation_id: str | None
@@ -105,11 +110,6 @@ def chosen_options(questions: Any, named: Callable[[OptionField], str] = label_o
     ]
 
 
-def is_by_ladder(store: Store, release: Opened, request: EvaluateRequest, author: str) -> bool:
-    """Whether the answer is the Ladder's."""
-    return request.ladder or by_ladder(store, release, request.part, author)
-
-
 def prepared(
     store: Store,
     request: EvaluateRequest,
@@ -121,12 +121,13 @@ def prepared(
     further: Sequence[str] = (),
     **more: Any,
 ) -> EvaluationWork:
-    """The work of a request; stops before a sealed part is looked at.
+    """The work of a request; stops before a sealed grade is read.
 
     Parameters
     ----------
     named: how the person who asks calls an option.
-    about_runs, about_answers, further: what is asked besides the request, as in `refuse_unfitting`.
+    about_runs, about_answers, further: what is asked besides the request about runs, answers and either, as
+        the person who asks calls it.
     more: fields of the work.
 
     Raises
@@ -134,27 +135,18 @@ def prepared(
     InputError, NotFoundError, RefusedError: what does not fit together; the release cannot be used; the
         author may not make candidates.
     """
-    questions = request.of_runs
-    if questions.to_pool is not None:
-        check_pooling(store, questions.to_pool, author)
     release = opened(store, request.release)
-    if release.file is not None and (questions.judge is not None or questions.to_pool is not None):
-        raise RefusedError(
-            f"{release.file.path} is a packed release: judges' grades and candidates are in its project "
-            "alone. Evaluate the project's own release."
-        )
-    ladder = is_by_ladder(store, release, request, author)
-    supported = request.answers and request.of_answers.support  # by a judge whom people correct
-    of_runs = replace(questions, judge=None) if supported else questions
-    refuse_unfitting(
-        runs=bool(request.runs),
-        answers=bool(request.answers),
-        ladder=ladder,
-        about_runs=[*chosen_options(of_runs, named), *about_runs],
-        about_answers=[*chosen_options(request.of_answers, named), *about_answers],
-        further=further,
-    )
-    check_request(request)
+    names = [name for name, _ in (*request.runs, *request.answers)]
+    by_answers = not request.runs
+    sealed = sealed_request(store, release, request.part, names, request.reason, author, by_answers)
+    with refusals_logged(store, sealed):
+        rounded = sealed is not None and sealed.rounded
+        if sealed is not None:
+            check_access(store, sealed, all_figures=False)
+        if rounded:
+            _refuse_all_figures(sealed, request, named, [*about_runs, *about_answers, *further])
+        _check_fit(store, request, author, release, named, about_runs, about_answers)
+    questions = request.of_runs
     again = questions.judge is not None or questions.to_pool is not None
     reading = reading._replace(
         skip_repeated=request.skip_repeated,
@@ -162,7 +154,54 @@ def prepared(
         topics=request.topics,
         chunks=request.chunk_map,
     )
-    return EvaluationWork(store, request, author, release, ladder, reading, **more)
+    return EvaluationWork(store, request, author, release, rounded, reading, **more)
+
+
+def _refuse_all_figures(
+    sealed: SealedRequest | None,
+    request: EvaluateRequest,
+    named: Callable[[OptionField], str],
+    besides: Sequence[str],
+) -> None:
+    """Stop where an evaluator asks for more than rounded figures of a sealed part."""
+    rest = replace(request, **{name: getattr(EvaluateRequest(), name) for name in ABOUT_FILES})
+    asked = [*chosen_options(rest, named), *chosen_options(request.of_runs, named)]
+    asked += [*chosen_options(request.of_answers, named), *besides]
+    if asked and sealed is not None:
+        raise RefusedError(
+            f"{sealed.actor} is evaluator. Evaluators get one rounded figure of each system on a sealed part, "
+            f"and {sealed.parts} is sealed, so {', '.join(asked)} cannot go with it. Leave that out. Only leads see "
+            "full results."
+        )
+
+
+def _check_fit(
+    store: Store,
+    request: EvaluateRequest,
+    author: str,
+    release: Opened,
+    named: Callable[[OptionField], str],
+    about_runs: Sequence[str],
+    about_answers: Sequence[str],
+) -> None:
+    """Stop where what is asked does not fit together, or needs what a packed release has not."""
+    questions = request.of_runs
+    if questions.to_pool is not None:
+        check_pooling(store, questions.to_pool, author)
+    if release.file is not None and (questions.judge is not None or questions.to_pool is not None):
+        raise RefusedError(
+            f"{release.file.path} is a packed release: judges' grades and candidates are in its project "
+            "alone. Evaluate the project's own release."
+        )
+    supported = request.answers and request.of_answers.support  # by a judge whom people correct
+    of_runs = replace(questions, judge=None) if supported else questions
+    refuse_unfitting(
+        runs=bool(request.runs),
+        answers=bool(request.answers),
+        about_runs=[*chosen_options(of_runs, named), *about_runs],
+        about_answers=[*chosen_options(request.of_answers, named), *about_answers],
+    )
+    check_request(request)
 
 
 def check_request(request: EvaluateRequest) -> None:
@@ -180,10 +219,10 @@ def evaluated(work: EvaluationWork) -> Evaluated:
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `ladder_looks`.
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `headline_of_runs`.
     """
-    if work.ladder:
-        return Evaluated(_climbed(work))
+    if work.rounded:
+        return Evaluated(_headlines(work))
     request, questions = work.request, work.request.of_runs
     by = (request.reason, work.author, work.progress)
     answers = judged = runs = None
@@ -219,17 +258,16 @@ def pooled(work: EvaluationWork) -> PooledRuns | None:
     )
 
 
-def _climbed(work: EvaluationWork) -> list[LadderLooks]:
-    """What the Ladders of runs and of answers say."""
-    request = work.request
-    by = (request.reason, work.author, work.progress)
-    ladders = []
-    if request.runs:
-        how = (request.part, request.measures, request.relevant, work.reading)
-        ladders.append(ladder_looks(work.store, work.release, work.runs, *how, *by))
-    if request.answers:
-        ladders.append(ladder_answers(work.store, work.release, work.answers, _answer_options(work), *by))
-    return ladders
+def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
+    """One rounded figure of each run, and of each file of answers."""
+    part, by = work.request.part or "", (work.request.reason, work.author, work.progress)
+    headlines = []
+    if work.runs:
+        headlines.append(headline_of_runs(work.store, work.release, work.runs, part, work.reading, *by))
+    if work.answers:
+        options = _answer_options(work)
+        headlines.append(headline_of_answers(work.store, work.release, work.answers, options, *by))
+    return headlines
 
 
 def _answer_options(work: EvaluationWork) -> AnswerOptions:
@@ -281,12 +319,10 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
     InputError, NotFoundError, RefusedError: as `prepared` and `evaluated`; the author may not evaluate, or
         asks for what leads alone may.
     """
-    with store.reading() as cursor:
-        require_author(cursor, author, *EVALUATING)
-        if chosen_options(request.of_answers):
-            require_author(cursor, author, "lead")
     try:
         work = prepared(store, request, author, near=True, progress=progress)
+        with store.reading() as cursor:
+            require_author(cursor, author, *(("lead",) if chosen_options(request.of_answers) else EVALUATING))
         return _submitted(work, evaluated(work))
     except InputError as error:
         raise _of_upload(error) from error
@@ -294,8 +330,8 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
 
 def _submitted(work: EvaluationWork, found: Evaluated) -> Submitted:
     request = work.request
-    if found.ladders:
-        return Submitted("\n".join(line for one in found.ladders for line in one.sentences), None)
+    if found.headlines:
+        return Submitted("\n".join(line for one in found.headlines for line in one.sentences), None)
     evaluation_id = store_submitted(work.store, found.runs, found.answers, work.author)
     counts = [amount(len(request.runs), "run")] if request.runs else []
     if request.answers:

@@ -1,9 +1,9 @@
 """Submitted runs: evaluations that were made on the page Evaluate, and the leaderboard of a release's part.
 
 Who submitted sees the whole evaluation again, and so does the lead. Everybody who may evaluate sees the rows
-of the leaderboard: system, figure, interval and who. Of a sealed part leads see the looks at all figures,
-from wherever they were taken, and evaluators what its Ladder showed: tests of pairs would tell of grades.
-The rows of other parts are what was submitted on the page.
+of the leaderboard: system, figure, interval and who. Of a sealed part leads see what leads
+evaluated, on the page or elsewhere, and evaluators see the rounded figures of evaluators. The rows of other
+parts are what was submitted on the page.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.comparison.similar_lists import FirstPlaces
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
-from curation.looks.ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
-from curation.releases.looks import look_queries, looks
+from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
 from curation.releases.stored import list_releases, mark_of
 from curation.reports.page import Mark
 from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
 from curation.scoring.inputs.run_chunks import said_of_texts
 from curation.scoring.metrics.evidence import RunChunks
-from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for, measures_named
+from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
-from curation.store.release_parts import PartText, read_part, read_parts
+from curation.store.release_parts import PartText, read_parts
 from curation.text import canonical_json, digest, plain
 
 LISTED = 20
@@ -241,27 +240,31 @@ def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) ->
 
 def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
     """All runs that were scored on exactly these parts, by writing."""
-    return _looked_at(cursor, release_id, parts) if sealed else _evaluated(cursor, release_id, parts)
+    return _sealed(cursor, release_id, parts) if sealed else _evaluated(cursor, release_id, parts)
 
 
-def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+def _sealed(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     found = [
-        one
-        for one in looks(cursor, release_id)
-        if one.parts == list(parts)
-        and json.loads(one.asked)["parts"] == list(parts)
-        and not (one.of_answers or one.by_ladder)
+        row
+        for row in sealed_evaluations(cursor, release_id)
+        if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
     ]
-    values: dict[tuple[str, str | None], dict[str, float | None]] = {}
-    for row in look_queries(cursor, [one.look_id for one in found]):
-        values.setdefault((row.look_id, row.scored_by), {})[row.query_id] = row.value
-    runs = []
-    for one in found:
-        asked = json.loads(one.asked)
-        [measure] = measures_named(asked["measures"][:1])
-        own = values[one.look_id, scored_by(measure, asked["relevant"])]
-        runs.append(SubmittedRun(one.system, one.looked_by, one.looked_at, first_figure(one.shown), own))
-    return runs
+    values: dict[str, dict[str, float | None]] = {}
+    for one in query_values(cursor, [row.evaluation_id for row in found]):
+        values.setdefault(one.evaluation_id, {})[one.query_id] = one.value
+    return [
+        SubmittedRun(
+            *(row.system, row.evaluated_by, row.evaluated_at, first_figure(row.shown)),
+            values.get(row.evaluation_id, {}),
+        )
+        for row in found
+    ]
+
+
+def rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
+    """The rounded figures of a sealed part that evaluators had, newest first: what evaluators see of it."""
+    found = [row for row in sealed_evaluations(cursor, release_id) if part in row.parts]
+    return [row for row in reversed(found) if row.rounded and row.shown]
 
 
 def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
@@ -289,13 +292,6 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
                 mark = Mark(when, figure["value"], figure["low"], figure["high"], size=about)
                 marks.append(mark)
     return found
-
-
-def part_rungs(cursor: Cursor, release_id: str, part: str) -> PartLadder:
-    """The Ladder of runs of a sealed part: what evaluators see of it."""
-    rows = read_part(cursor, release_id, "queries")
-    queries = [row["query_id"] for row in rows if row["part"] == part]
-    return part_ladder(cursor, release_id, part, queries)
 
 
 def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

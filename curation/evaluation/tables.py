@@ -63,7 +63,7 @@ class EvaluationTables:
 
     Attributes
     ----------
-    evaluation: what they were made of, with all that has no table: counts, leaderboard, looks, versions.
+    evaluation: what they were made of, with all that has no table: counts, leaderboard, versions.
     systems: system, measure, the fields of `MeasureFigure`, and the estimate for all searches (`traffic`).
     strata: system, facet, kind, queries, measure, and the same fields; a kind without figures has one row
         where `left_out` says why.
@@ -94,14 +94,14 @@ def evaluate(
     ----------
     release: (file of the project, name of the release).
     runs: name of a system → its run file, or the files of its runs, such as seeds.
-    reason, author: why a sealed part is scored and by whom; the look is logged.
+    reason, author: why a sealed part is evaluated and by whom, which is logged.
 
     Raises
     ------
     InputError: options that mean nothing here, or run files that cannot be taken.
     NotFoundError: there is no such project or release.
-    RefusedError: a sealed part is scored without a reason, by somebody who may not, or so that figures would
-        tell of single queries; the release cannot be used.
+    RefusedError: a sealed part is evaluated without a reason, or by somebody who may not; the release cannot
+        be used.
     """
     project, name = release
     store = open_store(Path(project))

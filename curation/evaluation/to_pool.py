@@ -111,7 +111,7 @@ def pool_runs(
 
 
 def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
-    """Stop where `pool_runs` would, before a sealed part is looked at.
+    """Stop where `pool_runs` would, before a sealed grade is read.
 
     Raises
     ------

@@ -41,7 +41,7 @@ from curation.relabeling.staleness.calendar import (
     read_work,
 )
 from curation.relabeling.staleness.staleness import staleness
-from curation.releases.looks import SealedLook, looks
+from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.releases.stored import (
     ReleaseRow,
     graded_pairs,
@@ -57,8 +57,8 @@ from curation.steps import STEPS
 from curation.store import Cursor, Store, utc_now
 from curation.text import amount, counted
 
-RECENT_LOOK = timedelta(days=7)
-"""For so long a look at a sealed part by somebody who is no lead asks for attention."""
+RECENT = timedelta(days=7)
+"""For so long a sealed evaluation by somebody who is no lead asks for attention."""
 
 
 class NewestRelease(NamedTuple):
@@ -68,7 +68,7 @@ class NewestRelease(NamedTuple):
     ----------
     since: answers and decisions after it was frozen.
     evaluations, systems: made on the page Evaluate.
-    looks: at its sealed parts; `others` those by somebody who is no lead.
+    sealed: sealed evaluations on it; `others` are those by somebody who is no lead.
     mark: that it was frozen against the gate, where it was.
     """
 
@@ -76,8 +76,8 @@ class NewestRelease(NamedTuple):
     since: int
     evaluations: int
     systems: int
-    looks: int
-    others: tuple[SealedLook, ...]
+    sealed: int
+    others: tuple[SealedEvaluation, ...]
     mark: str | None = None
 
     @property
@@ -95,10 +95,10 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
     values = {"at": row.frozen_at, "release": row.release_id}
     since, evaluations, systems = cursor.execute(_SINCE, values).fetchall()[0]
     leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
-    taken = looks(cursor, row.release_id)
-    others = tuple(one for one in taken if one.looked_by not in leads)
+    every = sealed_evaluations(cursor, row.release_id)
+    others = tuple(one for one in every if one.evaluated_by not in leads)
     mark = release_marks(cursor).get(row.name)
-    return NewestRelease(row, since, evaluations, systems, len(taken), others, mark)
+    return NewestRelease(row, since, evaluations, systems, len(every), others, mark)
 
 
 def freeze_step(
@@ -143,19 +143,20 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
     if found is None:
         return PathStep("evaluate", "not begun", "Scores systems on a release, with intervals.", score)
     name = found.name
-    if not (found.evaluations or found.looks):
+    if not (found.evaluations or found.sealed):
         return PathStep("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
-    looks = f"{amount(found.looks, 'look')} at sealed parts"
-    said = [made if found.evaluations else "", looks if found.looks else ""]
+    sealed = amount(found.sealed, "sealed evaluation")
+    said = [made if found.evaluations else "", sealed if found.sealed else ""]
     line = f"{name}: {' · '.join(filter(None, said))}."
-    recent = [one for one in found.others if now - one.looked_at <= RECENT_LOOK]
+    recent = [one for one in found.others if now - one.evaluated_at <= RECENT]
     if recent:
         last = recent[-1]
         line += (
-            f" {last.looked_by} scored {last.system} on {', '.join(last.parts)} on {last.looked_at:%d %b}."
+            f" {last.evaluated_by} evaluated {last.system} on {', '.join(last.parts)} on "
+            f"{last.evaluated_at:%d %b}."
         )
-        who = Action("See who looked", "releases", f"goldset release show {found.row.name}")
+        who = Action("See who evaluated", "releases", f"goldset release show {found.row.name}")
         return PathStep("evaluate", "needs attention", line, who)
     return PathStep("evaluate", "done", line, score)
 

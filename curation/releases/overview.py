@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.door import Opening, openings, sealed_parts
-from curation.releases.looks import ListedLook, listed_looks
+from curation.releases.sealed_evaluations import SealedEvaluation, sealed_evaluations
 from curation.releases.stored import (
     NO_NUMBER,
     graded_pairs,
@@ -23,7 +23,7 @@ from curation.releases.stored import (
 )
 from curation.reports.page import Table
 from curation.store import Cursor, Store
-from curation.text import amount, percent
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen
@@ -35,7 +35,8 @@ class ListedRelease(NamedTuple):
     Attributes
     ----------
     grades: None where the manifest was altered.
-    openings, looks: how often its seal was opened, and runs were scored on sealed parts, under whatever name.
+    openings: how often its seal was opened. sealed_evaluations: of systems on its sealed parts, with refused
+        requests; both under whatever name.
     mark: that it was frozen against the gate, where it was.
     """
 
@@ -44,7 +45,7 @@ class ListedRelease(NamedTuple):
     frozen_by: str
     grades: int | None
     openings: int
-    looks: int
+    sealed_evaluations: int
     release_id: str
     mark: str | None = None
 
@@ -62,7 +63,7 @@ class ShownRelease:
     half_judged: grades that rested on fewer opinions than were planned.
     override: who froze against the gate, by number, and why; None where nobody did. mark: so in short.
     openings: how often the seal was opened; `log` has each, oldest first.
-    looks: each scoring of a run on a sealed part, oldest first.
+    sealed_evaluations: of systems on sealed parts, with refused requests, oldest first.
     """
 
     name: str
@@ -79,7 +80,7 @@ class ShownRelease:
     override: dict[str, Any] | None
     openings: int
     log: tuple[Opening, ...]
-    looks: tuple[ListedLook, ...]
+    sealed_evaluations: tuple[SealedEvaluation, ...]
     mark: str | None = None
     half_judged: int = 0
 
@@ -88,11 +89,11 @@ def releases(store: Store) -> list[ListedRelease]:
     """All releases, oldest first."""
     with store.reading() as cursor:
         rows, marks = list_releases(cursor), release_marks(cursor)
-        openings_of, looks_of = (
+        openings_of, evaluations_of = (
             dict(cursor.execute(sql).fetchall())
             for sql in (
                 "SELECT release_id, count(*) FROM seal_openings GROUP BY release_id",
-                "SELECT release_id, count(*) FROM looks GROUP BY release_id",
+                "SELECT release_id, count(*) FROM sealed_evaluations GROUP BY release_id",
             )
         )
     return [
@@ -102,7 +103,7 @@ def releases(store: Store) -> list[ListedRelease]:
             frozen_by=row.frozen_by,
             grades=graded_pairs(row),
             openings=openings_of.get(row.release_id, 0),
-            looks=looks_of.get(row.release_id, 0),
+            sealed_evaluations=evaluations_of.get(row.release_id, 0),
             release_id=row.release_id,
             mark=marks.get(row.name),
         )
@@ -124,7 +125,7 @@ def show(store: Store, name: str) -> ShownRelease:
     row, header = release.row, release.header
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
-        looks = listed_looks(cursor, row.release_id)
+        evaluations = sealed_evaluations(cursor, row.release_id)
         same = [other.name for other in list_releases(cursor) if other.release_id == row.release_id]
     return ShownRelease(
         name=name,
@@ -141,7 +142,7 @@ def show(store: Store, name: str) -> ShownRelease:
         override=header.get("override"),
         openings=len(log),
         log=tuple(log),
-        looks=tuple(looks),
+        sealed_evaluations=tuple(evaluations),
         mark=release.mark,
         half_judged=half_judged(row),
     )
@@ -181,7 +182,15 @@ def _listed(at: datetime, actor: str, detail: dict[str, object]) -> ListedExport
 
 def release_table(found: Sequence[ListedRelease]) -> Table:
     """Releases with how often their sealed parts were seen."""
-    columns = ("Name", "Frozen (UTC)", "By", "Judged pairs", "Seal opened", "Looks", "Release id")
+    columns = (
+        "Name",
+        "Frozen (UTC)",
+        "By",
+        "Judged pairs",
+        "Seal opened",
+        "Sealed evaluations",
+        "Release id",
+    )
     rows = tuple((marked(one.name, one.mark), *one[1:-1]) for one in found)
     return Table("Frozen gold sets", columns, rows)
 
@@ -212,22 +221,18 @@ def opening_table(found: Sequence[Opening]) -> Table:
     return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
 
 
-def look_table(found: Sequence[ListedLook]) -> Table:
-    """Who scored runs on sealed parts, with the first measure's figure, and what their lists were."""
-    columns = (
-        *("Look", "When (UTC)", "Who", "System", "Parts", "Look at", "Measure", "Value"),
-        *("Unknown documents", "Unseen", "As before", "Reason"),
-    )
-    return Table("Looks: runs scored on sealed parts", columns, tuple(map(_look, found)), words=True)
+def sealed_table(found: Sequence[SealedEvaluation]) -> Table:
+    """Who evaluated what on sealed parts, with the figure of the first measure, and who was refused."""
+    columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
+    return Table("Sealed evaluations", columns, tuple(map(_sealed_row, found)), words=True)
 
 
-def _look(one: ListedLook) -> tuple[object, ...]:
-    measure, figure = next(iter(one.figures.items()))
+def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
+    measure, figure = next(iter(row.shown.items()), ("–", {"value": None}))
+    shown = "refused" if row.refused else "one rounded figure" if row.rounded else "all figures"
     return (
-        *(one.number, one.looked_at, one.looked_by, one.system, ", ".join(one.parts)),
-        *("Ladder" if one.ladder else "all figures", measure, figure["value"]),
-        *(percent(share) for share in (one.unknown, one.unseen, one.overlap)),
-        one.reason,
+        *(row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts)),
+        *(shown, measure, figure["value"], row.reason or "–"),
     )
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curation.looks.limits import refuse_fine_measures, seen_lists
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import report_sections
 from curation.evaluation.submitted import board, store_submitted
 from curation.evaluation.submitted import ranked as ranked_runs
-from curation.looks.limits import refuse_fine_measures, seen_lists
 from curation.people.annotators import add_annotator
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from curation.looks.ladder import LadderState, bits_of_answers, climb, step_for
+from curation.looks.ladder_looks import LadderLooks, ladder_looks
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation import evaluate_runs as evaluating
@@ -20,8 +22,6 @@ from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.submitted import board, part_rungs
-from curation.looks.ladder import LadderState, bits_of_answers, climb, step_for
-from curation.looks.ladder_looks import LadderLooks, ladder_looks
 from curation.releases.overview import show
 from curation.scoring.inputs.system_runs import RunSource
 from curation.store import Store

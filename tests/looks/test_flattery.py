@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from curation.looks.looking import flattery, largest_mean
 
 from curation.errors import InputError
-from curation.looks.looking import flattery, largest_mean
 
 
 def test_the_largest_mean_is_above_that_of_independent_looks_and_reached_by_opposite_ones() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from curation.looks.ladder import LadderState, bits_of_answers, climb
 
 from curation.errors import InputError
-from curation.looks.ladder import LadderState, bits_of_answers, climb
 
 HALF = np.full(100, 0.5)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from curation.looks.ladder_looks import LadderLooks, ladder_looks
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.evaluate_runs import EvaluationOptions, evaluate_runs
-from curation.looks.ladder_looks import LadderLooks, ladder_looks
 from curation.releases.overview import show
 from curation.scoring.inputs.system_runs import RunSource
 from curation.store import Store

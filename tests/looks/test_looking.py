@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from curation.looks import looking
+from curation.releases.looks import look_queries, looks
 
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.looks import looking
-from curation.releases.looks import look_queries, looks
 from curation.releases.overview import show
 from curation.releases.verify import opened
 from curation.scoring.inputs.system_runs import RunSource

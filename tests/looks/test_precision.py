@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from curation.looks.ladder_looks import ladder_looks
 
 from curation.errors import RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import evaluation_report
-from curation.looks.ladder_looks import ladder_looks
 from curation.releases.overview import show
 from curation.scoring.inputs.system_runs import RunSource
 from curation.text import plain

@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-
 from curation.releases.looks import (
     LookList,
     LookQuery,
@@ -19,6 +18,7 @@ from curation.releases.looks import (
     look_queries,
     looks,
 )
+
 from curation.releases.overview import releases, show
 from curation.store import Store
 from tests.support.command_line import invoke

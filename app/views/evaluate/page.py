@@ -24,8 +24,8 @@ from curation.evaluation.submitted import (
     board,
     evaluable_release,
     histories,
-    part_rungs,
     ranked,
+    rounded_evaluations,
     submitted_evaluations,
     submitted_report,
 )
@@ -94,7 +94,7 @@ def _ending(context: PageContext) -> None:
 
 def _show_leaderboard(store: Store, chosen: ChosenPart, annotator: Annotator) -> None:
     if chosen.sealed and annotator.role != "lead":
-        _show_ladder(store, chosen)
+        _show_rounded(store, chosen)
         return
     with store.reading() as cursor:
         runs = board(cursor, chosen.release_id, [chosen.part], chosen.sealed)
@@ -121,28 +121,22 @@ def _show_leaderboard(store: Store, chosen: ChosenPart, annotator: Annotator) ->
         drawing(weeks(f"{found.measure} of {chosen.part}, evaluation by evaluation", series[:6], joined=True))
 
 
-def _show_ladder(store: Store, chosen: ChosenPart) -> None:
-    """What the Ladder of a sealed part showed: no interval and no test, which would tell of grades."""
+def _show_rounded(store: Store, chosen: ChosenPart) -> None:
+    """The rounded figures of a sealed part that evaluators had."""
     with store.reading() as cursor:
-        ladder = part_rungs(cursor, chosen.release_id, chosen.part)
-    ui.heading(f"Ladder of {chosen.part}")
-    if not ladder.rungs:
+        found = rounded_evaluations(cursor, chosen.release_id, chosen.part)
+    ui.heading(f"Sealed evaluations of {chosen.part}")
+    if not found:
         ui.quiet("Nobody has scored a run on this part yet.")
         return
     rows = [
-        (
-            rung.look.system,
-            decimal(rung.shown),
-            f"{rung.look.looked_by}, {rung.look.looked_at:%d\u00a0%b\u00a0%Y}",
-        )
-        for rung in reversed(ladder.rungs)
+        (row.system, measure, figure["value"], f"{row.evaluated_by}, {row.evaluated_at:%d\u00a0%b\u00a0%Y}")
+        for row in found
+        for measure, figure in row.shown.items()
     ]
-    columns = ["System", f"{ladder.scored_by}", "By"]
+    columns = ["System", "Measure", "Figure", "By"]
     ui.table(f"Runs on {marked(chosen.release, chosen.mark)}, {chosen.part}", columns, rows, words=True)
-    ui.quiet(
-        f"Only runs that were better than all before them by more than noise, in steps of {ladder.step:.2f}. "
-        f"{amount(ladder.state.looks, 'look')} so far."
-    )
+    ui.quiet("Each figure is rounded to its standard error. Only leads see full results on a sealed part.")
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

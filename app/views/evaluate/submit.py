@@ -30,10 +30,12 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, chosen_options, submit
 from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
 from curation.releases.export.formats.trec import release_topics
+from curation.releases.sealed_evaluations import left_this_month
 from curation.scoring.inputs.system_runs import ADD_TOPICS
 from curation.scoring.metrics.measures import further_measures
 from curation.step import OptionField, flat
-from curation.store import Store
+from curation.store import Store, utc_now
+from curation.text import amount
 
 USUAL_FACETS = ("stratum", "tag")
 FORM, REFUSED = "evaluate", "runs without topics"
@@ -56,15 +58,15 @@ def show(context: PageContext, chosen: ChosenPart) -> None:
     times = choose_times(form.key) if runs else []
     refusal = st.session_state.get(REFUSED, {}).get(form.key)
     topics = choose_topics(partial(_topics, context.store, chosen.release_id), form.key, refusal)
-    asks, ladder = _form(chosen, runs), chosen.sealed and not is_lead
-    reason = _ask(asks, chosen, is_lead, form.key)
-    ladder = ladder or (chosen.sealed and asks.value("ladder"))
-    if not ladder:
+    asks, rounded = _form(chosen, runs), chosen.sealed and not is_lead
+    reason = _ask(asks, context, chosen, form.key)
+    if not rounded:
         ask_about_runs(asks, chosen, is_lead)
-    answers, graded = ask_for_answers(context.store, is_lead and not ladder, form.key)
-    request = asks.request(ladder=ladder, reason=reason, **graded)
-    if ladder:
-        request = replace(request, measures=None, by=EvaluateRequest().by)
+    answers, graded = ask_for_answers(context.store, is_lead, form.key)
+    request = asks.request(reason=reason, **graded)
+    if rounded:
+        repeated = asks.value("skip_repeated")
+        request = EvaluateRequest(chosen.release, chosen.part, reason=reason, skip_repeated=repeated)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         st.session_state.pop(REFUSED, None)
         context.acts.do(
@@ -90,7 +92,7 @@ def _form(chosen: ChosenPart, runs: Sequence[UploadedFile]) -> Form[EvaluateRequ
     usual = tuple(name for name in USUAL_FACETS if name in chosen.facets)
     start = EvaluateRequest(chosen.release, chosen.part, chosen.measures, usual)
     offered = {
-        "measures": [*chosen.measures, *further_measures(chosen.scale, chosen.sealed)],
+        "measures": [*chosen.measures, *further_measures(chosen.scale)],
         "by": chosen.facets,
         "relevant": chosen.scale[1:],
         "baseline": systems,
@@ -99,8 +101,9 @@ def _form(chosen: ChosenPart, runs: Sequence[UploadedFile]) -> Form[EvaluateRequ
     return Form(EvaluateRequest, start, chosen.release_id, offered)
 
 
-def _ask(asks: Form[EvaluateRequest], chosen: ChosenPart, is_lead: bool, key: str) -> str | None:
-    """What is asked of all runs; of a sealed part whether only an improvement is shown, and why: returned."""
+def _ask(asks: Form[EvaluateRequest], context: PageContext, chosen: ChosenPart, key: str) -> str | None:
+    """What is asked of all runs; of a sealed part also why: returned."""
+    is_lead = context.annotator.role == "lead"
     if chosen.sealed and not is_lead:
         asks.ask("skip_repeated")
     else:
@@ -109,15 +112,15 @@ def _ask(asks: Form[EvaluateRequest], chosen: ChosenPart, is_lead: bool, key: st
             ui.quiet(f"The leaderboard has the runs whose first measure is {chosen.measures[0]}.")
     if not chosen.sealed:
         return None
-    if is_lead:
-        asks.ask("ladder")
-    shown = (
-        "There are figures of all queries and of kinds with ten or more, none of single queries."
-        if is_lead
-        else "The figure of a run is shown only where it beats the best one so far by more than noise (the "
-        "Ladder). Other figures are for leads."
-    )
-    ui.quiet(f"{chosen.part} is sealed. This look is logged with your name, why, and its figures. {shown}")
+    shown = "You see figures of all queries and of kinds with ten or more, and no values of single queries."
+    if not is_lead:
+        with context.store.reading() as cursor:
+            left = left_this_month(cursor, context.annotator.name, [chosen.part], utc_now())
+        shown = (
+            "You see the headline measure of each system, rounded to its standard error. Only leads see full "
+            f"results. You have {amount(left, 'sealed evaluation')} left this month. A refusal counts."
+        )
+    ui.quiet(f"{chosen.part} is sealed. Each evaluation is logged with your name and reason. {shown}")
     why = Form(EvaluateRequest, key=key)
     why.ask("reason")
     reason: str | None = why.value("reason")
@@ -175,8 +178,8 @@ def _refuse_unready(request: EvaluateRequest, files: _Files, chosen: ChosenPart)
     problems = [] if named else ["There is no file yet: upload at least one run."]
     problems += [f"The system in {one.file.name} has no name." for one in named if not one.name]
     problems += unmatched_times([run.file.name for run in files.runs], files.times)
-    if not request.measures and not request.ladder:
+    if request.measures is not None and not request.measures:
         problems.append("No measure is chosen: choose at least one.")
     if chosen.sealed and not request.reason:
-        problems.append(f"{chosen.part} is sealed: say why you look at it.")
+        problems.append(f"{chosen.part} is sealed: say why you evaluate on it.")
     refuse_problems(problems)

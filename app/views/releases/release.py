@@ -21,18 +21,18 @@ from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
 from curation.releases.diff.diff import diff
 from curation.releases.diff.page import diff_page, diff_sections, findings, title_of
-from curation.releases.looks import listed_looks
 from curation.releases.overview import (
     ShownRelease,
     export_table,
     exports_of,
-    look_table,
     opening_table,
     override_sentence,
     release_table,
+    sealed_table,
 )
 from curation.releases.overview import releases as listed_releases
 from curation.releases.overview import show as show_release
+from curation.releases.sealed_evaluations import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.stored import (
     ReleaseRow,
     half_judged_sentence,
@@ -134,7 +134,7 @@ def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequen
     elif view == "Difference":
         show_difference(context.store, release, releases)
     elif view == "Access log":
-        _readers(context.store, release)
+        _readers(context, release)
     else:
         _summary(context.store, release)
         ui.tables(release_table(listed_releases(context.store)[::-1]))
@@ -196,16 +196,31 @@ def _card(store: Store, release: ReleaseRow) -> None:
     st.html(f'<article class="gs-card">{shown.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
 
 
-def _readers(store: Store, release: ReleaseRow) -> None:
-    """Who froze it, who exported it, who had grades of sealed parts, and who scored runs on them."""
-    with store.reading() as cursor:
+def _readers(context: PageContext, release: ReleaseRow) -> None:
+    """Who froze it, who exported it, who had grades of sealed parts, and who evaluated on them."""
+    with context.store.reading() as cursor:
         exports = exports_of(cursor, release.release_id)
         taken = openings(cursor, release.release_id)
-        looks = listed_looks(cursor, release.release_id)
+        evaluations = sealed_evaluations(cursor, release.release_id)
     ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
     _log(export_table(exports), "Nobody exported this release yet.")
     _log(opening_table(taken), "Nobody has opened sealed grades.")
-    _log(look_table(looks), "Nobody has scored a run on sealed parts.")
+    _log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
+    _limit(context)
+
+
+def _limit(context: PageContext) -> None:
+    """How many sealed evaluations an evaluator has in a month, which the lead chooses."""
+    form, store, by = context.acts.form("sealed limit"), context.store, context.annotator.name
+    with store.reading() as cursor:
+        limit = monthly_limit(cursor)
+    with st.form(f"sealed limit {form.key}", border=False):
+        number = st.number_input(
+            "Sealed evaluations of an evaluator on a sealed part in a month", 0, None, limit, 1, width=320
+        )
+        chosen = st.form_submit_button("Save the number")
+    if chosen:
+        context.acts.do(form, lambda: set_monthly_limit(store, int(number), by))
 
 
 def _log(found: Table, nothing: str) -> None:

@@ -5,15 +5,9 @@ system did not answer counts 0, and is counted. People grade answers in a projec
 (`answers.to_grade`); its release gives each answer its share of the highest grade. Answers that nobody graded
 are left out of those means and counted: unknown is not zero.
 
-Reference answers of a sealed part are as secret as its grades: who scores answers on it takes a look. Exact
-match of one answer is whether somebody guessed the reference. So files of answers have the limits of
-runs (`looks.disclosure`): each must answer ten of the sealed queries with references, and differ in ten of
-them, or none, from every file that was scored before. Kinds of queries with fewer have no figures. Answers
-count as equal where exact match and F1 cannot tell them apart. A refusal may tell that a query has
-references, never what they say.
-
-A file of guesses still checks as many references as figures can be solved for, so exact match and F1 of all
-queries are for leads, as all figures of runs are: the answers of evaluators climb a Ladder (`looks.ladder`).
+Reference answers of a sealed part are as secret as its grades: who scores answers on it makes a sealed
+evaluation (`evaluation.sealed`). Leads see no value of a single query and no figure of fewer than ten.
+Evaluators see one rounded F1 of each system.
 
 What people graded such answers is known to who names these grades, and no secret of the release.
 
@@ -23,15 +17,14 @@ would tell where the evidence of a query is.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.answers.rule import exact_match, normalised_answer, token_f1
+from curation.answers.rule import exact_match, token_f1
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import (
     AnswerFields,
@@ -44,28 +37,19 @@ from curation.evaluation.answers.grades import AnswerGrades
 from curation.evaluation.answers.judged_support import support_estimates
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
 from curation.evaluation.answers.to_grade import SUPPORT
-from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, hidden_values, mean_intervals
+from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, mean_intervals, suppressed_strata
+from curation.evaluation.sealed.access import (
+    SealedRequest,
+    check_access,
+    log_figures,
+    refusals_logged,
+    sealed_request,
+)
+from curation.evaluation.sealed.headline import HeadlineEvaluation, logged_headline, required_request
 from curation.files.formats import FileLayout
 from curation.judges.estimates import JudgedEvaluation
-from curation.looks.ladder import F1
-from curation.looks.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
-from curation.looks.limits import (
-    EarlierRun,
-    SeenLists,
-    refuse_what_tells_of_single_queries,
-    rounded_figures,
-    secrets,
-)
-from curation.looks.looking import (
-    BUSY,
-    PlannedLooks,
-    ScoredRun,
-    SealedLog,
-    TakenLook,
-    reason_for,
-    take_looks,
-)
 from curation.progress import Progress, silent
+from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
 from curation.scoring.inputs.run_chunks import ChunkPlace
@@ -73,11 +57,10 @@ from curation.scoring.metrics.measures import mean_of
 from curation.sources.answers.nuggets import Nugget, nuggets_of_rows
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
-from curation.text import digest
 
 UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
-EXACT = "exact_match"
+EXACT, F1 = "exact_match", "f1"
 
 
 class AnswerOptions(NamedTuple):
@@ -117,7 +100,7 @@ class AnsweringSystem:
     empty: of those answered, with nothing.
     refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
         answer. One without a row is not known to be silence, so it counts 0.
-    unsent: how many of these have no row in the file; None where that would tell of few sealed queries.
+    unsent: how many of these have no row in the file; None where fewer than ten are sealed.
     ungraded: what people grade → answers that nobody graded.
     left_out: reason → rows of the file.
     per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
@@ -146,7 +129,7 @@ class AnswerEvaluation:
     queries: evaluated; `with_references` have reference answers, or nuggets where support was graded, or
         evidence where answers cite; `unanswerable` are tagged so and have none.
     query_ids: None where a sealed part was evaluated.
-    looks: which look at sealed parts each file was; empty where none is sealed.
+    sealed_count: how often its sealed parts were evaluated; None where none is sealed.
     mark: that the release was frozen against the gate, where it was.
     judged: scores of nuggets by a judge that people's grades correct.
     """
@@ -160,7 +143,7 @@ class AnswerEvaluation:
     unanswerable: int
     systems: tuple[AnsweringSystem, ...]
     query_ids: tuple[str, ...] | None
-    looks: tuple[TakenLook, ...]
+    sealed_count: SealedCount | None
     seed: int
     mark: str | None = None
     judged: JudgedEvaluation | None = None
@@ -202,18 +185,34 @@ def evaluate_answers(
 
     Parameters
     ----------
-    reason: why answers are scored on a sealed part; the look is stored before its figures are returned.
+    reason: why a sealed part is evaluated; the evaluation is logged before its figures are returned.
 
     Raises
     ------
     InputError: options that mean nothing here, or files that cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: no query of the parts has reference answers; a sealed part is scored without a reason, by
-        somebody who may not, or so that figures would tell of single queries.
+    RefusedError: no query of the parts has reference answers; a sealed part is evaluated without a reason, or
+        by somebody who may not.
     """
+    names = [source.name for source in sources]
+    request = sealed_request(store, release_name, options.split, names, reason, actor, of_answers=True)
+    with refusals_logged(store, request):
+        if request is not None:
+            check_access(store, request)
+        return _evaluation(store, release_name, sources, options, request, progress)
+
+
+def _evaluation(
+    store: Store,
+    release_name: str | Opened,
+    sources: Sequence[AnswerSource],
+    options: AnswerOptions,
+    request: SealedRequest | None,
+    progress: Progress,
+) -> AnswerEvaluation:
+    """The evaluation; on sealed parts it is logged, and is what leads see."""
     release = read_release(store, release_name, options.split, options.relevant)
     chosen_facets(release.facets, options.by)
-    why = reason_for(store, release, reason, actor) if release.sealed else ""
     marked = {} if release.sealed else marked_evidence(release.qrels)
     read = _read_files(release, sources, options, marked, progress)
     cites = any(found.cited is not None for found in read)
@@ -222,11 +221,11 @@ def evaluate_answers(
     judged = None
     if options.judge is not None:
         judged = support_estimates(release, evaluated.nuggets, read, options.grades[SUPPORT], options.judge)
-    scored = _Scored(evaluated, options, read, values, progress)
-    if not release.sealed:
-        return replace(scored.evaluation([[release.sealed_queries]] * len(read)), judged=judged)
-    evaluation, taken = take_looks(store, release, scored.looks, why, actor, answers=True, busy=BUSY)
-    return replace(evaluation, looks=taken)
+    evaluation = replace(_assembled(evaluated, options, read, values, progress), judged=judged)
+    if request is None:
+        return evaluation
+    figures = [system.overall for system in evaluation.systems]
+    return replace(evaluation, sealed_count=log_figures(store, request, figures))
 
 
 def _read_files(
@@ -250,109 +249,64 @@ def _read_files(
     ]
 
 
-class _Scored(NamedTuple):
-    """Files of answers with the values of each query; what may be shown of these is said by secrets."""
-
-    evaluated: _Evaluated
-    options: AnswerOptions
-    read: Sequence[SystemAnswers]
-    values: Sequence[Mapping[str, Floats]]
-    progress: Progress
-
-    def evaluation(self, secrets: Sequence[Sequence[Mask]]) -> AnswerEvaluation:
-        """The figures of each system.
-
-        Parameters
-        ----------
-        secrets: of each system, the sets of queries of which few may not be shown.
-        """
-        release = self.evaluated.release
-        facets = chosen_facets(release.facets, self.options.by)
-        systems = []
-        for number, (found, own, hidden) in enumerate(zip(self.read, self.values, secrets, strict=True), 1):
-            systems.append(_system(found, own, self.evaluated, facets, self.options, hidden))
-            self.progress("scoring answers", number, len(self.read))
-        return AnswerEvaluation(
-            release=release.name,
-            release_id=release.release_id,
-            parts=release.parts,
-            sealed=release.sealed,
-            queries=len(release.qrels.query_ids),
-            with_references=int(self.evaluated.known.sum()),
-            unanswerable=int(self.evaluated.unanswerable.sum()),
-            systems=tuple(systems),
-            query_ids=None if release.sealed else release.qrels.query_ids,
-            looks=(),
-            seed=self.options.seed,
-            mark=release.mark,
-        )
-
-    def looks(self, log: SealedLog) -> PlannedLooks[AnswerEvaluation]:
-        """The same of a sealed part, rounded, with what is stored of each system's look."""
-        release = self.evaluated.release
-        hidden = sealed_answers(release, self.evaluated.known, self.read, log.earlier)
-        found = rounded_figures(self.evaluation(hidden))
-        runs = [
-            ScoredRun(
-                *(system.name, system.source, seen_answers(file, release)),
-                {EXACT: own[EXACT], F1: own[F1]},
-                system.overall,
-            )
-            for system, file, own in zip(found.systems, self.read, self.values, strict=True)
-        ]
-        return PlannedLooks(found, runs, _asked(found, self.options))
+def _assembled(
+    evaluated: _Evaluated,
+    options: AnswerOptions,
+    read: Sequence[SystemAnswers],
+    values: Sequence[Mapping[str, Floats]],
+    progress: Progress,
+) -> AnswerEvaluation:
+    """The figures of all systems, from the values of each query."""
+    release = evaluated.release
+    facets = chosen_facets(release.facets, options.by)
+    systems = []
+    for number, (found, own) in enumerate(zip(read, values, strict=True), 1):
+        systems.append(_system(found, own, evaluated, facets, options))
+        progress("scoring answers", number, len(read))
+    return AnswerEvaluation(
+        release=release.name,
+        release_id=release.release_id,
+        parts=release.parts,
+        sealed=release.sealed,
+        queries=len(release.qrels.query_ids),
+        with_references=int(evaluated.known.sum()),
+        unanswerable=int(evaluated.unanswerable.sum()),
+        systems=tuple(systems),
+        query_ids=None if release.sealed else release.qrels.query_ids,
+        sealed_count=None,
+        seed=options.seed,
+        mark=release.mark,
+    )
 
 
-def ladder_answers(
+def headline_of_answers(
     store: Store,
     release_name: str | Opened,
     sources: Sequence[AnswerSource],
-    options: AnswerOptions = AnswerOptions(),
+    options: AnswerOptions,
     reason: str | None = None,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
-) -> LadderLooks:
-    """Climb the Ladder of a sealed part with files of answers, by F1.
+) -> HeadlineEvaluation:
+    """Score files of answers on a sealed part by F1, for an evaluator.
 
     Raises
     ------
-    InputError: what people graded is asked for as well, the part is not one sealed part, or files cannot be
-        taken.
+    InputError: the part is not sealed, or files cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: as `evaluate_answers`, but evaluators may look.
+    RefusedError: as `check_access`.
     """
-    if options.grades:
-        raise InputError("The Ladder shows nothing of what people graded: leave the grades of answers out.")
-    release = read_release(store, release_name, options.split)
-    refuse_parts_without_ladder(release)
-    evaluated = _evaluated(store, release)
-    why = reason_for(store, release, reason, actor, ladder=True)
-    read = _read_files(release, sources, options, {}, progress)
-    scored = []
-    for found in read:
-        shown = {F1: _values(found, evaluated, {})[F1]}
-        scored.append(ScoredRun(found.name, found.source, seen_answers(found, release), shown, {}))
-
-    def refuse(log: SealedLog) -> None:
-        sealed_answers(release, evaluated.known, read, log.earlier)
-
-    asked = {"answers": True, "parts": release.parts, "measures": [F1], "ladder": True}
-    return climb_with(store, release, F1, scored, asked, refuse, why, actor)
-
-
-def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, Any]:
-    """What a look at answers is distinguished by from another one at the same answers."""
-    return {
-        "answers": True,
-        "parts": evaluation.parts,
-        "measures": [EXACT, F1, *sorted(options.grades)],
-        "by": sorted(options.by),
-        "seed": options.seed,
-        "grades": {
-            name: digest("grades", {answer: share for (_, answer), share in people.shares.items()})
-            for name, people in options.grades.items()
-        },
-    }
+    names = [source.name for source in sources]
+    request = required_request(
+        sealed_request(store, release_name, options.split, names, reason, actor, of_answers=True)
+    )
+    with refusals_logged(store, request):
+        check_access(store, request, all_figures=False)
+        release = read_release(store, request.release, options.split)
+        read = _read_files(release, sources, options, {}, progress)
+        evaluated = _evaluated(store, release)
+        values = [_values(found, evaluated, {})[F1] for found in read]
+        return logged_headline(store, request, release, F1, [found.source for found in read], values)
 
 
 def _evaluated(
@@ -366,18 +320,11 @@ def _evaluated(
     parts = ", ".join(release.parts)
     evidence = marked or {}
     known = np.array([any(query_id in one for one in (references, nuggets, evidence)) for query_id in ids])
-    if not known.any():
+    if not known.any() and not release.sealed:  # of a sealed part the figures say so
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
             "with a release: import them, and freeze again.",
             command="`goldset import answers FILE` imports them.",
-        )
-    sealed = int((known & release.sealed_queries).sum())
-    if 0 < sealed < LEAST:
-        raise RefusedError(
-            f"Of the sealed queries of {parts}, {sealed} have reference answers: figures of fewer than "
-            f"{LEAST} would tell single answers. Choose another part.",
-            command="--part names one.",
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
@@ -390,18 +337,18 @@ def _system(
     evaluated: _Evaluated,
     facets: Sequence[Facet],
     options: AnswerOptions,
-    secrets: Sequence[Mask],
 ) -> AnsweringSystem:
     ids = evaluated.release.qrels.query_ids
     answered = np.array([query_id in found.answers for query_id in ids])
     empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
     unanswerable = evaluated.unanswerable
-    few = any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets)
+    sealed = evaluated.release.sealed_queries
+    few = 0 < (unanswerable & sealed).sum() < LEAST
     return AnsweringSystem(
         name=found.name,
         source=found.source,
-        overall=_figures(values),
-        strata={facet.name: _strata(values, facet, evaluated, secrets) for facet in facets},
+        overall=_protected(_figures(values), evaluated),
+        strata={facet.name: _strata(values, facet, evaluated) for facet in facets},
         answered=int((evaluated.known & answered).sum()),
         missing=int((evaluated.known & ~answered).sum()),
         empty=int((evaluated.known & empty).sum()),
@@ -465,19 +412,27 @@ def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:
     return figures
 
 
+def _protected(figures: dict[str, Figure], evaluated: _Evaluated) -> dict[str, Figure]:
+    """The figures; with sealed queries none of fewer than ten."""
+    if not evaluated.release.sealed:
+        return figures
+    few = {name: Figure(n=one.n, no_interval=SMALL) for name, one in figures.items() if one.n < LEAST}
+    return figures | few
+
+
 def _strata(
-    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, secrets: Sequence[Mask]
+    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated
 ) -> dict[str, StratumFigures[Figure]]:
-    """Figures of each kind of query that has references, but of no few of a secret set."""
+    """Figures of each kind of query that has references, but of no kind with few or with few sealed ones."""
     masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
-    hidden = hidden_values(answerable, [secret & evaluated.known for secret in secrets])
+    suppressed = suppressed_strata(answerable, evaluated.release.sealed_queries)
     found = {}
     for value, mask in answerable.values.items():
         figures: dict[str, Figure] = {}
-        if value not in hidden:
-            figures = _figures({name: column[mask] for name, column in values.items()})
-        found[value] = StratumFigures(int(mask.sum()), figures, hidden.get(value))
+        if value not in suppressed:
+            figures = _protected(_figures({name: column[mask] for name, column in values.items()}), evaluated)
+        found[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
     return found
 
 
@@ -486,36 +441,3 @@ def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ..
         name: tuple(None if np.isnan(value) else value for value in column.tolist())
         for name, column in values.items()
     }
-
-
-def sealed_answers(
-    release: EvaluatedRelease, known: Mask, read: Sequence[SystemAnswers], earlier: Sequence[EarlierRun]
-) -> list[list[Mask]]:
-    """Refuse answers whose figures would tell of single queries, and find what others may not tell.
-
-    Parameters
-    ----------
-    known: the queries that have references, shape (Q,).
-
-    Raises
-    ------
-    RefusedError: a file answers too few sealed queries, or differs from another one in too few.
-    """
-    names = [found.name for found in read]
-    seen = [seen_answers(found, release) for found in read]
-    counted = release.sealed_queries & known
-    if counted.any():
-        refuse_what_tells_of_single_queries(release, names, seen, earlier, counted)
-    return secrets(release, names, seen, earlier)
-
-
-def seen_answers(found: SystemAnswers, release: EvaluatedRelease) -> SeenLists:
-    """Query → hash of what figures see of its answer: whether it is empty, and its words."""
-    sealed = release.sealed_queries
-    sums = {}
-    for query_id, inside in zip(release.qrels.query_ids, sealed.tolist(), strict=True):
-        if inside and query_id in found.answers:
-            answer = found.answers[query_id].answer
-            seen = f"{bool(answer)} {normalised_answer(answer)}"
-            sums[query_id] = int.from_bytes(hashlib.blake2b(seen.encode(), digest_size=8).digest(), "big")
-    return {"answers": sums}

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
-from curation.evaluation.figures.means import SMALL, StrataMean, hidden_values
+from curation.evaluation.figures.means import SMALL, StrataMean, suppressed_strata
 from curation.scoring.inputs.release import Facet
 from curation.statistics.arrays import Floats, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
@@ -88,7 +88,7 @@ def summarise(
     facet: Facet,
     *,
     seed: int,
-    secrets: Sequence[Sequence[Mask]] = (),
+    sealed: Mask | None = None,
     baseline: str | None = None,
     resamples: int = RESAMPLES,
 ) -> StrataSummary:
@@ -98,17 +98,17 @@ def summarise(
     ----------
     values: shape (S, Q), NaN where a query has no figure.
     facet: whose values are the strata, those next to it excepted.
-    secrets: for each system, as in `figures.strata.facet_figures`; empty where no part is sealed.
+    sealed: which queries are of sealed parts, shape (Q,); None is none.
 
     Raises
     ------
     InputError: the baseline is none of the systems.
     """
     kept: Mask = np.logical_not(np.isnan(values).any(axis=0))
-    secret = {value for masks in secrets for value in hidden_values(facet, masks)}
+    suppressed = suppressed_strata(facet, sealed) if sealed is not None and sealed.any() else {}
     every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.outside}
     asked = {value: mask for value, mask in every.items() if mask.any()}
-    counted = [mask for value, mask in asked.items() if value not in secret]
+    counted = [mask for value, mask in asked.items() if value not in suppressed]
     member = np.array(counted, np.float64).reshape(len(counted), int(kept.sum())).T
     times = member.sum(axis=1)
     enough = len(member) >= LEAST_QUERIES
@@ -150,7 +150,7 @@ def about(summary: StrataSummary) -> str:
     if summary.hidden:
         one = "stratum of a sealed part counts"
         many = "strata of a sealed part count"
-        sentences.append(f"{amount(summary.hidden, one, many)} in nothing: {SMALL} or too near another.")
+        sentences.append(f"{amount(summary.hidden, one, many)} in nothing: {SMALL}.")
     if summary.why_none:
         sentences.append(f"There are no figures: {summary.why_none}.")
     return " ".join(sentences)

@@ -1,7 +1,6 @@
 """The comparison of all systems of an evaluation: pairs, leaderboards, and how firm the order is.
 
-Of a sealed part there is no comparison of a stratum that is hidden of one of the systems; what else is not
-shown of it, `sealed_figures` takes out.
+Strata that are suppressed, because few of their queries are sealed, have no comparison.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from curation.evaluation.comparison.pairs import (
     pair_differences,
     system_pairs,
 )
-from curation.evaluation.figures.means import hidden_values
+from curation.evaluation.figures.means import suppressed_strata
 from curation.evaluation.figures.traffic import traffic_differences
 from curation.evaluation.request import DecidingTest
 from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
@@ -68,7 +67,7 @@ def compare_scores(
     systems: Mapping[str, RunScores],
     facets: Sequence[Facet],
     drawn: DrawnQueries,
-    secrets: Sequence[Sequence[Mask]],
+    sealed: Mask,
     options: ComparisonOptions,
     seed: int,
 ) -> ComparedSystems:
@@ -78,8 +77,7 @@ def compare_scores(
     ----------
     systems: name → scores on the same queries by the same measures.
     facets: whose values are the strata. The order's views macro and worst are about the first.
-    secrets: for each system, sets of sealed queries of which no figure may tell fewer than ten, as in
-        `facet_figures`; empty where no part is sealed.
+    sealed: which queries are of sealed parts, shape (Q,).
 
     Raises
     ------
@@ -94,7 +92,7 @@ def compare_scores(
         return ComparedSystems()
     measures = tuple(scores[0].measures[place].name for place in places)
     of = SystemValues(names, measures, np.stack([one.values[:, places] for one in scores]))
-    strata = [_shown(facet, secrets) for facet in facets]
+    strata = [_shown(facet, sealed) for facet in facets]
     every = {name: mask for values in strata for name, mask in values.items() if not mask.all()}
     compared = compare_systems(
         of,
@@ -115,15 +113,15 @@ def compare_scores(
     )
 
 
-def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName, Mask]:
-    """The strata of a facet; without those that are hidden of any of the systems, and without regions of the
-    corpus that have few queries: there are many."""
-    hidden = {value for masks in secrets for value in hidden_values(facet, masks)}
+def _shown(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
+    """The strata of a facet; without those of which few queries are sealed, and without regions of the corpus
+    that have few queries: there are many."""
+    suppressed = suppressed_strata(facet, sealed) if sealed.any() else {}
     least = LEAST_QUERIES if facet.name in COVERAGE else 0
     return {
         StratumName(facet.name, value): mask
         for value, mask in facet.values.items()
-        if value not in hidden and mask.sum() >= least
+        if value not in suppressed and mask.sum() >= least
     }
 
 

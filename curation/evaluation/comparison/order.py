@@ -190,7 +190,7 @@ class OrderReport:
     small_strata: stratum → its queries, where these are fewer.
     views: none with fewer than ten queries in all.
     noise: what the view labels rests on; None without it.
-    by_measure: the orders by the other measures; none with two systems, or of a sealed part.
+    by_measure: the orders by the other measures; none with two systems.
     """
 
     measure: str
@@ -213,8 +213,8 @@ def why_no_order(report: OrderReport | None) -> str | None:
     """
     if report is None:
         return (
-            "How often the order of the means holds is not shown: in fewer than "
-            f"{LEAST_QUERIES} queries of a sealed part two systems differ."
+            "How often the order of the means holds is not shown: fewer than "
+            f"{LEAST_QUERIES} queries of a sealed part have a value."
         )
     if report.views:
         return None

@@ -95,8 +95,7 @@ class Comparison:
     ----------
     stratum: None for all queries.
     n: queries with a figure for both. left_out: queries without one for either.
-    wins, ties, losses: queries where `system` is above, level with and below `other`; None where a sealed
-        part was evaluated.
+    wins, ties, losses: queries where `system` is above, level with and below `other`.
     no_verdict: why there are counts only.
     difference, low, high: mean of `system` minus `other`, and its 95 % interval.
     p_t, p_randomisation, p_wilcoxon, p_sign: of tests of the pair alone, two-sided, uncorrected.

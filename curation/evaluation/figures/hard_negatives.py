@@ -63,7 +63,7 @@ class HardNegativeEffect:
         relevant, and drawn at random and not relevant.
     unknown: other ones that are not relevant, such as those of imported judgments; they are in both lists.
     queries: how many have a relevant document and a hard negative; only they can differ.
-    systems: by name; of a sealed part none where fewer than `strata.LEAST` queries can differ.
+    systems: by name; of a sealed part none where fewer than ten queries can differ.
     """
 
     relevant: int
@@ -108,12 +108,6 @@ def hard_negative_effect(
         queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
         systems={name: _system(found, qrels, hard, measures, seed) for name, found in runs.items()},
     )
-
-
-def candidate_lists(run: RunRows, qrels: Qrels, pooled: PooledPairs) -> tuple[RunRows, RunRows]:
-    """The judged documents of a run in its order: with the hard negatives, and without."""
-    hard = hard_negatives_of(qrels, pooled)
-    return _candidate_list(run, qrels, np.ones(len(hard), bool)), _candidate_list(run, qrels, ~hard)
 
 
 def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:

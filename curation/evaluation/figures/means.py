@@ -7,10 +7,8 @@ mean is that of the mean logarithm. A total has none.
 
 Figures of each kind of query, and what they say of all together.
 
-A kind with fewer than `LEAST` queries is counted and has no figures. Of a sealed part, a kind is also left
-out where its figures would give away a smaller one: what is left over of the whole, or of all kinds that are
-shown, when it is taken away. Kinds that overlap are compared two by two: where they differ in few queries,
-the larger one is shown.
+A kind with fewer than `LEAST` queries is counted and has no figures, and so is one of which fewer than
+`LEAST` queries are sealed.
 """
 
 from __future__ import annotations
@@ -177,8 +175,6 @@ SMALL = f"fewer than {LEAST} queries"
 EMPTY = "no query, so unknown"
 MOST_LISTED = 30
 """Values of a facet that tables list whole."""
-GIVES_AWAY = f"with other figures it would give away those of fewer than {LEAST} queries of a sealed part"
-TELLS_OF_GRADES = "with what is left out it would tell of grades of a sealed part"
 
 
 OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
@@ -233,74 +229,31 @@ class OtherMeans(NamedTuple):
 
 
 def facet_figures(
-    scores: Sequence[RunScores], facet: Facet, secrets: Sequence[Sequence[Mask]]
+    scores: Sequence[RunScores], facet: Facet, sealed: Mask
 ) -> list[dict[str, StratumFigures[MeasureFigure]]]:
     """For each run, value of the facet → figures.
 
     Parameters
     ----------
-    secrets: for each run, sets of queries of a sealed part of which no figure may tell fewer than `LEAST`;
-        each of shape (Q,). The first one is all queries of sealed parts.
+    sealed: which queries are of sealed parts, shape (Q,).
     """
-    hidden = [hidden_values(facet, masks) for masks in secrets]
+    suppressed = suppressed_strata(facet, sealed)
     found: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
-        figures = none if all(value in one for one in hidden) else mean_figures(scores, mask)
-        for run, row, why in zip(found, figures, hidden, strict=True):
-            shown = {} if value in why else row
-            run[value] = StratumFigures(int(mask.sum()), shown, why.get(value))
+        why = suppressed.get(value)
+        for run, row in zip(found, none if why else mean_figures(scores, mask), strict=True):
+            run[value] = StratumFigures(int(mask.sum()), row, why)
     return found
 
 
-def hidden_values(facet: Facet, secrets: Sequence[Mask]) -> dict[str, str]:
-    """Value → why it has no figures of a run; see `facet_figures` for the secrets.
-
-    What a run leaves out must not depend on grades. Where it would, a facet that rests on grades shows none.
-    """
-    found = _union(left_out(facet, mask) for mask in secrets)
-    if facet.by_grades and any(
-        left_out(facet, mask).keys() - left_out(facet, secrets[0]).keys() for mask in secrets
-    ):
-        return dict.fromkeys(facet.values, TELLS_OF_GRADES) | found
+def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
+    """Value → why it has no figures: it has few queries, or few of its queries are sealed."""
+    found = {}
+    for value, mask in facet.values.items():
+        if mask.sum() < LEAST or 0 < (mask & sealed).sum() < LEAST:
+            found[value] = SMALL if mask.any() else EMPTY
     return found
-
-
-def _union(reasons: Iterable[dict[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in reasons:
-        found = one | found
-    return found
-
-
-def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Value → why it has no figures. Queries that are not sealed hide nothing: everybody can score them."""
-    hidden = {
-        value: SMALL if mask.any() else EMPTY for value, mask in facet.values.items() if mask.sum() < LEAST
-    }
-    secret = {value: int((mask & sealed).sum()) for value, mask in facet.values.items()}
-    hidden |= {value: SMALL for value, queries in secret.items() if 0 < queries < LEAST}
-    if not facet.apart:
-        return hidden | _giving_away(facet, sealed, [value for value in facet.values if value not in hidden])
-    rest = sum(secret[value] for value in hidden)
-    shown = sorted((queries, value) for value, queries in secret.items() if queries and value not in hidden)
-    while 0 < rest < LEAST and shown:
-        queries, value = shown.pop(0)
-        hidden[value] = GIVES_AWAY
-        rest += queries
-    return hidden
-
-
-def _giving_away(facet: Facet, sealed: Mask, values: Sequence[str]) -> dict[str, str]:
-    """Kinds that may overlap: those that differ from all, or from a larger kind, in few sealed queries."""
-    hidden, shown = {}, [sealed]
-    inside = {value: facet.values[value] & sealed for value in values}
-    for value in sorted(values, key=lambda value: (-int(inside[value].sum()), value)):
-        if inside[value].any() and any(0 < int((inside[value] ^ other).sum()) < LEAST for other in shown):
-            hidden[value] = GIVES_AWAY
-        else:
-            shown.append(inside[value])
-    return hidden
 
 
 def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:

@@ -133,17 +133,6 @@ def reranking(
     return [_at_depth(depth, candidates, qrels, measures) for depth in check_depths(depths)]
 
 
-def reranked_lists(
-    first_stage: RunRows, rerankers: Mapping[str, Sequence[RunRows]], qrels: Qrels, depth: int
-) -> list[RunRows]:
-    """The lists with figures at a depth: the first stage's and each reranker's, cut to its candidates."""
-    candidates = _Candidates(first_stage, rerankers, qrels)
-    ranking = candidates.ranking
-    cuts = [_cut(places, ranking, depth) for runs in candidates.places.values() for places in runs]
-    inside = np.flatnonzero(ranking.rank <= depth)
-    return [candidates.rows(places) for places in (inside, *(cut.places for cut in cuts))]
-
-
 def _at_depth(
     depth: int, candidates: _Candidates, qrels: Qrels, measures: Sequence[Measure]
 ) -> RerankingDepth:

@@ -6,7 +6,7 @@ one without a relevant document, has no line of it. A query that the run misses 
 option -c. Ids have no white space, as in exports for TREC.
 
 The table has systems by measures with intervals and what can be distinguished. Its figures and marks are
-those of the report, so of a sealed part they are what a look may show.
+those of the report, so of a sealed part they are what leads see.
 """
 
 from __future__ import annotations

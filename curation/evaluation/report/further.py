@@ -138,8 +138,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         tuple(_row(system, measures, bool(found.unanswerable)) for system in found.systems),
     )
     drawn = _drawing("Answers of each system", {system.name: system.overall for system in found.systems})
-    looks = "\n".join(look.sentence for look in found.looks)
-    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), looks)
+    count = found.sealed_count.sentence if found.sealed_count else ""
+    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), count)
     return [answers, *judge_sections(found.judged, *SUPPORTED)]
 
 

@@ -14,7 +14,6 @@ from curation.evaluation.report.section import (
     by_measure,
     figure_text,
     interval,
-    left_out_depths,
     mark,
     share,
     with_interval,
@@ -66,7 +65,7 @@ def _bounds(found: Evaluation) -> Table:
 
 
 def _ties(found: Evaluation, headline: str) -> Table | None:
-    """Where equal scores leave the order open; not told of sealed parts."""
+    """Where equal scores leave the order open."""
     rows = [
         (system.name, figure.worst, figure.value, figure.best)
         for system in found.runs
@@ -184,9 +183,8 @@ def write_hard_negatives(found: Evaluation) -> list[Section]:
 
 
 def write_reranking(found: Evaluation) -> list[Section]:
-    left_out = left_out_depths(found)
     if not found.reranking:
-        return [Section("Reranking", left_out)] if left_out else []
+        return []
     headline = found.measures[0]
     names = list(found.reranking[0].rerankers)
     columns = (
@@ -212,7 +210,7 @@ def write_reranking(found: Evaluation) -> list[Section]:
         f"Each system orders the first documents of {found.first_stage}. No reranker can reach more with "
         "them than the perfect one."
     )
-    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),), left_out)]
+    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),))]
 
 
 def write_refusal(found: Evaluation) -> list[Section]:

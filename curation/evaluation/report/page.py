@@ -37,8 +37,8 @@ from curation.evaluation.report.section import gains_sentence, headline_measures
 from curation.evaluation.report.strata import write_other_means, write_strata
 from curation.evaluation.report.systems import (
     write_context,
-    write_looks,
     write_method,
+    write_sealed,
     write_seconds,
     write_systems,
 )
@@ -87,7 +87,7 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_reranking,
     write_seconds,
     write_hard_negatives,
-    write_looks,
+    write_sealed,
     write_method,
 )
 """The sections in the order in which they are read; each writes none where it has nothing to show."""
@@ -124,8 +124,8 @@ def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) 
         sentences.append(gains)
     if found.synthetic:
         sentences.append(synthetic_sentence(found.synthetic, found.queries))
-    sentences += [look.sentence for look in (*found.looks, *(answers.looks if answers else ()))]
-    if found.sealed:
+    if found.sealed_count:
+        sentences.append(found.sealed_count.sentence)
         sentences.append(f"{', '.join(found.sealed)} is sealed: nothing is shown of fewer than ten queries.")
     return sentences
 
@@ -171,7 +171,7 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
             *mark_sentence(found.release, found.mark),
             *findings,
             *support_findings(found),
-            *(look.sentence for look in found.looks),
+            *([found.sealed_count.sentence] if found.sealed_count else []),
         ),
         sections=tuple(answer_sections(found)),
         remark=f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}.",

@@ -87,14 +87,6 @@ def mark(name: str, figure: _Figure | None, note: str = "", size: str = "") -> M
     return Mark(name, figure.value, figure.low, figure.high, note, size)
 
 
-def left_out_depths(found: Evaluation) -> str:
-    """Which depths of reranking are not shown, and why; empty where all are."""
-    if not found.depths_left_out:
-        return ""
-    depths = ", ".join(map(str, found.depths_left_out))
-    return f"Left out at depth {depths}: the figures would tell of fewer than ten queries of a sealed part."
-
-
 def share(value: float | None) -> str:
     """A share as a percentage, a dash where it is unknown."""
     return percent(value, 1)

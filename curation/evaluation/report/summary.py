@@ -1,6 +1,6 @@
 """An evaluation in short, for continuous integration: Markdown for a comment, XML of JUnit for test reports.
 
-Both are made of what the report shows, so of a sealed part they say what a look may show.
+Both are made of what the report shows, so of a sealed part they say what leads see.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Report, the systems: every measure with its interval, what the files held, times, looks, and the method."""
+"""Report, the systems: every measure with its interval, what files held, times, the seal, and the method."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _file_remarks(found: Evaluation) -> Iterator[str]:
             queries = amount(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
         yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
-        if mattering := getattr(facts.ties, "mattering", 0):
+        if mattering := facts.ties.mattering:
             queries = amount(mattering, "query", "queries")
             yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
 
@@ -160,52 +160,17 @@ def _seconds(seconds: RunSeconds) -> tuple[str, ...]:
     return (*shown, f"{seconds.n:,}" if seconds.n else "–", seconds.left_out or "")
 
 
-WHEN = (
-    "The first two bounds hold where nobody changed a system after a look, the last whatever was changed. "
-    "The truth of a team that looks, changes and looks again is between them."
-)
-
-
-def write_looks(found: Evaluation) -> list[Section]:
-    if not found.looks:
+def write_sealed(found: Evaluation) -> list[Section]:
+    count = found.sealed_count
+    if count is None:
         return []
-    columns = ("system", "file", "parts", "look", "of its family", "new", "who", "when (UTC)", "reason")
-    measure = found.measures[0]
-    rows = tuple(
-        (
-            look.system,
-            look.source,
-            ", ".join(look.parts),
-            look.number,
-            look.of_family,
-            "no" if look.repeated else "yes",
-            look.looked_by,
-            look.looked_at,
-            look.reason,
-        )
-        for look in found.looks
-    )
+    columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this one")
+    row = (", ".join(count.parts), count.evaluations, count.refused, count.people, count.reason)
     sentence = (
-        "Each look at a sealed part makes it a little less of a test. The best of many looks flatters its "
-        "system, because luck was chosen with it."
+        "Each sealed evaluation makes a part a little less of a test: systems are chosen by its figures. "
+        "The release has the log of all sealed evaluations."
     )
-    bounds = tuple(
-        (
-            look.system,
-            bound.looks,
-            bound.standard_error,
-            bound.expected,
-            bound.at_most,
-            min(1.0, bound.adaptive),
-        )
-        for look in found.looks
-        if (bound := look.flattery) is not None
-    )
-    heads = ("system", "looks", "standard error", "on average", "with 95 %", "if systems followed the looks")
-    tables = [Table("Looks", columns, rows)]
-    if bounds:
-        tables.append(Table(f"How far the best of so many looks may flatter, {measure}", heads, bounds))
-    return [Section("Looks at sealed parts", sentence, (), tuple(tables), WHEN)]
+    return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
 
 
 def write_method(found: Evaluation) -> list[Section]:

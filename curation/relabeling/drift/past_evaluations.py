@@ -65,7 +65,7 @@ def compare_releases(
     Parameters
     ----------
     part: of both releases, or 'all'; None is all that are not sealed.
-    reason: why sealed parts are scored; the looks are logged.
+    reason: why sealed parts are evaluated, which is logged.
 
     Raises
     ------

@@ -73,16 +73,12 @@ class Facet:
     Attributes
     ----------
     values: value → which of the Q queries have it, shape (Q,); ordered by value, regions from the largest.
-    apart: no query has two values.
     outside: values of the queries that are in no stratum; they are none themselves.
-    by_grades: which queries have a value follows from their grades.
     """
 
     name: str
     values: Mapping[str, Mask]
-    apart: bool
     outside: tuple[str, ...] = ()
-    by_grades: bool = False
 
 
 def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
@@ -113,7 +109,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
         _one(SOURCE, rows, lambda row: str(row["source"])),
         _one("part", rows, lambda row: str(row["part"])),
     ]
-    found.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG]), apart=False))
+    found.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG])))
     return {facet.name: facet for facet in found}
 
 
@@ -138,7 +134,7 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
 
 
 def _one(name: str, rows: Sequence[Row], value: Callable[[Row], str]) -> Facet:
-    return Facet(name, _several(rows, lambda row: [value(row)]), apart=True)
+    return Facet(name, _several(rows, lambda row: [value(row)]))
 
 
 def _several(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
@@ -205,7 +201,7 @@ def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Fac
     outside = np.array([not own.intersection(regions) for own in held])
     nowhere = np.array([not own for own in held])
     rest = {SMALL_ONLY: outside & ~nowhere, NO_CLUSTER: nowhere}
-    return _facet(CLUSTER, values, rest, apart=False)
+    return _facet(CLUSTER, values, rest)
 
 
 def _grid(rows: Sequence[Row]) -> Facet:
@@ -215,14 +211,12 @@ def _grid(rows: Sequence[Row]) -> Facet:
     possible = possible_cells([cell for cell in cells if cell is not None])
     values = {cell_name(*place): np.array([cell == place for cell in cells]) for place in possible}
     rest = {NO_CELL: np.array([cell is None for cell in cells])}
-    return _facet(GRID, values, rest, apart=True, by_grades=True)
+    return _facet(GRID, values, rest)
 
 
-def _facet(
-    name: str, values: dict[str, Mask], rest: Mapping[str, Mask], *, apart: bool, by_grades: bool = False
-) -> Facet:
+def _facet(name: str, values: dict[str, Mask], rest: Mapping[str, Mask]) -> Facet:
     held = {value: mask for value, mask in rest.items() if mask.any()}
-    return Facet(name, values | held, apart, outside=tuple(held), by_grades=by_grades)
+    return Facet(name, values | held, outside=tuple(held))
 
 
 ALL = "all"
@@ -342,7 +336,7 @@ def read_release(
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
-        qrels=replace(qrels, evidence=_evidence(release, ids, graded)),
+        qrels=replace(qrels, evidence=_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))),
         texts={row["query_id"]: row["text"] for row in chosen},
         facets=all_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
@@ -360,20 +354,26 @@ def read_release(
 
 
 def _evidence(
-    release: Opened, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]]
+    release: Opened, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
-    """Where documents hold evidence for these queries; None where nobody marked any."""
+    """Where documents hold evidence for these queries; None where nobody marked any.
+
+    Whether sealed queries have any is not told by what is refused: for these it is None where the whole
+    release has none.
+    """
     grades = {(query, document): grade for query, document, grade in graded}
     marked: dict[tuple[str, str], list[Span]] = {}
+    some = False
     for row in release.walk("evidence"):
+        some = True
         pair = (row["query_id"], row["document_id"])
         if pair in grades:
             marked.setdefault(pair, []).append((row["start"], row["end"]))
-    return evidence_ranges(marked, grades, query_ids) if marked else None
+    return evidence_ranges(marked, grades, query_ids) if marked or (sealed and some) else None
 
 
 def _refuse_sealed_of_file(release: Opened, sealed: Sequence[str]) -> None:
-    """Stop where sealed parts would be scored without a log of looks."""
+    """Stop where sealed parts would be evaluated without a log of it."""
     refuse_not_in_file(release, sealed)
     if sealed:
         raise RefusedError(

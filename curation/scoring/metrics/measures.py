@@ -74,7 +74,6 @@ class MeasureKind(NamedTuple):
     takes: the number in brackets, 'persistence' or 'alpha'; '' where it has none.
     engine: trec_eval has it, and `scoring.metrics.engine` computes it.
     summary: what its figure is of the values of queries.
-    sealed: whether sealed parts have it; see `looks.limits`.
     of_chunks: it is of chunks, as `scoring.metrics.evidence` computes it.
     """
 
@@ -85,7 +84,6 @@ class MeasureKind(NamedTuple):
     takes: str = ""
     engine: bool = True
     summary: Summary = "mean"
-    sealed: bool = True
     of_chunks: bool = False
 
 
@@ -103,21 +101,20 @@ KINDS = {
             "",
             "geometric mean of average precision, 0 taken as 0.00001",
             summary="geometric",
-            sealed=False,
         ),
         MeasureKind("recall", True, "needed", "share of the relevant documents that are found"),
         MeasureKind("success", True, "needed", "whether a relevant document is found (hit rate)"),
         MeasureKind("precision", True, "needed", "share of the first k places that are relevant (P@k)"),
         MeasureKind("rprec", True, "", "precision at the number of relevant documents"),
         MeasureKind("bpref", True, "", "relevant documents above judged irrelevant ones"),
-        MeasureKind("iprec", True, "recall", "best precision with so much recall or more", sealed=False),
+        MeasureKind("iprec", True, "recall", "best precision with so much recall or more"),
         MeasureKind("rbp", True, "", "rank-biased precision", "persistence", engine=False),
         MeasureKind(
             "rbp_graded", False, "", "rank-biased precision, gain by grade", "persistence", engine=False
         ),
-        MeasureKind("alpha_ndcg", False, "needed", "nDCG of subtopics", "alpha", engine=False, sealed=False),
+        MeasureKind("alpha_ndcg", False, "needed", "nDCG of subtopics", "alpha", engine=False),
         *(
-            MeasureKind(f"set_{name}", True, "", about, engine=False, sealed=False)
+            MeasureKind(f"set_{name}", True, "", about, engine=False)
             for name, about in {
                 "precision": "share of the list that is relevant",
                 "recall": "share of the relevant documents in the list",
@@ -126,7 +123,7 @@ KINDS = {
         ),
         MeasureKind("judged", False, "needed", "share of the documents that are judged", engine=False),
         *(
-            MeasureKind(f"num_{name}", True, "", about, engine=False, summary="total", sealed=False)
+            MeasureKind(f"num_{name}", True, "", about, engine=False, summary="total")
             for name, about in {
                 "ret": "total of returned documents",
                 "rel": "total of relevant documents",
@@ -156,7 +153,7 @@ CHUNK_MEASURES = (
     *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
     *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
 )
-"""The default ones where a run has chunks and the release has evidence; no more than sealed parts have."""
+"""The default ones where a run has chunks and the release has evidence."""
 FURTHER_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
@@ -282,14 +279,10 @@ def measures_for(
     return chosen
 
 
-def further_measures(grades: Sequence[int], sealed: bool) -> tuple[str, ...]:
-    """The names of `FURTHER_MEASURES` that the scale, and sealed parts, allow."""
+def further_measures(grades: Sequence[int]) -> tuple[str, ...]:
+    """The names of `FURTHER_MEASURES` that the scale allows."""
     gains = max(grades, default=0) <= MOST_GAIN
-    return tuple(
-        one.name
-        for one in measures_named(FURTHER_MEASURES)
-        if (gains or one.kind not in EXPONENTIAL) and (KINDS[one.kind].sealed or not sealed)
-    )
+    return tuple(one.name for one in measures_named(FURTHER_MEASURES) if gains or one.kind not in EXPONENTIAL)
 
 
 def _read(name: str) -> Measure | str:
