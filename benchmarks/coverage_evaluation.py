@@ -5,7 +5,7 @@ found or all), mostly 0, mostly 1. A second system repeats the first on many que
 and computes what the report shows: the interval of a mean, of a difference and of an estimate for all
 searches, the tests' p values, and the smallest detectable difference.
 
-Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [looks]
+Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power]
 Smallest: python -m benchmarks.coverage_evaluation 1
 """
 
@@ -17,8 +17,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from curation.looks.ladder import LadderState, climb
-from curation.looks.looking import flattery
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
@@ -238,36 +236,7 @@ def power(runs: int) -> None:
                 print(f"| {of.name} | {change.name} | {n} | {cells} |", flush=True)
 
 
-def looks(runs: int) -> None:
-    """An attacker who combines answers: each query has two rankings, of which one is right."""
-    print("| queries | looks | combines all answers | bound expected | bound adaptive | on the ladder |")
-    print("|---:|---:|---:|---:|---:|---:|")
-    for queries in (50, 200, 1000):
-        for number in (5, 20, 100):
-            random = np.random.default_rng([queries, number])
-            gained = np.array([_attack(random, queries, number) for _ in range(runs)]).mean(axis=0)
-            bound = flattery(number, queries, 0.5)
-            cells = f"{gained[0]:.3f} | {bound.expected:.3f} | {bound.adaptive:.3f} | {gained[1]:.3f}"
-            print(f"| {queries} | {number} | {cells} |", flush=True)
-
-
-def _attack(random: np.random.Generator, queries: int, number: int) -> tuple[float, float]:
-    """By how much the last figure is above the truth of 0.5, with all answers and on the ladder."""
-    right, chosen = random.choice([-1, 1], queries), random.choice([-1, 1], (number, queries))
-    values = 0.5 + 0.5 * chosen * right
-    answers = np.round(values.mean(axis=1), 3) - 0.5
-    combined = np.where(answers @ chosen >= 0, 1, -1)
-    state, improved = LadderState(), []
-    for one in values:
-        state = climb(state, one)
-        improved.append(float(state.improved))
-    climbed = np.where(np.array(improved) @ chosen >= 0, 1, -1)
-    shown = climb(state, 0.5 + 0.5 * climbed * right).shown or 0.0
-    return float((0.5 * combined * right).mean()), shown - 0.5
-
-
 PARTS = {"mean": means, "difference": differences, "traffic": traffic, "alarms": alarms, "power": power}
-PARTS["looks"] = looks
 
 
 def main() -> None:

@@ -185,7 +185,7 @@ def _wins(
         queries = list(placed.clusters)
         values = np.array([[scored[name][NDCG].get(key, np.nan) for key in queries] for name in names])
         masks = {str(one): np.array([one in placed.clusters[key] for key in queries]) for one in regions}
-        found = summarise(names, NDCG, values, Facet(CLUSTER, masks, apart=False), seed=0, baseline=names[0])
+        found = summarise(names, NDCG, values, Facet(CLUSTER, masks), seed=0, baseline=names[0])
         wins = {(rate.aggregation, *sorted((rate.system, rate.other))): rate for rate in found.win_rates}
         for by in AGGREGATIONS if tried.resolution == chosen else AGGREGATIONS[1:]:
             figures = [found.figures[name][by] for name in names]

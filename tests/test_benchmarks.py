@@ -26,7 +26,6 @@ LONG = (
     "bench_evaluate",
     "bench_load",
     "bench_packed",
-    "look_attacker",
 )
 """Seconds at their smallest, for the processes that they start or the collection that they read."""
 Printed = pytest.CaptureFixture[str]

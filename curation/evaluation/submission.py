@@ -169,9 +169,8 @@ def _refuse_all_figures(
     asked += [*chosen_options(request.of_answers, named), *besides]
     if asked and sealed is not None:
         raise RefusedError(
-            f"{sealed.actor} is evaluator. Evaluators get one rounded figure of each system on a sealed part, "
-            f"and {sealed.parts} is sealed, so {', '.join(asked)} cannot go with it. Leave that out. Only leads see "
-            "full results."
+            f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
+            f"{', '.join(asked)} cannot go with it. Leave that out. Only leads see full results."
         )
 
 

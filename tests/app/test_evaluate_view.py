@@ -111,13 +111,13 @@ def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_pa
 
 def test_a_sealed_part_needs_a_reason_and_shows_no_single_query(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(VERA, "test"), ("bm25.trec", run_bytes(tmp_path, "a")))
-    assert "say why you look at it" in page.error[0].value
-    assert show(project, "v1").looks == ()
+    assert "say why you evaluate on it" in page.error[0].value
+    assert show(project, "v1").sealed_evaluations == (), "a form that is not sent is no request"
     page = submitted(opened(VERA, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
     assert ">Query by query<" not in html(page)
-    (look,) = show(project, "v1").looks
-    assert (look.looked_by, look.reason, look.system) == ("vera", "May", "bm25")
+    (row,) = show(project, "v1").sealed_evaluations
+    assert (row.evaluated_by, row.reason, row.system, row.rounded) == ("vera", "May", "bm25", True)
 
 
 def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
@@ -222,26 +222,18 @@ def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_
     assert "choose at least one" in page.error[0].value
 
 
-def test_the_ladder_of_a_sealed_part_tells_of_an_improvement_and_of_nothing_else(
+def test_evaluators_see_one_rounded_figure_of_a_sealed_part_and_how_many_are_left(
     project: Store, tmp_path: Path
 ) -> None:
-    assert not [one for one in opened(VERA).checkbox if one.label == "Show only improvements"], (
-        "it is for sealed parts"
-    )
-    assert [one.label for one in opened(LEE, "test").checkbox if one.label == "Show only improvements"], (
-        "leads choose"
-    )
+    assert "You have 10 sealed evaluations left this month" in html(opened(VERA, "test"))
     page = submitted(opened(VERA, "test"), ("a.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
-    assert "better than before by more than noise" in html(page)
-    page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")), reason="June")
-    assert "no improvement beyond noise" in html(page)
+    assert "a: ndcg_exp@10 0." in html(page)
+    assert "You have 9 sealed evaluations left this month" in html(page)
     assert not [one for one in page.expander if one.label not in FOLDED]
-    assert re.search(r"Ladder of test.*>a<", html(opened(WALT, "test"))), (
-        "others see the rung and no interval"
-    )
-    assert "95 %" not in html(opened(WALT, "test"))
-    assert [one.figures["ndcg_exp@10"]["value"] is None for one in show(project, "v1").looks] == [False, True]
+    others = html(opened(WALT, "test"))
+    assert re.search(r"Sealed evaluations of test.*>a<", others), "others see the figure and no interval"
+    assert "95 %" not in others
     with project.reading() as cursor:
         assert submitted_evaluations(cursor, VERA) == []
 
@@ -442,6 +434,9 @@ def test_what_cannot_be_asked_of_these_files_is_said_without_an_option_of_the_co
     assert "\\-\\-" not in page.error[0].value
 
 
+ROUNDED = "evaluators get one rounded figure"
+
+
 def sealed_request(*runs: Path, **asked: Any) -> EvaluateRequest:
     request = EvaluateRequest("v1", "test", ["ndcg_exp@10", "mrr@10"], ["stratum", "source"], "May")
     return replace(request, runs=tuple((path.stem, str(path)) for path in runs), **asked)
@@ -450,13 +445,16 @@ def sealed_request(*runs: Path, **asked: Any) -> EvaluateRequest:
 @pytest.mark.parametrize(
     ("asked", "refused"),
     [
-        ({"of_runs": RunQuestions(turning=True)}, "The Ladder shows nothing but its answer"),
-        ({"of_runs": RunQuestions(pool_sample="10")}, "The Ladder shows nothing but its answer"),
-        ({"of_runs": RunQuestions(to_pool=10)}, "for the lead"),
-        ({"of_answers": AnswerQuestions(correctness="other.duckdb=v1")}, "for the lead"),
-        ({"of_answers": AnswerQuestions(faithfulness="other.duckdb=v1")}, "for the lead"),
-        ({"of_runs": RunQuestions(hard_negatives=True)}, "The Ladder shows nothing but its answer"),
-        ({"of_runs": RunQuestions(first_stage="a")}, "The Ladder shows nothing but its answer"),
+        ({"of_runs": RunQuestions(turning=True)}, ROUNDED),
+        ({"of_runs": RunQuestions(pool_sample="10")}, ROUNDED),
+        ({"of_runs": RunQuestions(to_pool=10)}, ROUNDED),
+        ({"of_answers": AnswerQuestions(correctness="other.duckdb=v1")}, ROUNDED),
+        (
+            {"of_answers": AnswerQuestions(faithfulness="other.duckdb=v1")},
+            ROUNDED,
+        ),
+        ({"of_runs": RunQuestions(hard_negatives=True)}, ROUNDED),
+        ({"of_runs": RunQuestions(first_stage="a")}, ROUNDED),
     ],
 )
 def test_no_option_gives_an_evaluator_grades_of_a_sealed_part(
@@ -465,10 +463,11 @@ def test_no_option_gives_an_evaluator_grades_of_a_sealed_part(
     runs = [write_run(tmp_path / f"{name}.trec", lists_of(name)) for name in "ab"]
     with pytest.raises((RefusedError, InputError), match=refused):
         submit_files(project, sealed_request(*runs, **asked), "vera")
-    assert show(project, "v1").looks == (), "refused before a look"
+    assert all(row.refused for row in show(project, "v1").sealed_evaluations)
+    assert len(show(project, "v1").sealed_evaluations) == 2, "a row for each run"
 
 
-def test_what_a_look_at_all_figures_of_a_sealed_part_shows_names_no_query_and_no_document(
+def test_what_leads_see_of_a_sealed_part_names_no_query_and_no_document(
     project: Store, tmp_path: Path
 ) -> None:
     """Also in what is stored and downloaded."""

@@ -112,7 +112,7 @@ ALONE = set(
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
-    --information-need-field --keep --known-rows --label-draws --ladder --largest-group --leave --log-json
+    --information-need-field --keep --known-rows --label-draws --largest-group --leave --log-json
     --lists
     --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
     --min-documents --min-f1 --min-probability

@@ -190,4 +190,4 @@ def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store
         assert [mark.name[10:] for mark in marks] == ["", " (2)", " (3)"], "of one day"
         assert all(mark.has_interval for mark in marks)
         assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
-        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "the Ladder alone tells evaluators of it"
+        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "evaluators see rounded figures alone"

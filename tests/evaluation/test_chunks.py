@@ -6,9 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from curation.looks.limits import refuse_fine_measures, seen_lists
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.page import report_sections
@@ -16,9 +14,9 @@ from curation.evaluation.submitted import board, store_submitted
 from curation.evaluation.submitted import ranked as ranked_runs
 from curation.people.annotators import add_annotator
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
+from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
 from curation.scoring.metrics.evidence import evidence_ranges
-from curation.scoring.metrics.measures import CHUNK_MEASURES, measures_named
+from curation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
 from tests.support.evaluated_runs import evaluate_read
@@ -89,21 +87,6 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     }  # type: ignore[union-attr]
     assert "words of context" in section.drawings[0]
     assert ("large", 1, 3) in {row[:3] for row in section.tables[0].rows}
-
-
-def test_a_look_sees_the_chunks_and_not_only_their_documents(store: Store, tmp_path: Path) -> None:
-    release = read_release(store, "v1", "test")
-    measures = measures_named(["evidence_recall@5", "ndcg@5"])
-    run = chunked(release, tmp_path, "small", 10)
-    chunks = run.rows.chunks
-    assert chunks is not None
-    other = run.rows._replace(chunks=chunks._replace(start=np.where(chunks.rank == 1, 1, chunks.start)))
-    seen, shifted = (seen_lists(rows, release, measures) for rows in (run.rows, other))
-    assert seen["first 5"] == shifted["first 5"]
-    assert not seen["first 5 chunks"].items() & shifted["first 5 chunks"].items()
-    whole = with_whole_documents(run.rows._replace(chunks=None), release, measures)
-    assert seen_lists(whole, release, measures).keys() == seen.keys()
-    refuse_fine_measures(["test"], measures_named(CHUNK_MEASURES))  # the default ones may be asked for
 
 
 def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: Store, tmp_path: Path) -> None:

@@ -76,13 +76,14 @@ def test_every_figure_is_a_row_and_the_unknown_is_null(store: Store, tmp_path: P
     assert {one.name for one in fields(Comparison)} - {"stratum"} <= set(COMPARISONS.names)
 
 
-def test_a_sealed_part_is_a_look_and_has_no_table_of_queries(store: Store, tmp_path: Path) -> None:
+def test_a_sealed_part_has_a_count_and_no_table_of_queries(store: Store, tmp_path: Path) -> None:
     runs = {"a": run(tmp_path, "a")}
     with pytest.raises(RefusedError, match="sealed"):
         evaluate((store.path, "v1"), runs, EvaluationOptions("test"))
     tables = evaluate((store.path, "v1"), runs, EvaluationOptions("test"), reason="May", author="lee")
     assert tables.queries is None
-    assert [look.number for look in tables.evaluation.looks] == [1]
+    assert tables.evaluation.sealed_count is not None
+    assert tables.evaluation.sealed_count[1:4] == (1, 1, 2)
 
 
 def test_what_is_not_there_is_said(store: Store, tmp_path: Path) -> None:

@@ -212,16 +212,17 @@ def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> N
     assert "1 answer or decision came since." in found.line
 
 
-def test_a_look_at_a_sealed_part_needs_attention_for_a_week_unless_a_lead_took_it(tmp_path: Path) -> None:
+def test_a_sealed_evaluation_needs_attention_for_a_week_unless_a_lead_made_it(tmp_path: Path) -> None:
     store = evaluated_project(tmp_path)
-    row = ["look", "v1", ["test"], "dense@may", "sum", "{}", "{}", "to see", utc_now()]
-    sql = (
-        "INSERT INTO looks SELECT ?, release_id, ?, ?, ?, ?, ?, ?, ?, $who, ?, NULL, NULL, NULL FROM releases"
-    )
+    sql = """
+        INSERT INTO sealed_evaluations SELECT 'id', release_id, 'v1', ['test'], ['test'], 'dense@may', false,
+               false, '{}', 'to see', ?, ?, NULL
+        FROM releases
+    """
     for who, state in (("lee", "done"), ("vera", "needs attention")):
         with store.transaction() as cursor:
-            cursor.execute("DELETE FROM looks")
-            cursor.execute(sql.replace("$who", f"'{who}'"), row)
+            cursor.execute("DELETE FROM sealed_evaluations")
+            cursor.execute(sql, [who, utc_now()])
         assert step(store, "evaluate").state == state, who
     week = read_path(store, now=utc_now() + timedelta(days=8))
     assert week.steps[7].state == "done"

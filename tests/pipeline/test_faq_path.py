@@ -79,7 +79,7 @@ def test_both_parts_have_recall_success_and_mrr_with_intervals(answers: dict[str
         assert overall["recall@5"]["value"] == overall["success@5"]["value"]  # one answer to each search
     assert answers["dev"]["runs"][0]["strata"]["stratum"].keys() == {"head", "tail"}
     assert answers["test"]["runs"][0]["per_query"] is None
-    assert len(answers["test"]["looks"]) == 1
+    assert answers["test"]["sealed_count"]["evaluations"] == 1
 
 
 def test_random_negatives_alone_flatter_and_hard_ones_show_it(answers: dict[str, Any]) -> None:

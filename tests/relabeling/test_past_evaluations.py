@@ -65,8 +65,8 @@ def test_an_order_that_turned_is_kept_with_the_plan_and_told_on_page_and_html(
     assert section.sentence == "The same runs on v1 and on v2, queries of dev."
     assert "turned: first and last" in drift_page(report)
     assert rows_of(turned, "SELECT actor FROM events WHERE action = 'compare releases'") == [("lee",)]
-    (looks,) = rows_of(turned, "SELECT count(*) FROM looks")[0]
-    assert looks == 0, "no sealed part is scored unless that is asked for"
+    (evaluations,) = rows_of(turned, "SELECT count(*) FROM sealed_evaluations")[0]
+    assert evaluations == 0, "no sealed part is scored unless that is asked for"
 
 
 def test_an_evaluation_on_the_old_release_stays_what_it_was(

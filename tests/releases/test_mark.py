@@ -58,8 +58,8 @@ def test_commands_and_their_files_say_the_mark_of_a_release_and_none_of_others(
             "table": table.read_text(encoding="utf-8"),
             "json": said(project, "evaluate", name, *run, "--json"),
             "markdown": said(project, "evaluate", name, *run, "--summary", "md"),
-            "ladder": said(
-                project, "evaluate", name, *run, "--part", "test", "--reason", "to see", "--ladder"
+            "sealed": said(
+                project, "evaluate", name, *run, "--part", "test", "--reason", "to see", "--by", "vera"
             ),
             "of the file": said(project, "evaluate", packed, *run),
             "export": said(project, "export", name, "--format", "leaderboard", "--out", out / "files"),

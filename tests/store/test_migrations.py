@@ -29,31 +29,35 @@ def test_the_first_form_is_never_changed_as_projects_have_it_already() -> None:
     assert sha256(" ".join(sql.split()).encode()).hexdigest()[:16] == "ba228bbb2215d6b5"
 
 
-def test_an_older_project_keeps_its_looks_in_the_form_of_new_ones() -> None:
-    """Since 0024 the lists of a look are in a table of their own, and a value names its measure."""
+def test_an_older_project_keeps_its_looks_as_sealed_evaluations() -> None:
+    """Since 0039: what leads saw keeps its values by the first measure; answers of the Ladder are rounded."""
     connection = older()
     connection.execute(
         """
         INSERT INTO looks
-        SELECT name, 'r', 'v1', ['test'], 'bm25', 'sum', asked, '{}', 'why', 'ada', now()::TIMESTAMP
-        FROM (VALUES ('run', '{"measures": ["map"], "relevant": 2}'),
-                     ('answers', '{"measures": ["f1"], "answers": true}')) AS looks(name, asked)
+        SELECT name, 'r', 'v1', ['test'], name, 'sum', asked, '{"map": {"value": 0.5}}', 'why', 'ada',
+               now()::TIMESTAMP
+        FROM (VALUES ('run', '{"parts": ["dev", "test"], "measures": ["map"], "relevant": 2}'),
+                     ('answers', '{"parts": ["test"], "measures": ["f1"], "answers": true}'),
+                     ('climbed', '{"parts": ["test"], "measures": ["map"], "relevant": 2, "ladder": true}'))
+             AS looks(name, asked)
         """
     )
     connection.execute(
         "INSERT INTO look_queries VALUES "
-        "('run', 'q1', 7, 0.5), ('run', 'q2', NULL, 0), ('answers', 'q1', 8, 1)"
+        "('run', 'q1', 7, 0.5), ('run', 'q2', NULL, 0), ('answers', 'q1', 8, 1), ('climbed', 'q1', 9, 1)"
     )
     assert migrations.upgrade(connection) == STEPS
     assert migrations.upgrade(connection) == []
-    assert connection.execute("SELECT * FROM look_lists ORDER BY ALL").fetchall() == [
-        ("answers", "answers", "q1", 8),
-        ("run", "all at once", "q1", 7),
+    sql = "SELECT system, evaluated, of_answers, rounded, refused FROM sealed_evaluations ORDER BY rowid"
+    assert connection.execute(sql).fetchall() == [
+        ("run", ["dev", "test"], False, False, None),
+        ("answers", ["test"], True, False, None),
+        ("climbed", ["test"], False, True, None),
     ]
-    assert connection.execute("SELECT * FROM look_queries ORDER BY ALL").fetchall() == [
-        ("answers", "q1", 1.0, "f1"),
-        ("run", "q1", 0.5, "map, relevant from 2"),
-        ("run", "q2", 0.0, "map, relevant from 2"),
+    assert connection.execute("SELECT * FROM sealed_evaluation_values ORDER BY ALL").fetchall() == [
+        ("run", "q1", 0.5),
+        ("run", "q2", 0.0),
     ]
 
 

@@ -28,7 +28,7 @@ STRATA = {
     "third": mask(20),
     "asked by none": mask(),
 }
-FACET = Facet("cluster", {**STRATA, "in no cluster": mask(21)}, apart=False, outside=("in no cluster",))
+FACET = Facet("cluster", {**STRATA, "in no cluster": mask(21)}, outside=("in no cluster",))
 
 
 def summary(**changes: object) -> StrataSummary:
@@ -73,7 +73,7 @@ def test_what_counts_is_said() -> None:
 def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:
     """Ten queries, one stratum: A is above where most of the draws are of its five queries."""
     values = np.array([[1.0] * 5 + [0.0] * 5, [0.0] * 5 + [1.0] * 5])
-    facet = Facet("grid", {"all": np.ones(10, bool)}, apart=True)
+    facet = Facet("grid", {"all": np.ones(10, bool)})
     found = summarise(["a", "b"], "m", values, facet, seed=3, resamples=20_000)
     for rate in found.win_rates:
         assert rate.wins == pytest.approx(rate.losses, abs=0.02)
@@ -81,7 +81,7 @@ def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:
 
 
 def test_too_few_queries_have_no_figures() -> None:
-    few = Facet("grid", {"all": np.ones(9, bool)}, apart=True)
+    few = Facet("grid", {"all": np.ones(9, bool)})
     found = summarise(["a"], "m", np.ones((1, 9)), few, seed=0)
     assert (found.figures, found.win_rates) == ({}, ())
     assert "fewer than 10 queries" in (found.why_none or "")
@@ -97,7 +97,7 @@ def test_rates_add_up_and_turn_with_the_systems(
 ) -> None:
     queries = len(values)
     members = data.draw(st.lists(st.lists(st.booleans(), min_size=queries, max_size=queries), max_size=4))
-    facet = Facet("cluster", {str(n): np.array(one, bool) for n, one in enumerate(members)}, apart=False)
+    facet = Facet("cluster", {str(n): np.array(one, bool) for n, one in enumerate(members)})
     table = np.array(values).T
     one = summarise(["a", "b"], "m", table, facet, seed=2, resamples=50)
     other = summarise(["b", "a"], "m", table[::-1], facet, seed=2, resamples=50)

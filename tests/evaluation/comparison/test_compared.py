@@ -12,8 +12,8 @@ import pytest
 from curation.errors import InputError
 from curation.evaluation.comparison.compared import ComparedSystems, ComparisonOptions, compare_scores
 from curation.evaluation.comparison.pairs import StratumName
-from curation.evaluation.evaluation import sealed_comparison
 from curation.evaluation.figures.traffic import traffic_figures
+from curation.evaluation.sealed.protected import protected_comparison
 from curation.scoring.inputs.release import DrawnQueries, Facet
 from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_named
@@ -25,10 +25,10 @@ QUERIES = [f"q{number:02}" for number in range(40)]
 QRELS = qrels_from({query: {"x": 1, "y": 0} for query in QUERIES})
 MEASURES = measures_named(["mrr@10", "success@1", "judged@10"])
 ASKED_OFTEN = np.arange(40) < 12
-BANDS = Facet("band", {"head": ASKED_OFTEN, "tail": ~ASKED_OFTEN}, apart=True)
-TAGS = Facet("tag", {"question": np.arange(40) < 8, "no tag": np.arange(40) >= 8}, apart=False)
+BANDS = Facet("band", {"head": ASKED_OFTEN, "tail": ~ASKED_OFTEN})
+TAGS = Facet("tag", {"question": np.arange(40) < 8, "no tag": np.arange(40) >= 8})
 NOT_DRAWN = DrawnQueries(("",) * 40, np.full(40, np.nan), np.full(40, np.nan), {}, {}, None)
-OPEN: list[list[np.ndarray]] = []
+OPEN, EVERY = np.zeros(40, bool), np.ones(40, bool)
 
 
 def run(first: float) -> RunScores:
@@ -42,10 +42,8 @@ def run(first: float) -> RunScores:
 RUNS = {"low": run(0.1), "high": run(0.9)}
 
 
-def compared(
-    options: ComparisonOptions = ComparisonOptions(), secrets: list[list[np.ndarray]] = OPEN
-) -> ComparedSystems:
-    return compare_scores(RUNS, [BANDS, TAGS], NOT_DRAWN, secrets, options, seed=1)
+def compared(options: ComparisonOptions = ComparisonOptions(), sealed: np.ndarray = OPEN) -> ComparedSystems:
+    return compare_scores(RUNS, [BANDS, TAGS], NOT_DRAWN, sealed, options, seed=1)
 
 
 def test_pairs_are_compared_by_every_measure_of_quality_overall_and_in_all_strata() -> None:
@@ -85,38 +83,24 @@ def test_with_a_baseline_there_is_no_leaderboard_and_an_unknown_one_is_refused()
 
 
 def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
-    alone = Facet("band", {"all": np.ones(40, bool)}, apart=True)
+    alone = Facet("band", {"all": np.ones(40, bool)})
     found = compare_scores(RUNS, [alone, TAGS], NOT_DRAWN, OPEN, ComparisonOptions(), seed=1)
     assert {one.stratum for one in found.comparisons} == {None, ("tag", "question"), ("tag", "no tag")}
 
 
-def test_of_a_sealed_part_there_are_no_counts_no_median_and_no_stratum_that_is_hidden_of_a_system() -> None:
-    every = np.ones(40, bool)
-    found = sealed_comparison(compared(secrets=[[every], [every]]))
-    assert {one.stratum for one in found.comparisons} == {None, ("band", "head"), ("band", "tail")}
-    assert {(one.wins, one.ties, one.losses) for one in found.comparisons} == {(None, None, None)}
-    tests = {(one.p_wilcoxon, one.p_sign, one.p_tukey) for one in found.comparisons}
-    assert tests == {(None, None, None)}, "they would tell of counts and of single queries"
-    assert found.comparisons[0].p_randomisation is not None
+def test_a_stratum_with_few_sealed_queries_is_not_compared() -> None:
+    found = protected_comparison(compared(sealed=EVERY), few=())
+    assert ("tag", "question") not in {one.stratum for one in found.comparisons}
     few_head = np.arange(40) >= 5
-    hidden = sealed_comparison(compared(secrets=[[every], [every, few_head]]))
-    assert {one.stratum for one in hidden.comparisons} == {None}
+    found = protected_comparison(compared(sealed=few_head), few=())
+    strata = {one.stratum for one in found.comparisons}
+    assert ("band", "head") not in strata
+    assert ("band", "tail") in strata
 
 
-def test_where_few_queries_of_a_sealed_part_differ_there_is_only_the_difference() -> None:
-    """`low` finds 4 of 40 documents first, this run 9: five queries differ."""
-    every = np.ones(40, bool)
-    runs = {"low": RUNS["low"], "higher": run(0.225)}
-    secrets = [[every], [every]]
-    whole = compare_scores(runs, [BANDS], NOT_DRAWN, secrets, ComparisonOptions(), seed=1)
-    found = sealed_comparison(whole)
-    one = found.comparisons[0]
-    assert (one.difference, one.n) == (pytest.approx(5 * 0.5 / 40), 40)
-    assert (one.low, one.p_t, one.p_randomisation, one.p_holm, one.effect, one.wins) == (None,) * 6
-    assert one.no_verdict is not None
-    assert one.no_verdict.startswith("fewer than 10 queries of a sealed part differ")
-    assert found.order is None
-    assert {row.letters for row in found.leaderboards["mrr@10"]} == {"a"}
+def test_a_measure_with_few_values_has_no_leaderboard_and_no_order_on_a_sealed_part() -> None:
+    found = protected_comparison(compared(sealed=EVERY), few=["mrr@10"])
+    assert (list(found.leaderboards), found.order) == (["success@1"], None)
 
 
 def test_traffic_weighs_the_differences_as_it_weighs_the_systems() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.evaluation.evaluation import sealed_effect
 from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of
+from curation.evaluation.sealed.protected import protected_effect
 from curation.scoring.inputs.pooled import pooled_pairs
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from, run_rows
@@ -69,7 +69,7 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
     assert ours.returned == 3 / 4
     short = effect.systems["short"]
     assert short.drop["mrr@10"].value == 0
-    assert sealed_effect(effect, lambda name: True).systems == {}  # of a sealed part
+    assert protected_effect(effect).systems == {}  # of a sealed part
     assert short.with_hard["mrr@10"].value == pytest.approx(5 / 6)
 
 

@@ -42,7 +42,7 @@ def scored(
         for letter in "abcdefgh"[:count]
     ]
     options = EvaluationOptions(split, by=["type"], first_stage=f"{name} a" if count > 1 else None)
-    return evaluate_runs(store, "v1", runs, options, "a look", "lee")
+    return evaluate_runs(store, "v1", runs, options, "May", "lee")
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +117,10 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
     ]
 
 
-def test_a_sealed_part_has_looks_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
+def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
     found = scored(store, tmp_path, "test")
-    assert "Looks at sealed parts" in headings(found)
+    assert "Sealed evaluations" in headings(found)
+    assert "With this evaluation test has" in " ".join(evaluation_report(found).findings)
     assert "Query by query" not in headings(found)
     assert "Comparison" in headings(found)
     page = evaluation_report(found).html

@@ -100,9 +100,9 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
         assert "expected another name" in str(invoke([*asked, *more]).exception), more
     assert Path(runs[0]).read_bytes() == before
     with store.reading() as cursor:
-        assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
-    sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "a look"])
+        assert cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall() == [(0,)]
+    sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "May"])
     assert "there is nothing by query of a sealed part" in str(sealed.exception)
     with store.reading() as cursor:
-        assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
+        assert cursor.execute("SELECT refused IS NULL FROM sealed_evaluations").fetchall() == [(False,)]
     store.close()

@@ -135,7 +135,7 @@ def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
     assert export(nowhere, str(project.packed), "csv", tmp_path / "csv", parts=["dev"]).counts["grades"]
 
 
-def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log_of_looks(
+def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     project: Project, nowhere: Store, tmp_path: Path
 ) -> None:
     with pytest.raises(RefusedError, match="says why"):
