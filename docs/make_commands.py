@@ -74,7 +74,7 @@ def _section(name: str, command: Any) -> str:
         return f"\n### {name}\n\n{text.strip()}\n"
     level = "###" if name.count(" ") == 1 else "####"
     parts = [f"\n{level} {name}\n\n{_flow(text)}\n"]
-    lines = [_parameter(parameter) for parameter in command.params]
+    lines = [_parameter(parameter) for parameter in command.params if not getattr(parameter, "hidden", False)]
     if lines:
         parts.append("\n" + "\n".join(lines) + "\n")
     if examples.strip():

@@ -153,7 +153,7 @@ def _options() -> dict[str, list[Named]]:
         if command == "goldset" or (hasattr(about, "commands") and not about.invoke_without_command):
             continue
         for one in about.params:
-            if one.param_type_name == "option":
+            if one.param_type_name == "option" and not one.hidden:  # those that went are hidden
                 kind = _kind(one.type_descriptor.annotation)
                 found[one.opts[0]].append(Named(command, " ".join(one.help.split()), kind))
     return found

@@ -11,7 +11,8 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.evaluation import FEW_ANSWERABLE, Evaluation, EvaluationOptions
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.sealed.protected import FEW_ANSWERABLE
 from curation.evaluation.to_pool import pool_runs
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError
 from curation.evaluation.comparison.pairs import Comparison, StratumName, compare_systems
 from curation.evaluation.request import CORRECTIONS, TESTS, DecidingTest, EvaluateRequest, check_deciding
 from curation.statistics.p_values import bonferroni
@@ -44,14 +44,11 @@ def test_tukey_is_of_all_pairs_already_and_is_corrected_for_the_number_of_strata
     assert found[0].deciding.words == "p HSD below 0.05, of the randomised Tukey HSD, decides"
 
 
-def test_what_there_is_not_and_what_a_sealed_part_does_not_allow_is_refused() -> None:
+def test_what_there_is_not_is_refused() -> None:
     with pytest.raises(InputError, match=r"no test 'anova'; expected one of randomisation, t.*\n.*'sidak'"):
         check_deciding(DecidingTest("anova", "sidak"))
     with pytest.raises(InputError, match="of all pairs already"):
         check_deciding(DecidingTest("tukey", "holm"))
-    with pytest.raises(RefusedError, match="A sealed part is compared by Fisher's randomisation test"):
-        check_deciding(DecidingTest("sign"), sealed=True)
-    check_deciding(DecidingTest(), sealed=True)
 
 
 def test_the_help_names_every_test_and_every_correction() -> None:
@@ -79,6 +76,4 @@ def test_a_p_is_never_0_and_every_test_is_in_the_text_and_in_the_report(tmp_path
     assert "The order by other measures against that by ndcg@10" in shown
     html = page.read_text(encoding="utf-8")
     assert '<td class="number">&lt;\u00a00.001</td>' in html
-    refused = invoke([*command, "--part", "test", "--reason", "a look", "--significance-test", "sign"])
-    assert "Leave --significance-test and --correction out" in str(refused.exception)
     store.close()

@@ -65,9 +65,7 @@ def test_sealed_parts_and_fewer_than_no_draws_are_refused(store: Store, tmp_path
     with pytest.raises(InputError, match="“Draws of labels”: -1 is out of range; expected 0 or more"):
         evaluate_runs(store, "v1", sources(tmp_path), EvaluationOptions(label_draws=-1))
     with pytest.raises(RefusedError, match="Grades of test are not drawn again"):
-        evaluate_runs(
-            store, "v1", sources(tmp_path), EvaluationOptions("test", label_draws=5), "a look", "vera"
-        )
+        evaluate_runs(store, "v1", sources(tmp_path), EvaluationOptions("test", label_draws=5), "why", "lee")
 
 
 def test_the_command_says_what_the_labels_were_drawn_by(store: Store, tmp_path: Path) -> None:
