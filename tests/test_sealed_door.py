@@ -177,6 +177,7 @@ COMMANDS = {
     "leakage groups": Call("--no-paraphrase"),
     "release list": Call(""),
     "release show": Call("v2"),
+    "release sealed-limit": Call("100"),
     "release pack": Call("v2 $/out/v2#.goldset", pairs=True),
     "relabel status": Call("", pairs=True),
     "relabel plan": Call("--seed 9 --today 2028-01-04"),
@@ -387,6 +388,49 @@ def test_with_a_reason_a_command_shows_them_and_the_log_says_so(planted: SealedP
     log = show(planted.store, "v1").log
     assert [one.reason for one in log[before:]] == [f"why {name}"]
     assert [one.opened_by for one in log[before:]] == ["command line"]
+
+
+REFUSED = [
+    "--part all --reason why",
+    "--part test --reason why --measures precision&1",
+    "--part test --reason why --breakdown grid,stratum",
+    "--part test --reason why --relevant-grade 97",
+    "--part test --reason why --per-query $/out/queries.txt",
+    '--part test --reason why --fail-if "mrr&10 below 0.9"',
+    "--part test --reason why --hard-negatives",
+    "--part test --reason why --to-pool 3",
+    "--part test --reason why --judge robot",
+    "--part test --reason why --run bad=$/answers.jsonl",
+    "--part test --reason why --answers bad=$/old.trec",
+    "--part test --reason why --html $/out/report.html",
+    "--part test",
+]
+"""What an evaluator is refused of a sealed part."""
+
+
+def test_no_refusal_tells_a_sealed_grade_and_the_log_has_each(planted: SealedProject) -> None:
+    before = len(show(planted.store, "v2").sealed_evaluations)
+    for who in ("vera", "ada"):
+        for line in REFUSED:
+            run_file = "" if "--answers" in line else "--run old=$/old.trec"
+            call = Call(f"v2 {run_file} --by {who} {line}", exit=1)
+            for more in ([], ["--json"]):
+                exit, text = run(planted, "evaluate", call, "a", more)
+                assert exit in (1, 2), f"{line} by {who}: {text}"
+                assert not leaks(planted, text, pairs=False), f"{line} by {who}"
+    log = show(planted.store, "v2").sealed_evaluations[before:]
+    assert all(row.refused and not row.shown for row in log)
+    assert len(log) >= 2 * 2 * len(REFUSED)
+    assert not leaks(planted, "\n".join(row.refused or "" for row in log), pairs=False)
+
+
+def test_an_evaluator_gets_one_rounded_figure_of_a_sealed_part(planted: SealedProject) -> None:
+    call = Call("v2 --run old=$/old.trec --by vera --part test --reason why")
+    exit, text = run(planted, "evaluate", call, "a", [])
+    assert exit == 0, text
+    assert not leaks(planted, text, pairs=False)
+    figures = re.findall(r"\d\.\d+", text)
+    assert len(figures) == 2, f"the figure and its step: {text}"
 
 
 FROM_FILE = {
