@@ -300,6 +300,8 @@ class JudgmentFields(_FileColumns):
     query_text: a second column with the query's text, where `query` holds ids.
     pair: one column instead of `query` and `document`.
     annotator_columns: the wide form: column → annotator. It has no annotator or grade column then.
+    annotator_map: name in the file → the annotator that it means; itself where it is another person than one
+        whose name looks the same.
     annotator_name: who gave all grades, where the file does not say. grade_given: the grade of all of them.
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
     duration_unit: of `duration`, 's' or 'ms'; None is what the column's name ends in.
@@ -344,6 +346,7 @@ class JudgmentFields(_FileColumns):
         objects=True,
     )
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
+    annotator_map: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
     grade_given: int | None = None
     date_order: str | None = None

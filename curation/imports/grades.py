@@ -14,8 +14,8 @@ from curation.labeling.judgments.imported import JudgmentImport, import_judgment
 from curation.progress import Progress
 from curation.settling.adjudication import Decided, decide_many
 from curation.sources.decisions import read_decision_lines
-from curation.sources.judgments import parse_grade_map
 from curation.sources.run_import import RunImport, import_run
+from curation.sources.value_maps import parse_annotator_map, parse_grade_map
 from curation.store import Store
 from curation.text import amount
 
@@ -75,6 +75,7 @@ def judgments(
         JudgmentFields,
         date_order=options.get("date_order"),
         duration_unit=options.get("duration_unit"),
+        annotator_map=parse_annotator_map(str(options.get("annotator_map") or "")),
         annotator_columns=dict(options.get("annotator_columns") or {}),
         annotator_name=options.get("annotator") or None,
         grade_given=options.get("grade"),

@@ -11,6 +11,7 @@ LABELS = {
     "--known-rows": "Take rows that an earlier log has, too",
     "--skip-repeated": "Keep the best place of a repeated document",
     "--grade-map": "Grades of another scale",
+    "--annotator-map": "Names of one person",
     "--annotator-columns": "Columns with grades",
     "--annotator": "Who gave all grades",
     "--grade": "Grade of all judgments, where the file has none",

@@ -19,14 +19,15 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide
-from curation.judges.stored import judgments_of
-from curation.people.annotators import find_annotator
+from curation.judges.stored import judgments_of, list_judges
+from curation.people.annotators import names_in_use
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentFile, one_judgment_a_pair, read_judgments
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
+from curation.text import alike, difference_of_form
 
 BUSY = "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
 _NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
@@ -155,8 +156,14 @@ def _check(store: Store, judge: str, fields: JudgmentFields) -> None:
             "--annotator-columns. Of a wide file, --grade-field names the judge's column."
         )
     with store.reading() as cursor:
-        person = find_annotator(cursor, judge)
-    if person is not None:
+        people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
+    other = "" if judge in judges else alike([judge], judges).get(judge, "")
+    if other:
+        raise RefusedError(
+            f"The judge {judge!r} differs from the known {other!r} by {difference_of_form(judge, other)}. "
+            f"Use {other!r} for the same judge. Another judge needs a name that people can tell apart."
+        )
+    if judge in people or alike([judge], people):
         raise RefusedError(
             f"{judge!r} is the name of an annotator. A judge is not a person and needs a name of its own, "
             f"such as {judge}-judge. People's judgments come in without --judge."

@@ -23,6 +23,7 @@ from curation.people.annotators import (
     folded,
     insert_identity,
     list_annotators,
+    looks_like_an_address,
     require_annotators,
     require_author,
 )
@@ -84,11 +85,17 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
 
     Raises
     ------
-    RefusedError: another account brought the address first.
+    RefusedError: another account brought the address first; or the address differs from a known one by its
+        form alone.
     """
     with store.transaction(new_data_version=False) as cursor:
         identity = find_identity(cursor, email)
         if identity is None:
+            if differs := looks_like_an_address(cursor, email):
+                raise RefusedError(
+                    f"{email} differs from an address that the project knows by {differs}, so it is nobody's "
+                    "here. Ask the lead of the project to add it as it is."
+                )
             return None
         known = {"issuer": issuer, "subject": subject, "email": identity.email}
         cursor.execute(_BRING, known)

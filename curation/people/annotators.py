@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ import argon2
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
-from curation.text import amount
+from curation.text import alike, amount, difference_of_form
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -57,6 +57,12 @@ def find_identity(cursor: Cursor, email: str) -> EmailIdentity | None:
     """Whose an address is, or None."""
     sql = "SELECT email, annotator FROM identities WHERE email = ?"
     return next(iter(fetch(cursor, EmailIdentity, sql, [folded(email)])), None)
+
+
+def looks_like_an_address(cursor: Cursor, email: str) -> str:
+    """By what alone an address that nobody has differs from one that somebody has; '' where it does not."""
+    address = folded(email)
+    return difference_of_form(address, alike([address], _addresses(cursor)).get(address, address))
 
 
 def email_problems(email: str) -> list[str]:
@@ -113,8 +119,40 @@ def add_annotator(
         if hashed is not None:
             write_password(cursor, name, hashed)
         if email is not None:
+            names = {person.name: person.name for person in list_annotators(cursor)}
+            _refuse_alike("address", folded(email), names, name)
             insert_identity(cursor, name, email)
     return added
+
+
+def names_in_use(cursor: Cursor) -> dict[str, str]:
+    """Every name and every address by which the project knows somebody → their name."""
+    return _addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
+
+
+def _addresses(cursor: Cursor) -> dict[str, str]:
+    return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
+
+
+def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
+    """Refuse a name or an address of `name` that people read as one of somebody else.
+
+    Raises
+    ------
+    RefusedError: as it says.
+    """
+    others = {known: person for known, person in person_of.items() if person != name}
+    other = given if given in others else alike([given], others).get(given)
+    if other is None:
+        return
+    person, differs = others[other], difference_of_form(given, other)
+    said = f"differs from {other!r} by {differs}" if differs else "is in use as a name"
+    whose = f"; that is the address of {person!r}" if person != other else ""
+    raise RefusedError(
+        f"The {what} {given!r} {said}{whose}. One person has one name, and judgments belong to it: use "
+        f"{person!r} for the same person. Another person needs another {what}, which people can tell apart.",
+        command="`goldset annotator list` shows who is known.",
+    )
 
 
 def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
@@ -122,10 +160,11 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
 
     Raises
     ------
-    RefusedError: the name is taken by somebody who can sign in.
+    RefusedError: the name is taken by somebody who can sign in, or people read it as somebody else's.
     """
     known = find_annotator(cursor, name)
     if known is None:
+        _refuse_alike("name", name, names_in_use(cursor), name)
         _insert(cursor, name, role, imported=False)
     elif known.imported:
         cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
@@ -241,6 +280,11 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
         have = f"It knows {', '.join(known)}." if known else "It knows nobody yet."
+        differing = [
+            f" {name!r} differs from {other!r} by {difference_of_form(name, other)}."
+            for name, other in alike(unknown, known).items()
+        ]
+        have += "".join(differing)
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
             command="Add somebody with `goldset annotator add NAME --role annotator`.",

@@ -49,6 +49,7 @@ from curation.similarity.quotes import outside_of
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.unknown_names import like_known
+from curation.sources.value_maps import is_no_value
 from curation.spans import Spans, union
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.store.documents import documents_by_hash
@@ -303,7 +304,7 @@ def _rulings(
 
 def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """The ruling in a line, or why there is none to make."""
-    if not item.grade:
+    if is_no_value(item.grade) and guide.named(item.grade) is None:
         return NO_GRADE
     number = whole_number(item.grade)
     grade = guide.named(item.grade) if number is None else number

@@ -37,18 +37,29 @@ from curation.sources.query_import import (
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import RowMark, mark_columns, mark_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
+from curation.sources.value_maps import (
+    CANNOT_TELL,
+    UNGRADED,
+    grade_key,
+    grade_word,
+    is_no_value,
+    map_to_write,
+)
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
 from curation.store.rows import Query
 from curation.text import LONGEST_NOTE, amount, normalise_query
-
-CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 
 _POOLED_UNJUDGED = "-1"
 _NO_GRADE = "not a whole number, and not the name of a grade"
 _NO_MAP = "not in --grade-map, and not the name of a grade"
 _OF_TREC = ("qrels", "letor")
 _SEPARATOR = re.compile(r"::|\||\t")
+EARLIER_GRADE = "an earlier grade by the same person for the same pair"
+_ONE_GRADE = (
+    "An annotator has one grade for a pair: keep one of the two lines. Of two with times (--time-field) the "
+    "later counts."
+)
 _REJECTED = (
     "A grade that was rejected is none: remove such rows. Where accept and reject are the grades, say "
     "--grade-field {column} --grade-map accept=3,{said}=0,ignore=cannot-tell"
@@ -186,60 +197,51 @@ def read_judgments(
 def one_judgment_a_pair(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """The judgments by annotator and pair; the same one again is counted in `left_out`, evidence is joined.
+    """The judgments by annotator and pair; what repeats one is counted in `left_out`, evidence is joined.
+
+    Of several grades that somebody gave to a pair at different times, the latest counts.
 
     Raises
     ------
-    InputError: somebody gives two grades to one pair.
+    InputError: somebody gives two grades to one pair, and no time says which is the later one.
     """
-    by_key: dict[JudgmentKey, ImportedJudgment] = {}
-    problems = []
+    by_key: dict[JudgmentKey, list[ImportedJudgment]] = {}
     for judgment in judgments:
-        first = by_key.setdefault(judgment.key, judgment)
-        if first is judgment:
-            continue
-        if first.grade == judgment.grade and first.evidence != judgment.evidence:
-            more = [one._replace(line=judgment.line) for one in judgment.evidence or ()]
-            by_key[judgment.key] = first._replace(evidence=(*(first.evidence or ()), *more))
-        elif first.grade == judgment.grade:
-            left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
-        else:
+        by_key.setdefault(judgment.key, []).append(judgment)
+    problems: list[str] = []
+    counts: Counter[str] = Counter(left_out)
+    found = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
+    left_out.update(counts)
+    refuse_problems(problems, way_out=_ONE_GRADE)
+    return found
+
+
+def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
+    """One person's judgments of a pair, without those that a later one with another grade replaces."""
+    times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
+    if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
+        return given
+    latest = [judgment for judgment in given if judgment.submitted_at == max(times)]
+    left_out[EARLIER_GRADE] += len(given) - len(latest)
+    return latest
+
+
+def _joined(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
+    """One person's judgments of a pair as one."""
+    first, *others = given
+    joined = first
+    for judgment in others:
+        if first.grade != judgment.grade:
             problems.append(
                 f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
                 f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
             )
-    refuse_problems(problems, way_out="An annotator has one grade for a pair: keep one of the two lines.")
-    return by_key
-
-
-def parse_grade_map(text: str) -> dict[str, int | None]:
-    """The grades of another scale and what they are on the guide's: `100=3,10=2,x=cannot-tell`.
-
-    Raises
-    ------
-    InputError: a part is not of that form, or one grade is mapped twice.
-    """
-    mapped: dict[str, int | None] = {}
-    problems = []
-    for part in text.split(","):
-        left, _, right = part.strip().rpartition("=")
-        if not left or not (right in CANNOT_TELL or right.strip().isdecimal()):
-            problems.append(
-                f"--grade-map: found {part.strip()!r}; expected FILE_GRADE=GUIDE_GRADE or =cannot-tell"
-            )
-        elif _grade_key(left) in mapped:
-            problems.append(f"--grade-map: {left.strip()!r} is mapped twice")
+        elif joined.evidence != judgment.evidence:
+            more = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
+            joined = joined._replace(evidence=(*(joined.evidence or ()), *more))
         else:
-            mapped[_grade_key(left)] = None if right in CANNOT_TELL else int(right)
-    if problems:
-        raise InputError(problems, way_out="For example: --grade-map 100=3,10=2,1=1,0=0")
-    return mapped
-
-
-def parse_annotator_columns(text: str) -> dict[str, str]:
-    """Columns of the wide form and whose they are: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
-    pairs = (part.strip().partition("=") for part in text.split(",") if part.strip())
-    return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
+            left_out["the same judgment again"] += 1
+    return joined
 
 
 def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
@@ -332,10 +334,13 @@ class _JudgmentReader:
 
     def _grade_map_to_write(self) -> str:
         """The option for all bad grades of the file, with those that are mapped."""
-        known = [f"{text}={CANNOT_TELL[2] if to is None else to}" for text, to in self._grade_map.items()]
+        known = {text: grade_word(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._known.guide.scale)
-        written = ",".join([*known, *(f"{text}=?" for text, _ in self._bad)])
-        return f"Say what they are on the guide's scale ({scale}): --grade-map '{written}'"
+        written = map_to_write(known | {text: "?" for text, _ in self._bad})
+        return (
+            f"Say what they are on the guide's scale ({scale}), or no-grade, or cannot-tell: "
+            f"--grade-map {written}"
+        )
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self._fields
@@ -348,6 +353,7 @@ class _JudgmentReader:
         if fields.pair:
             query, document, *_ = [*_SEPARATOR.split(_value(values, fields.pair), maxsplit=1), ""]
         graders = fields.annotator_columns or {fields.grade or "": self._annotator(values)}
+        named = fields.annotator_map
         cannot_tell = _value(values, fields.cannot_tell).casefold() in _YES
         for column, annotator in graders.items():
             yield _Cell(
@@ -355,7 +361,7 @@ class _JudgmentReader:
                 query.strip(),
                 _value(values, fields.query_text),
                 document.strip(),
-                annotator,
+                named.get(annotator, annotator),
                 CANNOT_TELL[0] if cannot_tell else self._given or _on_one_line(_value(values, column)),
                 _value(values, fields.note) or None,
                 time=values.get(fields.time) if fields.time else None,
@@ -390,11 +396,19 @@ class _JudgmentReader:
         return ImportedJudgment(query.query_id, cell.document, *said, evidence)
 
     def _is_graded(self, cell: _Cell) -> bool:
-        pooled_only = self._records.format in _OF_TREC and cell.grade == _POOLED_UNJUDGED
-        if not cell.grade or (pooled_only and _grade_key(cell.grade) not in self._grade_map):
-            self.left_out["no grade" if not cell.grade else "pooled, not judged (-1)"] += 1
-            return False
-        return True
+        why = ""
+        mapped = self._grade_map.get(grade_key(cell.grade)) if cell.grade else UNGRADED
+        if mapped == UNGRADED or (is_no_value(cell.grade) and not self._is_a_grade(cell.grade)):
+            why = "no grade"
+        elif self._records.format in _OF_TREC and cell.grade == _POOLED_UNJUDGED:
+            why = "" if grade_key(cell.grade) in self._grade_map else "pooled, not judged (-1)"
+        if why:
+            self.left_out[why] += 1
+        return not why
+
+    def _is_a_grade(self, text: str) -> bool:
+        """Whether the map or the guide has a grade of that name, such as None."""
+        return grade_key(text) in self._grade_map or self._known.guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
         missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
@@ -449,7 +463,7 @@ class _JudgmentReader:
 
     def _grade(self, text: str) -> int | None:
         """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""
-        key, guide = _grade_key(text), self._known.guide
+        key, guide = grade_key(text), self._known.guide
         if key in self._grade_map:
             grade = self._grade_map[key]
         elif text in CANNOT_TELL:
@@ -471,15 +485,3 @@ def _on_one_line(text: str) -> str:
 
 def _value(values: Mapping[str, Any], name: str | None) -> str:
     return "" if name is None else text_of(values.get(name)).strip()
-
-
-def _grade_key(text: str) -> str:
-    """What makes two written grades one: 100, 100.0 and 100.000 are."""
-    text = text.strip().casefold()
-    whole = whole_number(text)
-    if whole is not None:
-        return str(whole)
-    try:
-        return str(float(text))
-    except ValueError:
-        return text

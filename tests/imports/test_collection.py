@@ -20,7 +20,7 @@ from curation.errors import InputError, RefusedError
 from curation.imports import collection_files
 from curation.imports.collection import CollectionImport, CollectionOptions, import_collection
 from curation.sources.corpus import CorpusImport
-from curation.sources.judgments import parse_grade_map
+from curation.sources.value_maps import parse_grade_map
 from curation.store import Store
 from curation.store.staging import leftovers
 from tests.support.command_line import invoke

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argon2
 import pytest
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people import annotators
-from curation.people.accounts import add_identity
+from curation.people.accounts import add_identity, sign_in_as
 from curation.people.annotators import (
     add_annotator,
     add_imported,
     authenticate,
     change_password,
     find_identity,
+    require_annotators,
     require_role,
 )
+from curation.people.invitations import invite
+from curation.people.sign_ins import UNKNOWN
 from curation.store import Store
 
 PASSWORD = "correct horse"
@@ -99,3 +102,29 @@ def test_addresses_differ_by_more_than_the_case_of_ascii_letters(store: Store) -
     add_annotator(store, "eve", "annotator", None, "\u212aay@example.org")
     with pytest.raises(RefusedError, match=r"kay@example\.org is kay's already"):
         add_identity(store, "eve", "KAY@example.org")
+
+
+@pytest.mark.parametrize("name", ["Ann@X.org", "ann\u200b@x.org", "ANN@x.org"])
+def test_one_person_gets_no_second_account(store: Store, name: str) -> None:
+    with store.transaction() as cursor:
+        add_imported(cursor, "ann@x.org")
+    for add in (
+        lambda: add_annotator(store, name, "annotator", "a password", None),
+        lambda: invite(store, name, "annotator"),
+        lambda: add_annotator(store, "ann", "annotator", None, name),
+    ):
+        with pytest.raises((RefusedError, InputError), match=r"ann@x\.org'|expected"):
+            add()
+    added = add_annotator(store, "ann@x.org", "annotator", None, "Ann@X.org")
+    assert added.name == "ann@x.org"
+
+
+def test_an_address_that_looks_like_a_known_one_is_said_to_be_nobodys(store: Store) -> None:
+    add_annotator(store, "bo", "annotator", None, "bo@x.org")
+    add_annotator(store, "zoe", "annotator", None, "zoé@x.org")
+    with pytest.raises(RefusedError, match="by upper and lower case, so it is nobody's here"):
+        sign_in_as(store, "ZOÉ@x.org", "issuer", "1", UNKNOWN)
+    assert sign_in_as(store, "BO@X.org", "issuer", "2", UNKNOWN)
+    assert sign_in_as(store, "somebody@x.org", "issuer", "3", UNKNOWN) is None
+    with store.reading() as cursor, pytest.raises(NotFoundError, match="'Bo' differs from 'bo' by upper and"):
+        require_annotators(cursor, ["Bo"])

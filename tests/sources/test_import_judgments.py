@@ -14,11 +14,11 @@ from curation.files.formats import FileLayout
 from curation.labeling.judgments.imported import import_judgments
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import parse_annotator_columns, parse_grade_map
 from curation.sources.queries import query_id_of
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
 from curation.sources.traffic.traffic_import import import_traffic
+from curation.sources.value_maps import parse_annotator_columns, parse_grade_map
 
 HEAD = "query,document,annotator,grade\n"
 

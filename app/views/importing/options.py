@@ -148,8 +148,14 @@ def _judgments(context: PageContext, asked: ImportRequest, found: FileLook, key:
         options["judge"] = st.text_input(LABELS["--judge"], max_chars=63, key=f"judge {key}").strip()
     with st.expander("Other scales, unknown names, changed documents, a further pass"):
         options["grade_map"] = st.text_input(
-            LABELS["--grade-map"], placeholder="100=3, 10=2, 1=1, 0=0, x=cannot-tell", key=f"map {key}"
+            LABELS["--grade-map"],
+            placeholder="100=3, 10=2, 1=1, 0=0, x=cannot-tell, y=no-grade",
+            key=f"map {key}",
         )
+        if how != JUDGE:
+            options["annotator_map"] = st.text_input(
+                LABELS["--annotator-map"], placeholder="ann lee=Ann Lee", key=f"names {key}"
+            )
         options["grade"] = st.number_input(LABELS["--grade"], 0, 100, value=None, key=f"grade of all {key}")
         options["skip_unknown"] = _skip_unknown(key)
         if how != JUDGE:

@@ -34,7 +34,7 @@ def import_collection_command(
     ] = None,
     grade_map: Annotated[
         str | None,
-        typer.Option(help="Grades of another scale: 1=3,0=0; =cannot-tell is possible."),
+        typer.Option(help="Grades of another scale: 1=3,0=0. A value may be cannot-tell or no-grade."),
     ] = None,
     skip_unknown: Annotated[
         bool,
@@ -71,7 +71,7 @@ def import_collection_command(
       goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
     """
     from curation.imports.collection import CollectionOptions, import_collection
-    from curation.sources.judgments import parse_grade_map
+    from curation.sources.value_maps import parse_grade_map
 
     options = CollectionOptions(
         None if format == AUTO else format,

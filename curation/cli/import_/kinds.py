@@ -258,6 +258,13 @@ def import_judgments_command(
             help="Wide form: columns with grades, separated by commas. column=name names the annotator."
         ),
     ] = None,
+    annotator_map: Annotated[
+        str | None,
+        typer.Option(
+            help="Names in the file and whose they are: 'ann lee=Ann Lee'. A name that only looks like a known "
+            "one is mapped to itself."
+        ),
+    ] = None,
     annotator: Annotated[
         str | None, typer.Option(help="Annotator of all grades. For files that name nobody, such as qrels.")
     ] = None,
@@ -279,7 +286,9 @@ def import_judgments_command(
     ] = None,
     grade_map: Annotated[
         str | None,
-        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0. =cannot-tell is possible."),
+        typer.Option(
+            help="Grades of another scale: 100=3,10=2,1=1,0=0. A value may be cannot-tell or no-grade."
+        ),
     ] = None,
     skip_unknown: SkipUnknown = False,
     about: Annotated[
@@ -317,12 +326,13 @@ def import_judgments_command(
         --evidence-field references --annotator chroma --grade 3
       goldset import judgments again.csv --annotator-field rater --round second-pass
     """
-    from curation.sources.judgments import parse_annotator_columns
+    from curation.sources.value_maps import parse_annotator_columns
 
     if judge is not None and (about is not None or round_name is not None):
         raise typer.BadParameter("--about and --round are for people; a judge read the text of the corpus")
     return {
         "annotator_columns": parse_annotator_columns(annotator_columns or ""),
+        "annotator_map": annotator_map,
         "annotator": annotator,
         "grade": grade,
         "judge": judge,

@@ -28,6 +28,7 @@ from curation.errors import InputError
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
+from curation.labeling.judgments.alike_annotators import refuse_alike_annotators
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judgments.judging import append_events, marks_of
 from curation.labeling.rounds.rounds import refuse_taken, write_round
@@ -119,6 +120,7 @@ def import_judgments(
     """
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
+        refuse_alike_annotators(store, file.judgments, file.fields)
         found = (file.judgments, file.source, file.new_queries, file.left_out, file.known_as)
         added = add_judgments(store, *found, about, author, round_name, skip_unknown)
     except InputError as error:
