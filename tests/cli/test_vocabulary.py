@@ -102,7 +102,8 @@ SHARED = {
 ALONE = set(
     """
     --about --address
-    --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field --annotator-map
+    --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
+    --annotator-map
     --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
     --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency

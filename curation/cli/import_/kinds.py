@@ -261,8 +261,8 @@ def import_judgments_command(
     annotator_map: Annotated[
         str | None,
         typer.Option(
-            help="Names in the file and whose they are: 'ann lee=Ann Lee'. A name that only looks like a known "
-            "one is mapped to itself."
+            help="Names in the file and whose they are: 'ann lee=Ann Lee'. Somebody else, whose name only "
+            "looks like a known one, is mapped to that name itself."
         ),
     ] = None,
     annotator: Annotated[
