@@ -12,8 +12,8 @@ from app.views.releases.downloads import show_result
 from curation.backups.request import BackupRequest
 from curation.errors import InputError
 from curation.jobs import Job
-from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, SentNotice, last_attempts, read_kinds, send_test, set_kinds
+from curation.notices.webhook import webhook
 from curation.operations.project_checks import look_at_backups
 from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, read_schedule, set_schedule
 from curation.store import Annotator
@@ -92,13 +92,13 @@ def _schedule(context: PageContext) -> None:
 
 
 def _notices(context: PageContext) -> None:
-    """What is sent, by which ways, and how the last ones went."""
+    """What is sent to the webhook, and how the last notices went."""
     ui.heading("Notices")
-    ways = [way.name for way in channels()]
+    has_webhook = webhook() is not None
     ui.quiet(
-        f"They go by {' and '.join(ways)}, and hold names of rounds and counts alone."
-        if ways
-        else "No mail server and no webhook is set up: see Operations in the manual."
+        "Notices go to the webhook. A notice holds only names of rounds and counts."
+        if has_webhook
+        else "No webhook is set up: see Operations in the manual."
     )
     form = context.acts.form(NOTICES)
     with context.store.reading() as cursor:
@@ -108,19 +108,19 @@ def _notices(context: PageContext) -> None:
         asks.rest()
         with st.container(horizontal=True):
             saved = st.form_submit_button("Save")
-            tested = bool(ways) and st.form_submit_button("Send a test")
+            tested = has_webhook and st.form_submit_button("Send a test")
     if saved:
         context.acts.do(form, lambda: set_kinds(context.store, asks.request(), context.annotator.name))
     if tested:
         context.acts.do(form, send_test)
-    if isinstance(form.result, dict):
-        ui.sentences("\n".join(f"Test by {way}: {why or 'sent'}." for way, why in form.result.items()))
-    rows = [(one.text, one.channel, f"{one.began_at:%d %b %H:%M}", _outcome(one)) for one in attempts]
+    if isinstance(form.result, str):
+        ui.sentences(f"The test was not sent: {form.result}." if form.result else "The test was sent.")
+    rows = [(notice.text, f"{notice.tried_at:%d %b %H:%M}", _outcome(notice)) for notice in attempts]
     if rows:
-        ui.table("The last notices", ["Notice", "By", "When (UTC)", "Outcome"], rows, words=True)
+        ui.table("The last notices", ["Notice", "When (UTC)", "Outcome"], rows, words=True)
 
 
-def _outcome(one: SentNotice) -> str:
-    if one.problem is None:
+def _outcome(notice: SentNotice) -> str:
+    if notice.problem is None:
         return "unknown: the app ended meanwhile"
-    return f"attempt {one.attempt} failed: {one.problem}" if one.problem else "sent"
+    return f"attempt {notice.attempts} failed: {notice.problem}" if notice.problem else "sent"

@@ -14,15 +14,14 @@ from curation.text import amount
 @app.command()
 def notices(
     test: Annotated[
-        bool, typer.Option("--send-test", help="Send a test by each way. Exit 1 if one was not sent.")
+        bool, typer.Option("--send-test", help="Send a test. Exit 1 if it was not sent.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Send the notices that are due, each once.
 
     The app does this each minute; this is for a timer where no app runs. A lead chooses on the page Backup
-    what is sent. The environment names the ways: GOLDSET_SMTP, GOLDSET_MAIL_FROM and GOLDSET_MAIL_TO for
-    e-mail, GOLDSET_WEBHOOK for a webhook.
+    what is sent. GOLDSET_WEBHOOK in the environment is the address that notices go to.
 
     \b
     Examples:
@@ -36,8 +35,10 @@ def notices(
         made = send_due(project_store())
         emit(as_json, {"attempts": made}, f"{amount(made, 'attempt')} to send a notice.")
         return
-    found = send_test()
-    words = [f"{way}: {problem or 'sent'}." for way, problem in found.items()]
-    emit(as_json, found, "\n".join(words) or "The environment names no way to send a notice.")
-    if any(found.values()):
+    problem = send_test()
+    sentence = "The test was sent." if problem == "" else f"The test was not sent: {problem}."
+    if problem is None:
+        sentence = "No webhook is set up: set GOLDSET_WEBHOOK to its address."
+    emit(as_json, {"webhook": problem}, sentence)
+    if problem:
         raise typer.Exit(1)

@@ -1,1 +1,1 @@
-"""Notices: what a lead wants to hear of without looking, by e-mail or to a webhook."""
+"""Notices: what a lead wants to hear of without looking, sent to a webhook."""

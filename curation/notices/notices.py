@@ -1,9 +1,9 @@
 """What happened that a lead asked to hear of, and that each notice goes once.
 
-A notice has a key: the round, the day, the quarter or the job. The project stores it, and each attempt before
-it is made, so neither a restart nor a second process sends it again. An attempt without an outcome is one
-whose process ended: whether it was sent is unknown, and it is not made again. What had happened before a kind
-was switched on, or before there was a way to send it, is never sent.
+A notice has a key: the round, the day, the quarter or the job. The project stores the notice, and each
+attempt before it is made, so that neither a restart nor a second process sends it again. Where a process
+ended during its attempt, nobody knows whether the notice was sent, and it is not sent again. What had
+happened before a kind was switched on, or before there was a webhook, is never sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from curation import log
 from curation.jobs.running import last_jobs
 from curation.labeling.rounds.lifecycle import all_states
-from curation.notices.channels import Channel, UnsentError, channels
+from curation.notices.webhook import UnsentError, Webhook, send, webhook
 from curation.path.judging import read_settled
 from curation.path.state import read_quarter
 from curation.people.annotators import require_author
@@ -43,7 +43,9 @@ from curation.store import (
 from curation.text import amount
 
 ATTEMPTS = 5
-"""Of one notice by one way; the wait between two doubles, from two minutes on."""
+"""Most attempts at one notice; the wait between two doubles, from two minutes on."""
+SHOWN = 5
+"""How many of the newest attempts a page shows."""
 _SETTING = "notices"
 
 
@@ -60,12 +62,11 @@ class NoticeKinds:
 
 
 class SentNotice(NamedTuple):
-    """An attempt at a notice. `problem` is '' where it was sent, None where its outcome is unknown."""
+    """The last attempt at a notice: `problem` is '' where it was sent, None where nobody knows."""
 
     text: str
-    channel: str
-    attempt: int
-    began_at: datetime
+    attempts: int
+    tried_at: datetime
     problem: str | None
 
 
@@ -101,79 +102,83 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
         kinds = read_kinds(cursor)
     if kinds == NoticeKinds():
         return 0
-    ways = channels(environment)
+    hook = webhook(environment)
     happened = dict(_happened(store, kinds, now))
     if happened:  # a transaction each minute would empty what the app keeps of the file
         with store.transaction() as cursor:
-            _note(cursor, happened if ways else dict.fromkeys(happened, ""))
-    return sum(_send(store, way, now) for way in ways)
+            _note(cursor, happened if hook else dict.fromkeys(happened, ""))
+    return _send_waiting(store, hook, now) if hook else 0
 
 
-def send_test(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Send a notice by each way now: way → why it was not sent, '' where it was."""
-    said = {}
-    for way in channels(environment):
-        try:
-            way.send("goldset: this is a test of notices.")
-            said[way.name] = ""
-        except UnsentError as error:
-            said[way.name] = str(error)
-    return said
+def send_test(environment: Mapping[str, str] | None = None) -> str | None:
+    """Send a notice now. Returns why it was not sent, '' where it was, None where there is no webhook."""
+    if not (hook := webhook(environment)):
+        return None
+    try:
+        send(hook, "this is a test of notices.")
+    except UnsentError as error:
+        return str(error)
+    return ""
 
 
 def last_attempts(cursor: Cursor) -> list[SentNotice]:
-    """The five newest attempts, the last one first."""
-    return fetch(cursor, SentNotice, f"{_ATTEMPTS} ORDER BY began_at DESC, notice_id LIMIT 5")
+    """The newest attempts, the last one first."""
+    return fetch(
+        cursor,
+        SentNotice,
+        "SELECT text, attempts, tried_at, problem FROM notices WHERE attempts > 0 "
+        "ORDER BY tried_at DESC, notice_id LIMIT ?",
+        [SHOWN],
+    )
 
 
-_ATTEMPTS = """
-SELECT n.text, a.channel, a.attempt, a.began_at, o.problem
-FROM notice_attempts a JOIN notices n USING (notice_id)
-LEFT JOIN notice_outcomes o USING (notice_id, channel, attempt)
-"""
-_OPEN = """
-SELECT n.notice_id, n.text, coalesce(max(a.attempt), 0), arg_max(a.began_at, a.attempt)
-FROM notices n LEFT JOIN notice_attempts a ON a.notice_id = n.notice_id AND a.channel = $channel
-LEFT JOIN notice_outcomes o ON (o.notice_id, o.channel, o.attempt) = (a.notice_id, a.channel, a.attempt)
-WHERE n.text <> '' GROUP BY n.notice_id, n.text
-HAVING count(a.attempt) = 0 OR (bool_and(coalesce(o.again, FALSE)) AND max(a.attempt) < $most)
-ORDER BY n.notice_id
-"""
-
-
-def _send(store: Store, way: Channel, now: datetime) -> int:
-    """Make the attempts of one way that are due."""
+def _send_waiting(store: Store, hook: Webhook, now: datetime) -> int:
+    """Make the attempts that are due."""
     with store.reading() as cursor:
-        values = {"channel": way.name, "most": ATTEMPTS}
-        rows = cursor.execute(_OPEN, values).fetchall()
+        waiting = cursor.execute(
+            "SELECT notice_id, text, attempts, tried_at FROM notices "
+            "WHERE text <> '' AND again AND attempts < ? ORDER BY notice_id",
+            [ATTEMPTS],
+        ).fetchall()
     made = 0
-    for notice_id, text, attempt, began_at in rows:
-        if began_at is not None and now < began_at + timedelta(minutes=2**attempt):
+    for notice_id, text, attempts, tried_at in waiting:
+        if tried_at is not None and now < tried_at + timedelta(minutes=2**attempts):
             continue
-        row = [notice_id, way.name, attempt + 1]
-        with store.transaction() as cursor:
-            claim = "INSERT INTO notice_attempts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-            [(claimed,)] = cursor.execute(claim, [*row, now]).fetchall()
-        if claimed:
+        if _claim(store, notice_id, attempts, now):
             made += 1
-            problem, again = _attempt(way, text)
-            with store.transaction() as cursor:
-                cursor.execute("INSERT INTO notice_outcomes VALUES (?, ?, ?, ?, ?)", [*row, problem, again])
+            _attempt(store, hook, notice_id, text)
     return made
 
 
-def _attempt(way: Channel, text: str) -> tuple[str, bool]:
+def _claim(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
+    """Store an attempt before it is made; False where another process makes it."""
+    with store.transaction() as cursor:
+        [(claimed,)] = cursor.execute(
+            "UPDATE notices SET attempts = attempts + 1, tried_at = ?, problem = NULL, again = FALSE "
+            "WHERE notice_id = ? AND attempts = ? AND again",
+            [now, notice_id, attempts],
+        ).fetchall()
+    return bool(claimed)
+
+
+def _attempt(store: Store, hook: Webhook, notice_id: str, text: str) -> None:
+    problem, again = "", False
     try:
-        way.send(f"goldset: {text}")
+        send(hook, text)
     except UnsentError as error:
-        log.write(logging.WARNING, f"A notice was not sent by {way.name}: {error}")
-        return str(error), error.again
-    return "", False
+        problem, again = str(error), error.again
+        log.write(logging.WARNING, f"A notice was not sent: {problem}")
+    with store.transaction() as cursor:
+        cursor.execute(
+            "UPDATE notices SET problem = ?, again = ? WHERE notice_id = ?", [problem, again, notice_id]
+        )
 
 
 def _note(cursor: Cursor, happened: Mapping[str, str]) -> None:
     for key, text in happened.items():
-        cursor.execute("INSERT INTO notices VALUES (?, ?) ON CONFLICT DO NOTHING", [key, text])
+        cursor.execute(
+            "INSERT INTO notices (notice_id, text) VALUES (?, ?) ON CONFLICT DO NOTHING", [key, text]
+        )
 
 
 def _happened(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,8 @@
-"""Notices: each goes once, by a real mail server and a real webhook of this machine."""
+"""Notices: each goes once, to a real webhook of this machine."""
 
 from __future__ import annotations
 
 import json
-import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, time, timedelta
@@ -12,16 +11,17 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import duckdb
 import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.jobs.running import begin, end
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.rounds import open_round
-from curation.notices.channels import channels
 from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds
+from curation.notices.webhook import webhook as read_webhook
 from curation.relabeling.plan.plan import make_plan
-from curation.store import Store, utc_now
+from curation.store import Store, migrations, utc_now
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter
 
@@ -57,36 +57,6 @@ class _Hook(BaseHTTPRequestHandler):
         """Nothing on standard error."""
 
 
-class MailServer(socketserver.TCPServer):
-    """As much of SMTP as a mail needs; it takes those to addresses that begin with `to`."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Smtp)
-        self.got: list[str] = []
-        self.environment = {
-            "GOLDSET_SMTP": f"127.0.0.1:{self.server_address[1]}",
-            "GOLDSET_MAIL_FROM": "goldset@example.org",
-            "GOLDSET_MAIL_TO": "to@example.org, too@example.org",
-        }
-
-
-class _Smtp(socketserver.StreamRequestHandler):
-    server: MailServer
-
-    def handle(self) -> None:
-        self.wfile.write(b"220 here\r\n")
-        while line := self.rfile.readline():
-            word = line[:4].upper()
-            if word == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                lines = iter(self.rfile.readline, b".\r\n")
-                self.server.got.append(b"".join(lines).decode())
-            if word == b"QUIT":
-                return
-            refused = word == b"RCPT" and b"<to" not in line
-            self.wfile.write(b"550 nobody\r\n" if refused else b"250 fine\r\n")
-
-
 @contextmanager
 def serving(server: Any) -> Iterator[Any]:
     thread = Thread(target=server.serve_forever, args=[0.01], daemon=True)
@@ -102,12 +72,6 @@ def serving(server: Any) -> Iterator[Any]:
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
     with serving(Webhook()) as server:
-        yield server
-
-
-@pytest.fixture
-def mail() -> Iterator[MailServer]:
-    with serving(MailServer()) as server:
         yield server
 
 
@@ -131,18 +95,15 @@ def failed(store: Store) -> None:
     end(store, job.job_id, "failed", "/srv/secret could not be read by ada")
 
 
-def test_each_is_sent_once_by_each_way_and_says_no_more_than_rounds_and_counts(
-    project: Store, webhook: Webhook, mail: MailServer
-) -> None:
+def test_each_is_sent_once_and_says_no_more_than_rounds_and_counts(project: Store, webhook: Webhook) -> None:
     failed(project)
-    environment = {**webhook.environment, **mail.environment, "GOLDSET_URL": "https://gold.example.org"}
-    assert send_due(project, environment, NOW) == 6
+    environment = {**webhook.environment, "GOLDSET_URL": "https://gold.example.org"}
+    assert send_due(project, environment, NOW) == 3
     assert sorted(webhook.got) == [
         "goldset: 1 pair waits for a decision.\nhttps://gold.example.org",
         "goldset: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
         "goldset: The job “pool” came to nothing. Its page says why.\nhttps://gold.example.org",
     ]
-    assert [one.count("To: to@example.org, too@example.org") for one in mail.got] == [1, 1, 1]
     with project.reading():
         version = project.data_version
     assert send_due(project, environment, NOW + timedelta(minutes=1)) == 0
@@ -150,7 +111,7 @@ def test_each_is_sent_once_by_each_way_and_says_no_more_than_rounds_and_counts(
         assert project.data_version == version, "what nobody writes leaves the caches of the app as they are"
     project.close()  # a restart, and a second process
     assert send_due(project, environment, NOW + timedelta(hours=1)) == 0
-    assert send_due(project, environment, NOW + timedelta(days=1)) == 2, "disputes wait on the next day, too"
+    assert send_due(project, environment, NOW + timedelta(days=1)) == 1, "disputes wait on the next day, too"
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -198,7 +159,7 @@ def test_one_that_fails_is_tried_again_later_and_five_times_at_most(
     with project.reading() as cursor:
         assert last_attempts(cursor)[0].problem == "it answered HTTP 503"
     assert "secret" not in caplog.text
-    assert caplog.text.count("A notice was not sent by webhook: it answered HTTP 503") == 10
+    assert caplog.text.count("A notice was not sent: it answered HTTP 503") == 10
 
 
 @pytest.mark.parametrize("status", [302, 404])
@@ -216,22 +177,19 @@ def test_an_attempt_whose_process_ended_is_unknown_and_not_made_again(
 ) -> None:
     send_due(project, webhook.environment, NOW)
     with project.transaction() as cursor:
-        cursor.execute("DELETE FROM notice_outcomes")
+        cursor.execute("UPDATE notices SET problem = NULL, again = FALSE")
     assert send_due(project, webhook.environment, NOW + timedelta(hours=1)) == 0
     with project.reading() as cursor:
         assert {one.problem for one in last_attempts(cursor)} == {None}
 
 
-def test_a_mail_server_that_refuses_says_so_and_one_that_is_not_there_too(mail: MailServer) -> None:
-    assert send_test(mail.environment) == {"e-mail": ""}
-    some = {**mail.environment, "GOLDSET_MAIL_TO": "to@example.org,nobody@example.org"}
-    assert send_test(some) == {"e-mail": "it took 1 of 2 addresses"}
-    nobody = {**mail.environment, "GOLDSET_MAIL_TO": "nobody@example.org"}
-    assert send_test(nobody) == {"e-mail": "it took none of the addresses"}
-    with_password = {**mail.environment, "GOLDSET_SMTP_USER": "me", "GOLDSET_SMTP_PASSWORD": "hush"}
-    assert send_test(with_password) == {"e-mail": "it offers no TLS, and the password would go in the clear"}
-    gone = {**mail.environment, "GOLDSET_SMTP": "127.0.0.1:1"}
-    assert send_test(gone) == {"e-mail": "it was not reached, or gave no answer in time"}
+def test_a_test_says_why_it_was_not_sent(webhook: Webhook) -> None:
+    webhook.answers = [500]
+    assert send_test(webhook.environment) == "it answered HTTP 500"
+    assert send_test(webhook.environment) == ""
+    nobody = {"GOLDSET_WEBHOOK": "http://127.0.0.1:1/"}
+    assert send_test(nobody) == "it was not reached, or gave no answer in time"
+    assert send_test({}) is None
 
 
 @pytest.mark.parametrize(
@@ -241,12 +199,31 @@ def test_a_mail_server_that_refuses_says_so_and_one_that_is_not_there_too(mail: 
         ("GOLDSET_WEBHOOK", "https://me:secret@hooks.example.org"),
         ("GOLDSET_WEBHOOK", "file:///secret"),
         ("GOLDSET_SMTP", "secret"),
-        ("GOLDSET_MAIL_TO", "secret"),
-        ("GOLDSET_MAIL_FROM", "a@example.org\nBcc: secret@example.org"),
     ],
 )
 def test_a_wrong_value_is_named_and_not_repeated(name: str, value: str) -> None:
-    right = {"GOLDSET_SMTP": "mail.example.org:587", "GOLDSET_MAIL_TO": "to@example.org"}
     with pytest.raises(InputError, match=name) as refused:
-        channels({**right, "GOLDSET_MAIL_FROM": "from@example.org", name: value})
+        read_webhook({name: value})
     assert "secret" not in str(refused.value)
+
+
+def test_a_notice_that_an_older_goldset_tried_to_send_is_not_sent_again() -> None:
+    """Before 0040, each attempt at a notice was a row of its own, and some went by e-mail."""
+    connection = duckdb.connect()
+    steps = migrations.shipped()
+    migrations.create(connection, [step for step in steps if step.name < "0040"])
+    connection.execute(
+        """
+        INSERT INTO notices VALUES ('job a', 'by mail'), ('job b', 'failed once'), ('job c', 'waits');
+        INSERT INTO notice_attempts VALUES ('job a', 'e-mail', 1, '2026-01-01'),
+            ('job b', 'webhook', 1, '2026-01-01'), ('job b', 'webhook', 2, '2026-01-02');
+        INSERT INTO notice_outcomes VALUES
+            ('job a', 'e-mail', 1, '', FALSE), ('job b', 'webhook', 1, 'no', TRUE);
+        """
+    )
+    migrations.upgrade(connection)
+    assert connection.execute("SELECT text, attempts, problem, again FROM notices ORDER BY 1").fetchall() == [
+        ("by mail", 1, "", False),
+        ("failed once", 2, "the app ended meanwhile", False),
+        ("waits", 0, None, True),
+    ]
