@@ -24,7 +24,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from curation.files.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError, parquet_batches
+from curation.files.arrow_values import plain_column
+from curation.files.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError
+from curation.files.parquet import READ_ERRORS, parquet_batches
 
 BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
@@ -89,26 +91,19 @@ def read_blocks(table: PlainTable, wanted: Sequence[str]) -> Iterator[Block]:
 
 
 def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
-    """The rows of a Parquet file, with columns of any type.
+    """The rows of a Parquet file, with columns of any type; texts of any form are plain ones.
 
     Raises
     ------
     NotPlain: it cannot be read, or a name is that of several columns.
     """
-    import pyarrow.parquet as pq
-
     try:
-        names = pq.read_schema(path).names
-        if any(names.count(name) != 1 for name in wanted):
-            raise NotPlain
         row = 1
-        for batch in parquet_batches(path, _ROWS, list(wanted)):
-            if set(batch.schema.names) != set(wanted):  # a name with a dot is a path into a struct, too
-                raise NotPlain
+        for batch in parquet_batches(path, _ROWS, [*dict.fromkeys(wanted)]):
             lines = np.arange(row, row + batch.num_rows)
-            yield Block(lines, {name: batch.column(name) for name in wanted})
+            yield Block(lines, {name: plain_column(batch.column(name)) for name in wanted})
             row += batch.num_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError, OutOfBoundsError):
+    except (*READ_ERRORS, KeyError, OutOfBoundsError):
         raise NotPlain from None
 
 

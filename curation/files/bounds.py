@@ -8,14 +8,10 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from curation.files.problems import Problems
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 LONGEST_LINE = 64_000_000
 """Bytes of one line, and characters of one cell of a table."""
@@ -27,8 +23,6 @@ MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
 MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
 """Bytes that any gzip or Parquet may unpack to, and how many times its own size a larger one."""
-OF_A_VALUE = 50
-"""Bytes that a value of Parquet takes besides its own: a kilobyte can repeat one a hundred million times."""
 _READ = 1 << 20
 
 
@@ -73,11 +67,11 @@ class BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._most = _most_unpacked(path)
+        self._most = most_unpacked(path)
 
     def read(self, size: int | None = -1) -> bytes:
         read = super().read(size)
-        _refuse_beyond(self._most, self.tell())
+        refuse_beyond(self._most, self.tell())
         return read
 
 
@@ -89,57 +83,16 @@ def refuse_large_zip(path: Path) -> None:
     OutOfBoundsError: so it is. BadZipFile: it is none.
     """
     with zipfile.ZipFile(path) as archive:
-        _refuse_beyond(_most_unpacked(path), sum(part.file_size for part in archive.infolist()))
+        refuse_beyond(most_unpacked(path), sum(part.file_size for part in archive.infolist()))
 
 
-def parquet_batches(path: Path, most_rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file, so many at a time, or fewer where one value may be large.
-
-    Raises
-    ------
-    OutOfBoundsError: it unpacks to more than can be meant.
-    """
-    import pyarrow.parquet as pq
-
-    most = _most_unpacked(path)
-    with pq.ParquetFile(path) as file:
-        groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
-        _refuse_beyond(most, sum(group.total_byte_size for group in groups))
-        largest = max((_largest_row(group) for group in groups), default=1)
-        unpacked = 0
-        for batch in file.iter_batches(min(most_rows, max(1, most // largest)), columns=columns):
-            unpacked += sum(map(_size, batch.columns))
-            _refuse_beyond(most, unpacked)
-            yield batch
-
-
-def _largest_row(group: Any) -> int:
-    """Bytes of a row, at most, where lists are of one length: a value is stored once for all that have it."""
-    values = max(group.column(place).num_values for place in range(group.num_columns))
-    return max(1, int(group.total_byte_size * -(-values // max(1, group.num_rows))))
-
-
-def _size(column: pa.Array) -> int:
-    """Bytes of the values of a column, each as often as it is meant."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_nested(column.type):
-        inner = column.flatten()
-        return sum(map(_size, inner if isinstance(inner, list) else [inner]))
-    if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
-        lengths = pc.binary_length(column.dictionary)
-        size = pc.sum(lengths.take(column.indices)).as_py() or 0
-    else:
-        size = column.nbytes
-    return int(size) + OF_A_VALUE * len(column)
-
-
-def _most_unpacked(path: Path) -> int:
+def most_unpacked(path: Path) -> int:
+    """Bytes that a packed file of this size may unpack to."""
     return max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
 
 
-def _refuse_beyond(most: int, unpacked: int) -> None:
+def refuse_beyond(most: int, unpacked: int) -> None:
+    """Raise `OutOfBoundsError` where more is unpacked than that."""
     if unpacked > most:
         raise OutOfBoundsError(f"unpacks to more than {most // 10**6:,} MB")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 
 class FileField(NamedTuple):
@@ -108,10 +108,12 @@ _GRADES = ("grade", "rating", "relevance", "score")
 
 
 @dataclass(frozen=True)
-class _FileColumns:
+class FileColumns:
     """What all kinds share; `columns` are those of the file that was read."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
+    reads_nothing_else: ClassVar[bool] = False
+    """Whether a file's other columns are neither kept nor looked at."""
 
     @property
     def used(self) -> dict[str, str]:
@@ -134,7 +136,7 @@ class _FileColumns:
 
 
 @dataclass(frozen=True)
-class CorpusFields(_FileColumns):
+class CorpusFields(FileColumns):
     """Columns of documents; several of `body` are joined by line ends. All others are metadata.
 
     Attributes
@@ -174,7 +176,7 @@ class CorpusFields(_FileColumns):
 
 
 @dataclass(frozen=True)
-class TrafficFields(_FileColumns):
+class TrafficFields(FileColumns):
     """Columns of a log; user_query, timestamp, client_id and application are those of UBI.
 
     Attributes
@@ -182,6 +184,8 @@ class TrafficFields(_FileColumns):
     metadata: further columns that are kept.
     date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None refuses to guess.
     """
+
+    reads_nothing_else = True
 
     query: str | None = column(
         "Query",
@@ -212,7 +216,7 @@ class TrafficFields(_FileColumns):
 
 
 @dataclass(frozen=True)
-class QueryFields(_FileColumns):
+class QueryFields(FileColumns):
     """Columns of queries to be judged. Without an id the query gets the one of its text."""
 
     id: str | None = column(
@@ -246,8 +250,10 @@ class QueryFields(_FileColumns):
 
 
 @dataclass(frozen=True)
-class RunFields(_FileColumns):
+class RunFields(FileColumns):
     """Columns of ranked lists; a table has ranks, scores or both."""
+
+    reads_nothing_else = True
 
     query: str | None = column(*_QUERY)
     document: str | None = column(*_DOCUMENT)
@@ -292,7 +298,7 @@ class ChunkFields(RunFields):
 
 
 @dataclass(frozen=True)
-class JudgmentFields(_FileColumns):
+class JudgmentFields(FileColumns):
     """Columns of judgments, and how the file says who judged.
 
     Attributes
@@ -358,7 +364,7 @@ class JudgmentFields(_FileColumns):
 
 
 @dataclass(frozen=True)
-class DecisionFields(_FileColumns):
+class DecisionFields(FileColumns):
     """Columns of a reviewer's final grades."""
 
     query: str | None = column(*_QUERY)
@@ -392,7 +398,7 @@ _ANSWERED = FileField(
 
 
 @dataclass(frozen=True)
-class ReferenceFields(_FileColumns):
+class ReferenceFields(FileColumns):
     """Columns of reference answers."""
 
     query: str | None = column(*_ANSWERED)
@@ -402,7 +408,7 @@ class ReferenceFields(_FileColumns):
 
 
 @dataclass(frozen=True)
-class NuggetFields(_FileColumns):
+class NuggetFields(FileColumns):
     """Columns of nuggets: a row for each, or for each query with a list of objects."""
 
     query: str | None = column(*_ANSWERED)

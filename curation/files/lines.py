@@ -21,7 +21,9 @@ from curation.files.bounds import MOST_BLANK, BoundedGzip, OutOfBoundsError, bou
 from curation.files.problems import Problems
 
 REPLACEMENT = "\ufffd"
-NUL, SURROGATE = "NUL character", "lone surrogate"
+NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no text", "unknown time zone"
+REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
+"""How the kinds of what is replaced in a file begin, and what takes the place."""
 
 _SMUGGLED = re.compile("[\udc80-\udcff]")
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")

@@ -22,12 +22,12 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from curation.files.bounds import LONGEST_LINE, OutOfBoundsError, parquet_batches
+from curation.files.bounds import LONGEST_LINE, OutOfBoundsError
 from curation.files.classic import CLASSIC_ROWS
 from curation.files.classic.sheets import sheet_rows
-from curation.files.fields import FileField, column_for, file_fields
+from curation.files.fields import FileColumns, FileField, column_for, file_fields
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
-from curation.files.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
+from curation.files.lines import BYTES, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
@@ -37,11 +37,9 @@ from curation.progress import Progress, silent
 from curation.text import listed
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from curation.files.blocks import Block
 
-Fields = TypeVar("Fields", bound="DataclassInstance")
+Fields = TypeVar("Fields", bound=FileColumns)
 """A record of `fields`: the columns of one kind of file."""
 OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
 IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
@@ -108,15 +106,17 @@ class Records:
         self._check_layout()
         if self.format in ("parquet", "xlsx"):
             self.problems.unit = "row"
-        rows = self._rows()
-        if judged is not None and self.format in _NESTED:
-            rows = self._unnested(rows, judged)
+        self._judged = judged
+        self._wanted: tuple[str, ...] | None = None
+        self._damaged: dict[str, str] = {}
+        rows = self._begin_parquet() if self.format == "parquet" else self._rows()
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
             found = "holds no records; expected at least one" + self._below_a_header()
             self.problems.stop(found, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first for name in record.fields)
+        self._names.update(dict.fromkeys(self._damaged))
         refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
         self._objects = frozenset(filter(partial(_holds_objects, first), self._names))
         inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
@@ -129,6 +129,7 @@ class Records:
         self._paths: set[str] = set()
         self._texts: dict[str, str] = {}
         self._ids: set[str] = set()
+        self._read: dict[str, str] = {}
 
     @property
     def unit(self) -> str:
@@ -168,6 +169,8 @@ class Records:
                 if not field.objects:
                     self._refuse_objects(field.option, found)
         others = tuple(name for name in self.columns if name not in self._graded)
+        if asked.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
+            self._wanted = tuple(self._read)
         return replace(asked, columns=others, **used)
 
     def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
@@ -187,6 +190,10 @@ class Records:
             self._ids.add(found)
         if found is not None and "." in found and found not in self._names:
             self._paths.add(found)
+        if found in self._damaged:
+            self._refuse_damaged([found])
+        if found is not None:
+            self._read[found] = option
         return found
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
@@ -251,6 +258,7 @@ class Records:
         if self.format not in ("csv", "tsv", "parquet") or not self.is_sound or self._paths:
             raise NotPlain
         if self.format == "parquet":
+            self._note_zones(wanted)
             return parquet_blocks(self._path, wanted)
         encoding, header, quoted = self._layout.encoding, self._layout.header, self.format == "csv"
         table = PlainTable(self._path, encoding, self._delimiter, quoted, self.columns, header)
@@ -268,10 +276,13 @@ class Records:
         done = 0
         if self.format not in _NESTED:
             self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
-        for done, record in enumerate(self._records, 1):
+        rows = self._whole_parquet() if self.format == "parquet" else self._records
+        for done, record in enumerate(rows, 1):
             for path in self._paths:
                 record.fields.update((path, value) for value in value_at(record.fields, path))
             self._note_objects(record)
+            if self.format == "parquet":
+                self._note_bytes(record)
             self._read_ids(record)
             if self._unseen:
                 self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
@@ -311,10 +322,13 @@ class Records:
                 found = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
                 self.problems.add(record.line, found, IDS_AS_TEXT)
 
-    def _unnested(self, rows: Iterator[Record], judged: bool) -> Iterator[Record]:
+    def _unnested(self, rows: Iterator[Record]) -> Iterator[Record]:
+        if self._judged is None:
+            yield from rows
+            return
         for line, fields in rows:
             try:
-                yield from (Record(line, inner) for inner in unnested(fields, judged))
+                yield from (Record(line, inner) for inner in unnested(fields, self._judged))
             except UnlikeFormError as error:
                 self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
 
@@ -336,15 +350,13 @@ class Records:
         return " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
 
     def _rows(self) -> Iterator[Record]:
-        if self.format == "parquet":
-            return self._parquet()
         if self.format == "xlsx":
             rows = sheet_rows(self._path, self.problems)
             return (Record(number, self._clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
-            return starmap(Record, json_rows(lines, self.problems, self._clean))
+            return self._unnested(starmap(Record, json_rows(lines, self.problems, self._clean)))
         if self.format in CLASSIC_ROWS:
             rows = CLASSIC_ROWS[self.format](lines, self.problems)
             return (Record(number, self._clean(fields)) for number, fields in rows)
@@ -377,13 +389,16 @@ class Records:
     def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
         filled = (row for _, row in rows if len(row) > 1 or any(map(str.strip, row)))
         names = tuple(name.strip() for name in next(filled, []))
+        self._refuse_names_twice(names)
+        return names
+
+    def _refuse_names_twice(self, names: Iterable[str]) -> None:
         twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if twice:
             self.problems.stop(
                 f"the header names {', '.join(map(repr, twice))} more than once",
                 "Give each column its own name.",
             )
-        return names
 
     def _qrels(self, lines: Iterable[str]) -> Iterator[Record]:
         for number, line in enumerate(lines, 1):
@@ -395,27 +410,80 @@ class Records:
             else:
                 self.problems.add(number, f"{_cells(len(cells))}, expected 4 ({', '.join(QRELS_COLUMNS)})")
 
-    def _parquet(self) -> Iterator[Record]:
-        import pyarrow as pa
+    def _begin_parquet(self) -> Iterator[Record]:
+        """The first rows, of all columns that can be read; the others are noted."""
+        from curation.files.parquet import READ_ERRORS, column_names, first_line, unread_columns
+
+        try:
+            names = column_names(self._path)
+            self._refuse_names_twice(names)
+            self._damaged = unread_columns(self._path, _PEEK)
+        except READ_ERRORS as error:
+            self.problems.stop(f"cannot be read as Parquet: {first_line(error)}")
+        if names and len(self._damaged) == len(names):
+            self.problems.stop(f"cannot be read as Parquet: {self._damaged[names[0]]}")
+        return self._parquet([name for name in names if name not in self._damaged], _PEEK)
+
+    def _whole_parquet(self) -> Iterator[Record]:
+        """All rows, of the columns that are used."""
+        from curation.files.parquet import MOST_ROWS
+
+        if self._wanted is None and self._damaged:
+            self._refuse_damaged([*self._damaged])
+        self._replaced.clear()
+        self._note_zones(self._wanted)
+        return self._parquet(self._wanted, MOST_ROWS)
+
+    def _parquet(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[Record]:
+        return self._unnested(self._parquet_rows(columns, most_rows))
+
+    def _parquet_rows(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[Record]:
+        from curation.files.parquet import READ_ERRORS, first_line, parquet_rows
 
         number = 0
         try:
-            for batch in parquet_batches(self._path, 2_000):
-                for fields in batch.to_pylist():
-                    number += 1
-                    yield Record(number, self._clean(fields))
+            for number, fields in enumerate(parquet_rows(self._path, columns, most_rows), 1):
+                yield Record(number, {name: self._clean(value) for name, value in fields.items()})
         except OutOfBoundsError as error:
             self.problems.stop(f"{error} after row {number}", "Expected one record a row: look at it there.")
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        except READ_ERRORS as error:
             where = f" after row {number}" if number else ""
-            self.problems.stop(f"cannot be read as Parquet{where}: {str(error).splitlines()[0]}")
+            self.problems.stop(f"cannot be read as Parquet{where}: {first_line(error)}")
+
+    def _refuse_damaged(self, names: Sequence[str]) -> NoReturn:
+        found = "; ".join(f"the column {name!r} cannot be read: {self._damaged[name]}" for name in names)
+        self.problems.stop(found, "Export the file again, without this column if nothing needs it.")
+
+    def _note_zones(self, used: Collection[str] | None) -> None:
+        from curation.files.parquet import unknown_zones
+
+        for name, zone in unknown_zones(self._path).items():
+            if used is None or name in used:
+                self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1
+
+    def _note_bytes(self, record: Record) -> None:
+        """Take bytes that are no text as nothing, and refuse them in a column that is used."""
+        for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
+            record.fields[name] = None
+            if name in self._read:
+                found = f"{name!r} is bytes that are no text in UTF-8; expected a text"
+                way_out = f"Write texts there, or name another column with {self._read[name]}."
+                self.problems.add(record.line, found, way_out)
+            else:
+                self._replaced[BYTES] += 1
 
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
             return clean(value, self._replaced)
         if isinstance(value, dict):
-            return {clean(str(name), self._replaced): self._clean(item) for name, item in value.items()}
-        return [self._clean(item) for item in value] if isinstance(value, list) else value
+            return {clean(str(name), self._replaced): self._inner(item) for name, item in value.items()}
+        return [self._inner(item) for item in value] if isinstance(value, list) else value
+
+    def _inner(self, value: Any) -> Any:
+        if isinstance(value, bytes):  # no text, or Arrow would have said it
+            self._replaced[BYTES] += 1
+            return None
+        return self._clean(value)
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:

@@ -95,11 +95,11 @@ def _column(blocks: list[Block], name: str) -> pa.Array:
     column = pa.concat_arrays([block.columns[name] for block in blocks])
     if column.null_count:
         raise NotPlain
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return column
 
 
 def _is_text(column: pa.Array) -> bool:
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+    return bool(pa.types.is_string(column.type))
 
 
 def _texts(column: pa.Array) -> pa.Array:

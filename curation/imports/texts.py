@@ -8,6 +8,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.files.fields import CorpusFields, NuggetFields, QueryFields, ReferenceFields, TrafficFields
+from curation.files.lines import REPLACED_BY
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.versions import with_presentation
 from curation.imports.look import LOOKED_AT, look_at
@@ -228,8 +229,9 @@ def fields_used(fields: Any, rest: str = "") -> str:
 
 
 def replaced(found: Mapping[str, int]) -> list[str]:
-    """Sentences about characters that no database keeps."""
-    return [f"Replaced: {count:,} × {kind}, by U+FFFD." for kind, count in found.items()]
+    """Sentences about what no database keeps: characters, bytes that are no text, and zones nobody knows."""
+    by = {kind: next(by for begin, by in REPLACED_BY.items() if kind.startswith(begin)) for kind in found}
+    return [f"Replaced: {count:,} × {kind}, by {by[kind]}." for kind, count in found.items()]
 
 
 def _withdrawn(items: int) -> list[str]:

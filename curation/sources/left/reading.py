@@ -187,9 +187,11 @@ def _cut_down(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from curation.files.parquet import open_parquet
+
     ends = np.cumsum(row_groups)
     group_of = np.searchsorted(ends, rows, side="right")
-    with tempfile.TemporaryDirectory(prefix="goldset-") as folder, pq.ParquetFile(path) as file:
+    with tempfile.TemporaryDirectory(prefix="goldset-") as folder, open_parquet(path) as file:
         parts = []
         for group in np.unique(group_of).tolist():
             first = int(ends[group]) - row_groups[group]

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.files.arrow_values import is_moment, microseconds_of, odd_moment
 from curation.files.blocks import Block, NotPlain
 from curation.files.fields import TrafficFields
 from curation.files.records import Records
@@ -41,7 +41,6 @@ LARGEST_COUNT = 10**12
 """Of one row; with it the sum of a million rows still fits 64 bits."""
 _SLICE = 100_000
 _NONE = -1
-_FIRST, _LAST = microseconds(datetime.min), microseconds(datetime.max)
 
 
 @dataclass(frozen=True)
@@ -229,25 +228,40 @@ class _Parts:
 
     def _typed(self, block: Block) -> Block:
         """The columns as texts, but for times that are times."""
-        time, columns = self._fields.time, {}
-        for name, column in block.columns.items():
-            is_time = name == time and pa.types.is_temporal(column.type)
-            columns[name] = _moments(column) if is_time else _texts(column)
+        time = self._fields.time
+        columns = {
+            name: column if name == time and is_moment(column.type) else _texts(column)
+            for name, column in block.columns.items()
+        }
         return Block(block.lines, columns)
 
     def _times(self, block: Block) -> NDArray[np.int64]:
         if self._fields.time is None:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
-        if pa.types.is_timestamp(texts.type):
-            return np.asarray(texts.view(pa.int64()).fill_null(UNKNOWN_TIME))
+        if is_moment(texts.type):
+            return self._moments(texts, block)
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
             unread = _take_numeric_dates(times, unread, texts, self._fields.date_order)
-        if len(unread) and self.rows.unreadable_time is None:
-            row = int(unread[0])
-            self.rows.unreadable_time = _unreadable(texts[row].as_py(), self._unit, int(block.lines[row]))
+        if len(unread):
+            self._note_unread(texts[int(unread[0])].as_py(), int(block.lines[unread[0]]))
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
+
+    def _moments(self, column: pa.Array, block: Block) -> NDArray[np.int64]:
+        """Times of Parquet, as `times.parse_time` gives them."""
+        times, known, odd = microseconds_of(column)
+        for row in odd:
+            time = parse_time(text := odd_moment(column, row))
+            if time is None:
+                self._note_unread(text, int(block.lines[row]))
+            else:
+                times[row], known[row] = microseconds(time), True
+        return np.where(known, times, UNKNOWN_TIME)
+
+    def _note_unread(self, text: str, line: int) -> None:
+        if self.rows.unreadable_time is None:
+            self.rows.unreadable_time = _unreadable(text, self._unit, line)
 
 
 def _take_numeric_dates(
@@ -299,23 +313,11 @@ def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
 def _texts(column: pa.Array) -> pa.StringArray:
     """A column of Parquet as `values.text_of` gives its values."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if str(column.type) not in ("string", "large_string") and not pa.types.is_integer(column.type):
+    if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NotPlain
     found = column.cast(pa.string()).fill_null("")
     offsets, signs = text_buffers(found)
     if (signs[offsets[0] : offsets[-1]] == 0).any():
-        raise NotPlain
-    return found
-
-
-def _moments(column: pa.Array) -> pa.TimestampArray:
-    """Times of Parquet in microseconds of UTC, as `times.parse_time` gives them."""
-    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
-    found = column.cast(pa.timestamp("us", zone)).view(pa.timestamp("us"))
-    known = found.drop_null().view(pa.int64()).to_numpy()
-    if len(known) and not _FIRST <= known.min() <= known.max() <= _LAST:
         raise NotPlain
     return found
 

@@ -173,6 +173,8 @@ PARQUET = {
     "b": (pa.int8(), [None, 1, 2, 3, 4, 5]),
 }
 MOMENTS = [datetime(2026, 1, 2, 3, 4, 5, 6000), None, datetime(1969, 1, 1), *[datetime(2026, 1, 1)] * 3]
+INFINITE = 2**63 - 1
+ODD_MOMENTS = [1, INFINITE, -INFINITE, None, 253_402_300_800_000_000, -62_135_596_800_000_001]
 
 
 @pytest.mark.parametrize("time", [None, pa.timestamp("ns"), pa.timestamp("s", "Europe/Berlin"), pa.date32()])
@@ -188,12 +190,25 @@ def test_parquet_is_read_by_column_as_row_by_row(tmp_path, time, order):
     assert by_either(path, None, fields) == by_row(path, None, fields)
 
 
+@pytest.mark.parametrize("text", [pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view()])
+@pytest.mark.parametrize(
+    "time", [pa.timestamp("us"), pa.timestamp("us", "Mars/Phobos"), pa.timestamp("ns"), pa.timestamp("ms")]
+)
+def test_texts_of_any_form_and_times_beyond_the_calendar_are_read_alike(tmp_path, text, time):
+    columns = {"q": pa.array(["a", "é", "c", "d", "e", "f"]).cast(text), "t": pa.array(ODD_MOMENTS, time)}
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    fields = TrafficFields("q", "t")
+    assert is_by_column(path, None, fields)
+    assert by_either(path, None, fields) == by_row(path, None, fields)
+
+
 @pytest.mark.parametrize(
     "columns",
     [
         {"q": pa.array(["a\0b"])},
         {"q": pa.array([1.5])},
-        {"q": pa.array(["a"]), "t": pa.array([1], pa.timestamp("ns"))},
+        {"q": pa.array([b"\xff"])},
         {"q": pa.array(["a"]), "n": pa.array([0])},
     ],
 )
