@@ -29,10 +29,11 @@ from curation.sources.corpus import import_corpus
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store
 from tests.imports.test_cases import BY_ANN, case
-from tests.support import examples
+from tests.support import is_search
 from tests.support.projects import rows_of
 
 INFINITE = 2**63 - 1
+EXAMPLES = 1500 if is_search() else 40
 
 
 @pytest.fixture
@@ -88,6 +89,30 @@ def test_times_in_a_zone_that_nobody_knows_are_utc_and_the_zone_is_named(store: 
     log = import_traffic(store, case("binary/parquet_unknown_zone.parquet"))
     assert log.first == datetime(2026, 3, 29, 0, 30)
     assert log.replaced == {"unknown time zone 'Mars/Phobos' of 'time'": 1}
+
+
+def test_ids_that_are_whole_floats_are_whole_numbers(store: Store) -> None:
+    import_corpus(store, case("binary/parquet_float_ids.parquet"))
+    ids = rows_of(store, "SELECT document_id FROM documents ORDER BY document_id")
+    assert ids == [("1",), ("2",)]
+
+
+@pytest.mark.parametrize("ids", [pa.array([2.5e15]), pa.array([Decimal("2500000000000000.00")])])
+def test_a_large_whole_number_is_an_id_as_people_write_it(
+    table: Callable[..., Path], store: Store, ids: pa.Array
+) -> None:
+    import_corpus(store, table(id=ids, text=["tea"]))
+    assert rows_of(store, "SELECT document_id FROM documents") == [("2500000000000000",)]
+
+
+@pytest.mark.parametrize(
+    "ids", [pa.array([date(2026, 3, 10)]), pa.array([True]), pa.array([1e21]), pa.array([Decimal("7.50")])]
+)
+def test_ids_that_have_lost_how_they_were_written_are_refused_by_row(
+    table: Callable[..., Path], store: Store, ids: pa.Array
+) -> None:
+    with pytest.raises(InputError, match=r"row 1: 'id' is .*; expected an id"):
+        import_corpus(store, table(id=ids, text=["tea"]))
 
 
 # ── Their cousins ───────────────────────────────────────────────────────────────────────────────
@@ -323,7 +348,7 @@ def assert_as_arrow_reads(found: list[dict[str, Any]], table: pa.Table) -> None:
                 assert text_of(row[name]) == clean(text_of(expected), Counter())
 
 
-@settings(max_examples=examples(1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(column=columns())
 def test_any_column_is_read_as_arrow_reads_it(tmp_path: Path, column: pa.Array) -> None:
     path = tmp_path / "t.parquet"
@@ -336,7 +361,7 @@ def test_any_column_is_read_as_arrow_reads_it(tmp_path: Path, column: pa.Array) 
 DAMAGE = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=8)
 
 
-@settings(max_examples=examples(1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(column=columns(), damage=DAMAGE, kept=st.integers(1, 100))
 def test_any_damage_is_refused_in_a_sentence_or_read_as_arrow_reads_it(
     tmp_path: Path, column: pa.Array, damage: list[tuple[int, int]], kept: int
