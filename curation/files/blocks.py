@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from curation.files.arrow_values import plain_column
 from curation.files.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError
-from curation.files.parquet import READ_ERRORS, parquet_batches
+from curation.files.parquet.rows import READ_ERRORS, parquet_batches
+from curation.files.parquet.values import plain_column
 
 BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block

@@ -412,7 +412,7 @@ class Records:
 
     def _begin_parquet(self) -> Iterator[Record]:
         """The first rows, of all columns that can be read; the others are noted."""
-        from curation.files.parquet import READ_ERRORS, column_names, first_line, unread_columns
+        from curation.files.parquet.rows import READ_ERRORS, column_names, first_line, unread_columns
 
         try:
             names = column_names(self._path)
@@ -426,7 +426,7 @@ class Records:
 
     def _whole_parquet(self) -> Iterator[Record]:
         """All rows, of the columns that are used."""
-        from curation.files.parquet import MOST_ROWS
+        from curation.files.parquet.rows import MOST_ROWS
 
         if self._wanted is None and self._damaged:
             self._refuse_damaged([*self._damaged])
@@ -438,7 +438,7 @@ class Records:
         return self._unnested(self._parquet_rows(columns, most_rows))
 
     def _parquet_rows(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[Record]:
-        from curation.files.parquet import READ_ERRORS, first_line, parquet_rows
+        from curation.files.parquet.rows import READ_ERRORS, first_line, parquet_rows
 
         number = 0
         try:
@@ -455,7 +455,7 @@ class Records:
         self.problems.stop(found, "Export the file again, without this column if nothing needs it.")
 
     def _note_zones(self, used: Collection[str] | None) -> None:
-        from curation.files.parquet import unknown_zones
+        from curation.files.parquet.rows import unknown_zones
 
         for name, zone in unknown_zones(self._path).items():
             if used is None or name in used:

@@ -187,7 +187,7 @@ def _cut_down(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from curation.files.parquet import open_parquet
+    from curation.files.parquet.rows import open_parquet
 
     ends = np.cumsum(row_groups)
     group_of = np.searchsorted(ends, rows, side="right")

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.files.arrow_values import is_moment, microseconds_of, odd_moment
 from curation.files.blocks import Block, NotPlain
 from curation.files.fields import TrafficFields
+from curation.files.parquet.values import is_moment, microseconds_of, odd_moment
 from curation.files.records import Records
 from curation.files.times import (
     ASK_FOR_ORDER,

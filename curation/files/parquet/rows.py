@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.files.arrow_values import is_any_text, known_zone, values_of
 from curation.files.bounds import OutOfBoundsError, most_unpacked, refuse_beyond
+from curation.files.parquet.values import is_any_text, known_zone, values_of
 
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
 """What Arrow raises where a file is damaged, or has what Arrow does not read."""
@@ -61,7 +61,7 @@ def parquet_batches(
 def parquet_rows(
     path: Path, columns: Sequence[str] | None = None, most_rows: int = MOST_ROWS
 ) -> Iterator[dict[str, Any]]:
-    """The rows as values by name; see `arrow_values.values_of`.
+    """The rows as values by name; see `values.values_of`.
 
     Raises
     ------
