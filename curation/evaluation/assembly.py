@@ -46,7 +46,7 @@ from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
 from curation.scoring.inputs.run_chunks import WAY_OUT
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking, values_of
-from curation.scoring.metrics.evidence import OPEN, UNKNOWN
+from curation.scoring.metrics.evidence import OPEN, UNKNOWN, words_read
 from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
 from curation.scoring.metrics.qrels import Rankings, RunRows, rank
 from curation.statistics.arrays import Mask
@@ -110,7 +110,11 @@ def _sure(ranking: Rankings, release: EvaluatedRelease, measure: Measure) -> flo
     if ranked is None or not measure.of_chunks or not ranked.chunks.several.any():
         return None
     behind = np.where(ranked.chunks.several, OPEN, 0)
-    chunks = ranked.chunks._replace(start=ranked.chunks.start + behind, end=ranked.chunks.end + behind)
+    chunks = ranked.chunks._replace(
+        start=ranked.chunks.start + behind,
+        end=ranked.chunks.end + behind,
+        first_word=np.where(ranked.chunks.several, UNKNOWN, ranked.chunks.first_word),
+    )
     without = replace(ranking, chunks=replace(ranked, chunks=chunks))
     return mean_of(values_of(without, release.qrels, [measure])[:, 0])
 
@@ -347,6 +351,7 @@ def _remarks(run: SystemRun, measures: Sequence[Measure], sure: float | None) ->
     yield from run.chunks.sentences() if run.chunks else []
     if sure is not None:
         yield f"Wherever these texts are, {measures[0].name} is at least {decimal(sure)}. {WAY_OUT}"
+    yield from _short_lists(run, measures)
     chunks = run.rows.chunks if any(one.of_chunks for one in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (
@@ -354,6 +359,21 @@ def _remarks(run: SystemRun, measures: Sequence[Measure], sure: float | None) ->
             f"document or place is not. It ends the list of {WITHIN}, makes evidence_precision and "
             f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where they look at it."
         )
+
+
+def _short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+    """How many words are read where lists end before the budget of a measure."""
+    chunks = run.rows.chunks
+    for measure in measures if chunks is not None else ():
+        if measure.kind != WITHIN or chunks is None:
+            continue
+        of_query = np.bincount(chunks.query, words_read(chunks, measure.depth or 1))
+        read = of_query[np.unique(chunks.query)]
+        if len(short := read[read < (measure.depth or 1)]):
+            yield (
+                f"{amount(len(short), 'list has', 'lists have')} fewer words than {measure.name} may read. "
+                f"Over all lists it reads {read.mean():,.0f} words on average."
+            )
 
 
 def _seeds(runs: Sequence[RunScores]) -> dict[str, SeedSpread]:

@@ -86,6 +86,9 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
         one.files[0].chunks.chunks for one in (small, large)
     }  # type: ignore[union-attr]
     assert "words of context" in section.drawings[0]
+    read, lists = 3 * len(ranked("large")["q0"]), len(evaluation.query_ids or ())
+    assert f"{lists} lists have fewer words than evidence_within@1000 may read." in systems.sentence
+    assert f"Over all lists it reads {read:.0f} words on average." in systems.sentence
     assert ("large", 1, 3) in {row[:3] for row in section.tables[0].rows}
 
 

@@ -27,7 +27,7 @@ class PinnedBodies:
         self._number: dict[str, int] = {}
         self._lengths: list[int] = []
         self._starts: list[Ints] = []
-        self._every: Ints | None = None
+        self._every: tuple[Ints, Ints] | None = None
 
     @cached_property
     def hashes(self) -> dict[str, str]:
@@ -45,19 +45,37 @@ class PinnedBodies:
         numbers = self._numbers(ids)
         return np.array([*self._lengths, OPEN])[numbers]
 
-    def words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> Ints:
-        """How many words begin in each part of a body, `UNKNOWN` where that is not known, shape (C,).
+    @property
+    def bounds(self) -> Ints:
+        """Where words begin and end, as in `RunChunks`, of the documents that were asked for so far."""
+        return self._words_of_all()[1]
+
+    def words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """How many words begin in each part of a body, and the position of the first one in `bounds`; both
+        `UNKNOWN` where the body is not known, and of shape (C,).
 
         Parameters
         ----------
         document: positions in `ids`, shape (C,), as the others.
         """
         number = self._numbers(ids)[document]
+        starts, _ = self._words_of_all()
+        first, last = (np.searchsorted(starts, number * OPEN + place) for place in (start, end))
+        known = self.lengths(ids)[document] < OPEN
+        return np.where(known, last - first, UNKNOWN), np.where(known, first + number, UNKNOWN)
+
+    def _words_of_all(self) -> tuple[Ints, Ints]:
+        """Where words begin, in each document `OPEN` behind the one before; and `bounds`, which have one
+        place more for each document."""
         if self._every is None:
-            shifted = [places + at * OPEN for at, places in enumerate(self._starts)]
-            self._every = np.concatenate([np.zeros(0, np.int64), *shifted])
-        first, last = (np.searchsorted(self._every, number * OPEN + place) for place in (start, end))
-        return np.where(self.lengths(ids)[document] < OPEN, last - first, UNKNOWN)
+            none = np.zeros(0, np.int64)
+            shifted = [starts + at * OPEN for at, starts in enumerate(self._starts)]
+            bounds = [
+                np.concatenate([np.zeros(min(len(starts), 1), np.int64), starts[1:], [length]])
+                for starts, length in zip(self._starts, self._lengths, strict=True)
+            ]
+            self._every = np.concatenate([none, *shifted]), np.concatenate([none, *bounds])
+        return self._every
 
     def _numbers(self, ids: Sequence[str]) -> Ints:
         """The number of each document, one above the last where the release has no such body."""

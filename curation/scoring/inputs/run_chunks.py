@@ -111,6 +111,7 @@ class LocatedChunks(NamedTuple):
     start: Ints
     end: Ints
     words: Ints
+    first_word: Ints
     places: Ints
     found: Mask
     counts: ChunkCounts
@@ -194,13 +195,14 @@ def located_chunks(
         f"expected 0 ≤ start < end ≤ length, in characters from 0; {_AGAIN}",
     )
     problems.check()
-    if words is None:
-        words = np.where(found, bodies.words(ids, document, start, end), UNKNOWN)
+    begun, first = bodies.words(ids, document, start, end)
+    words = np.where(found, begun, UNKNOWN if words is None else words)
+    first_word = np.where(found, first, UNKNOWN)
     lines = [line[rows] for rows in (~found, number > 1)]
     firsts = [int(rows.min()) if len(rows) else None for rows in lines]
     counts = ChunkCounts(len(line), len(lines[0]), firsts[0], len(lines[1]), firsts[1])
     named = pa.DictionaryArray.from_arrays(numbers(document), own.dictionary)
-    return LocatedChunks(named, start, end, words, number, found, counts)
+    return LocatedChunks(named, start, end, words, first_word, number, found, counts)
 
 
 def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Ints:

@@ -259,26 +259,29 @@ def with_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Seq
     documents = rows.documents
     ids, codes = documents.dictionary.to_pylist(), ints_of(documents.indices)
     start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
-    words = release.bodies.words(ids, codes, start, end)
-    columns = (start, end, words, np.zeros(len(codes), bool))
+    words, first = release.bodies.words(ids, codes, start, end)
+    columns = (start, end, words, first, release.bodies.bounds, np.zeros(len(codes), bool))
     return rows._replace(chunks=_in_order(rows.query, rows.scores, documents, columns))
 
 
 def _in_order(
-    query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: tuple[Ints, Ints, Ints, Mask]
+    query: Ints,
+    scores: Floats,
+    documents: pa.DictionaryArray,
+    columns: tuple[Ints, Ints, Ints, Ints, Ints, Mask],
 ) -> RunChunks:
     """Chunks by query and score; of equal scores as documents are, and those of one as in the file.
 
     Parameters
     ----------
-    columns: start, end, words and several.
+    columns: start, end, words, first_word, bounds and several.
     """
     order, _ = ordered(query, scores, ints_of(documents.indices), documents.dictionary)
     query = query[order]
     rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
-    start, end, words, several = columns
-    columns = (start[order], end[order], words[order], several[order])
-    return RunChunks(query, rank, documents.take(numbers(order)), *columns)
+    start, end, words, first, bounds, several = columns
+    places = start[order], end[order], words[order], first[order]
+    return RunChunks(query, rank, documents.take(numbers(order)), *places, bounds, several[order])
 
 
 def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -401,7 +404,9 @@ class _RunColumns:
             self._left_out[REPEATED] += len(again)
         kept = np.delete(np.arange(len(places.line)), again)
         documents = places.documents.take(numbers(kept))
-        columns = (located.start[kept], located.end[kept], located.words[kept], located.places[kept] > 1)
+        assert self._release.bodies is not None
+        places_of = located.start[kept], located.end[kept], located.words[kept], located.first_word[kept]
+        columns = (*places_of, self._release.bodies.bounds, located.places[kept] > 1)
         return _in_order(places.query[kept], places.scores[kept], documents, columns)
 
     def _chosen(self, columns: LineColumns) -> _Places:

@@ -22,8 +22,10 @@ with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-
 techniques, ACM TOIS 20) over the pairs with evidence; that overlapping parts gain once is the rule of XML
 retrieval (G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
 
-evidence_within@w is the recall of the first chunks that have w words together, so that chunks of all sizes
-are compared at the same cost; the first one that does not fit whole ends the list.
+evidence_within@w is the recall of the first w words, so that chunks of all sizes are compared at the same
+cost. The chunk that passes w words is cut there. A chunk is here the words that begin in it, each up to where
+the next word of its document begins. So the value depends on the words that a run brings and on their order
+alone, not on where its chunks are cut.
 
 A chunk whose text is not known, such as of a document that the corpus lacks, may be as long as one likes: it
 ends the list of evidence_within@w, and precision and IoU of what holds it are 0. So it never helps a run.
@@ -43,7 +45,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.arrow import ints_of, texts
+from curation.arrow import ints_of, numbers, texts
 from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure
 from curation.spans import Span, union
 from curation.statistics.arrays import Floats, Ints, Mask, ratio
@@ -130,7 +132,10 @@ class RunChunks(NamedTuple):
     query: positions in the queries of the qrels; rank: from 1; both of shape (C,).
     documents: their ids, C of them.
     start, end: in characters of the body; the end of a whole document of unknown length is `OPEN`.
-    words: how many each has; `UNKNOWN` where its text is not known.
+    words: how many begin in each; `UNKNOWN` where its text is not known.
+    first_word: position of its first word in `bounds`; `UNKNOWN` where its place is not known.
+    bounds: where each word of the documents begins and the one before it ends; the first word of a document
+        from 0, its last one to the end. Shared by the runs of a release.
     several: whether the document has its text elsewhere, too, so that its place is not sure.
     """
 
@@ -140,6 +145,8 @@ class RunChunks(NamedTuple):
     start: Ints
     end: Ints
     words: Ints
+    first_word: Ints
+    bounds: Ints
     several: Mask
 
 
@@ -166,15 +173,29 @@ class RankedChunks:
         """Of the longest chunk."""
         return int(self.chunks.words.max(initial=0))
 
+    def cut(self, budget: int) -> RunChunks:
+        """The chunks with a known place, as the words of each that the budget has room for."""
+        chunks, read = self.chunks, words_read(self.chunks, budget)
+        rows = np.flatnonzero((read > 0) & (chunks.first_word != UNKNOWN))
+        first = chunks.first_word[rows]
+        return RunChunks(
+            chunks.query[rows],
+            chunks.rank[rows],
+            chunks.documents.take(numbers(rows)),
+            chunks.bounds[first],
+            chunks.bounds[first + read[rows]],
+            read[rows],
+            first,
+            chunks.bounds,
+            chunks.several[rows],
+        )
+
     def looked_at(self, measure: Measure) -> Mask:
         """Which chunks a measure looks at, shape (C,)."""
-        depth, chunks = measure.depth or 1, self.chunks
+        depth = measure.depth or 1
         if measure.kind != WITHIN:
-            return chunks.rank <= depth
-        words = np.where(chunks.words == UNKNOWN, depth + 1, chunks.words)  # what may be longer ends the list
-        words = np.concatenate([[0], np.cumsum(words)])
-        before: Ints = words[:-1][np.searchsorted(chunks.query, chunks.query)]
-        return words[1:] - before <= depth
+            return self.chunks.rank <= depth
+        return words_read(self.chunks, depth) > 0
 
     def share_judged(self, measure: Measure, queries: int) -> Floats:
         """Of the chunks of each query that a measure looks at, shape (Q,); NaN where there is none."""
@@ -194,6 +215,15 @@ class FoundEvidence(NamedTuple):
     place: Ints
     pair: Ints
     characters: Ints
+
+
+def words_read(chunks: RunChunks, budget: int) -> Ints:
+    """How many words of each chunk are among the first ones of its query, up to a budget, shape (C,)."""
+    known = chunks.words != UNKNOWN
+    words = np.where(known, chunks.words, budget)  # a chunk that may be longer ends the list
+    before = np.concatenate([[0], np.cumsum(words)])[:-1]
+    left = budget - (before - before[np.searchsorted(chunks.query, chunks.query)])
+    return np.where(known, np.clip(left, 0, words), 0)
 
 
 def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
@@ -221,9 +251,9 @@ def _found(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
 
 def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """Each number of the ranges, with the position of its range: (0, 0, 1), (3, 4, 7) of (3, 5), (7, 8)."""
-    number = last - first
-    owner = np.repeat(np.arange(len(first)), number)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(number) - number, number) + first[owner]
+    size = last - first
+    owner = np.repeat(np.arange(len(first)), size)
+    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + first[owner]
 
 
 def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
@@ -238,6 +268,8 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     chunks, inside = ranked.chunks, ranked.looked_at(measure)
     if measure.kind == CONTEXT:
         return _returned(chunks, inside, chunks.words, np.nan, queries)
+    if measure.kind == WITHIN:
+        return _recall_within(ranked, measure.depth or 1, queries, relevant)
     found, evidence = ranked.found, ranked.evidence
     query, rank, grade = chunks.query[found.place], chunks.rank[found.place], evidence.grade[found.pair]
     if measure.kind == "evidence_ndcg":
@@ -252,10 +284,19 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
         return best if measure.kind == "evidence_mrr" else np.ceil(best)
     new = _sums(query[counted], found.characters[counted], queries)
     every = evidence.characters(queries, relevant)
-    if measure.kind in ("evidence_recall", WITHIN):
+    if measure.kind == "evidence_recall":
         return ratio(new, every, 0.0)
     returned = _returned(chunks, inside, chunks.end - chunks.start, np.inf, queries)
     return ratio(new, returned if measure.kind == "evidence_precision" else every + returned - new, 0.0)
+
+
+def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
+    """Recall of the evidence in the first words of each query, shape (Q,)."""
+    chunks, evidence = ranked.cut(budget), ranked.evidence
+    found = _found(chunks, evidence)
+    counted = evidence.grade[found.pair] >= relevant
+    new = _sums(chunks.query[found.place[counted]], found.characters[counted], queries)
+    return ratio(new, evidence.characters(queries, relevant), 0.0)
 
 
 def _returned(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:

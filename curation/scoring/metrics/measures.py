@@ -134,7 +134,7 @@ KINDS = {
             MeasureKind(name, name != "evidence_ndcg", "needed", about, engine=False, of_chunks=True)
             for name, about in {
                 "evidence_recall": "share of the evidence's characters that chunks hold",
-                WITHIN: "share of the evidence in the first chunks that fit into so many words",
+                WITHIN: "share of the evidence in the first so many words of the chunks",
                 "evidence_precision": "share of the chunks' characters that are evidence",
                 "evidence_iou": "intersection over union of evidence and chunks",
                 "evidence_hit": "whether a chunk holds evidence",

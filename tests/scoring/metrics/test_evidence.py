@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import log2
 
 import numpy as np
@@ -19,6 +20,8 @@ from curation.scoring.metrics.qrels import RunRows, qrels_from
 from tests.support import examples
 
 Place = tuple[str, int, int]
+WORDS = 40
+"""Words of each document."""
 KINDS = ("recall", "precision", "iou", "hit", "mrr", "ndcg")
 GRADES = {"a": 2, "b": 1, "c": 0}
 
@@ -26,7 +29,7 @@ GRADES = {"a": 2, "b": 1, "c": 0}
 def scores(
     evidence: list[Place], chunks: list[Place], *names: str, grades: dict[str, int] = GRADES
 ) -> RunScores:
-    """Of one query, whose chunks are in order; a chunk has a word for each ten characters."""
+    """Of one query, whose chunks are in order; a word of a document begins at each tenth character."""
     qrels = qrels_from({"q": grades})
     marked: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for name, first, last in evidence:
@@ -41,7 +44,11 @@ def scores(
         pa.array(ids, pa.string()).dictionary_encode(),
         start,
         end,
-        np.where(end < OPEN, (end - start) // 10, UNKNOWN),
+        np.where(end < OPEN, -(-end // 10) + (-start // 10), UNKNOWN),
+        np.where(
+            end < OPEN, -(-start // 10) + np.array([(WORDS + 1) * "abcz".index(one) for one in ids]), UNKNOWN
+        ),
+        np.tile(np.arange(0, 10 * WORDS + 1, 10), 4),
         np.zeros(len(chunks), bool),
     )
     documents = list(dict.fromkeys(ids))
@@ -96,6 +103,43 @@ def test_measures_of_chunks_are_those_of_sets_of_characters(
     evidence = [("a", 3, 9), *evidence]
     found = scores(evidence, chunks, *(f"evidence_{kind}@{k}" for kind in KINDS))
     assert found.values[0].tolist() == pytest.approx(by_sets(evidence, chunks, k, GRADES))
+
+
+cuts = st.lists(st.integers(1, WORDS - 1), max_size=6, unique=True).map(lambda one: [0, *sorted(one), WORDS])
+
+
+@settings(max_examples=examples(60))
+@given(st.lists(places, max_size=4), st.permutations("abc"), cuts, cuts, st.booleans(), st.integers(1, 150))
+def test_a_budget_of_words_is_decided_by_the_words_and_their_order_alone(
+    evidence: list[Place],
+    documents: list[str],
+    of_one: list[int],
+    of_other: list[int],
+    gaps: bool,
+    budget: int,
+) -> None:
+    """Two runs with the same words in the same order, in chunks of other sizes, with or without the space
+    between two chunks: the value of both is the share of evidence in the first words."""
+    evidence = [("a", 33, 96), *evidence]
+
+    def value(ends: list[int], gap: int) -> float:
+        chunks = [(name, 10 * start, 10 * end - gap) for name in documents for start, end in pairwise(ends)]
+        found: float = scores(evidence, chunks, f"evidence_within@{budget}").values[0, 0]
+        return found
+
+    first = [(name, 10 * word, 10 * word + 10) for name in documents for word in range(WORDS)][:budget]
+    wanted = characters([place for place in evidence if GRADES[place[0]] >= 1])
+    right = len(wanted & characters(first)) / len(wanted)
+    assert value(of_one, 0) == value(of_other, int(gaps)) == right
+
+
+def test_a_chunk_again_costs_its_words_and_gains_nothing() -> None:
+    chunks = [("a", 0, 100), ("a", 0, 100), ("a", 100, 200)]
+    values = [
+        scores([("a", 0, 200)], chunks, f"evidence_within@{budget}").values[0, 0]
+        for budget in (5, 10, 20, 25, 30)
+    ]
+    assert values == [0.25, 0.5, 0.5, 0.75, 1]
 
 
 def test_evidence_that_an_overlapping_chunk_holds_again_gains_nothing() -> None:
