@@ -151,7 +151,7 @@ def evaluate(
 
     Figures are given by kind of query, with what was not judged.
 
-    Lists are ordered by score as in trec_eval: equal scores by document id, descending. A query that a run
+    Lists are ordered by score as in trec_eval 10: equal scores by document id, descending. A query that a run
     misses counts 0. A query without relevant documents is left out. Both are counted.
 
     A run may be one of chunks: with columns start and end, with ids such as doc#0-120, or with the chunks'

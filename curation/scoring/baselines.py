@@ -10,8 +10,8 @@ of their document.
 What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
 so a run gives nothing away and passes no seal.
 
-Tools order a run by its scores, compare them in single precision, and break ties each in its own way. So
-scores are written as singles that decrease strictly: a document that scores as the one above it is written
+Tools order a run by its scores, some compare them in single precision, and each breaks ties in its own way.
+So scores are written as singles that decrease strictly: a document that scores as the one above it is written
 with the next smaller single. The order of equal scores is the retrievers': by document id. Ids are those of
 the TREC export.
 

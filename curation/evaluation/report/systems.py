@@ -188,7 +188,8 @@ def write_method(found: Evaluation) -> list[Section]:
     return [
         Section(
             "Method",
-            "Lists are ordered by score as in trec_eval: equal scores by document id, descending.",
+            "Lists are ordered by score in double precision, as in trec_eval 10. Equal scores are ordered by "
+            "document id, descending.",
             (),
             (
                 Table("Measures", ("measure", "what it computes"), measures, words=True),

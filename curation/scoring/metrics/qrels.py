@@ -1,6 +1,7 @@
 """The grades that runs are scored against, as columns.
 
-A run as rankings, in the order of trec_eval: by score as float32, equal scores by document id, descending.
+A run as rankings, in the order of trec_eval 10: by score in double precision, equal scores by document id,
+descending. trec_eval 9 and pytrec_eval compare scores in single precision.
 
 A system that gives every document the same score gets the order of the ids and no better. How often ids
 decided is counted, and the best and the worst order that the scores allow show how much it could matter.
@@ -184,14 +185,14 @@ def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
 
 def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
     """The rows by query, descending score and descending id, and the groups of equal scores."""
-    with np.errstate(over="ignore"):  # too large for trec_eval's floats: infinite there, too
-        scores = scores_of.astype(np.float32) + np.float32(0)  # -0 is 0
-    bits = scores.view(np.uint32)
-    ascending = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
-    key = (of_query.astype(np.uint64) << np.uint64(32)) | (~ascending).astype(np.uint64)
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    same = ordered[1:] == ordered[:-1]
+    scores = np.asarray(scores_of, np.float64) + 0.0  # -0 is 0
+    step = np.diff(of_query)
+    if ((step > 0) | ((step == 0) & (scores[1:] <= scores[:-1]))).all():
+        order = np.arange(len(scores))
+    else:
+        order = np.lexsort((-scores, of_query))
+    query, score = of_query[order], scores[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     inside = np.concatenate([same, [False]]) | np.concatenate([[False], same])
     starts = inside & ~np.concatenate([[False], same])
     tied = np.where(inside, np.cumsum(starts), 0)

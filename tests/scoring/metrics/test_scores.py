@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,11 +21,12 @@ from curation.scoring.metrics.measures import (
     measures_for,
     measures_named,
 )
-from curation.scoring.metrics.qrels import qrels_from, qrels_of
-from tests.support import examples
+from curation.scoring.metrics.qrels import ordered, qrels_from, qrels_of
+from tests.support import ROOT, examples
 
 Grades = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
+SCORES = ROOT.parent / "shared/cases/writings"
 DOCUMENTS = [f"d{number}" for number in range(12)]
 QUERIES = ["q1", "q2", "q3", "q4"]
 GRADES = st.dictionaries(
@@ -32,7 +36,7 @@ GRADES = st.dictionaries(
 )
 RUNS = st.dictionaries(
     st.sampled_from(QUERIES),
-    st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 1.0 + 1e-9, 2.0])),
+    st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0])),
 )
 
 
@@ -70,12 +74,39 @@ def test_judged_is_the_share_of_what_was_returned_to_the_depth_of_the_measure() 
     assert found.judged[0].tolist() == [1, 0.5, 0.5]
 
 
-def test_equal_scores_are_ordered_by_id_descending_and_compared_as_float32() -> None:
-    run = {"q": {"a": 1 + 1e-9, "b": 1.0, "c": 0.5}}
+def test_equal_scores_are_ordered_by_id_descending_and_compared_in_double_precision() -> None:
+    run = {"q": {"b": 1.0, "a": 1.0, "c": 0.5, "d": 1.0 - 1e-9}}
     found = score({"q": {"a": 1}}, run, "mrr@10")
     assert found.values.item() == 0.5
     assert found.ties == (1, 2, 1, 1)
     assert (found.best.item(), found.worst.item()) == (1, 0.5)
+
+
+@pytest.mark.skipif(not SCORES.is_dir(), reason="the cases are not there")
+@pytest.mark.parametrize("kind", ["cosine", "epoch", "large"])
+def test_scores_that_only_doubles_tell_apart_have_the_order_of_trec_eval_10(kind: str) -> None:
+    rows = [line.split() for line in (SCORES / "scores.qrels").read_text().splitlines()]
+    grades: Grades = {}
+    for query, _, document, grade in rows:
+        grades.setdefault(query, {})[document] = int(grade)
+    run: Run = {}
+    lines = (SCORES / f"scores_{kind}.trec").read_text().splitlines()
+    for query, _, document, _, value, _ in map(str.split, lines):
+        run.setdefault(query, {})[document] = float(value)
+    assert score(grades, run, "mrr").values.tolist() == [[0.5]]
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=12), st.randoms())
+@settings(max_examples=examples(80))
+def test_the_order_of_doubles_is_that_of_sorted(values: list[float], random: Random) -> None:
+    rows = [(place % 3, value, place % 5) for place, value in enumerate(values)]
+    random.shuffle(rows)
+    query, scores, code = (np.array(column) for column in zip(*rows, strict=True))
+    order, tied = ordered(query, scores, code, pa.array(list("edcba")))
+    expected = sorted(rows, key=lambda row: (row[0], -row[1], row[2]))
+    assert [rows[place] for place in order.tolist()] == expected
+    groups = Counter(row[:2] for row in expected)
+    assert [group > 0 for group in tied.tolist()] == [groups[row[:2]] > 1 for row in expected]
 
 
 def test_a_constant_scorer_gets_no_more_than_the_order_of_the_ids() -> None:
