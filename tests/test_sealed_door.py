@@ -33,6 +33,7 @@ from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show
+from curation.releases.sealed_evaluations import set_monthly_limit
 from curation.reports import terminal
 from curation.reports.page import Section, Table
 from curation.settling import queue as claims
@@ -409,6 +410,7 @@ REFUSED = [
 
 
 def test_no_refusal_tells_a_sealed_grade_and_the_log_has_each(planted: SealedProject) -> None:
+    set_monthly_limit(planted.store, 1_000)
     before = len(show(planted.store, "v2").sealed_evaluations)
     for who in ("vera", "ada"):
         for line in REFUSED:
@@ -425,6 +427,7 @@ def test_no_refusal_tells_a_sealed_grade_and_the_log_has_each(planted: SealedPro
 
 
 def test_an_evaluator_gets_one_rounded_figure_of_a_sealed_part(planted: SealedProject) -> None:
+    set_monthly_limit(planted.store, 1_000)
     call = Call("v2 --run old=$/old.trec --by vera --part test --reason why")
     exit, text = run(planted, "evaluate", call, "a", [])
     assert exit == 0, text

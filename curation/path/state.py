@@ -152,10 +152,9 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> PathStep:
     recent = [one for one in found.others if now - one.evaluated_at <= RECENT]
     if recent:
         last = recent[-1]
-        line += (
-            f" {last.evaluated_by} evaluated {last.system} on {', '.join(last.parts)} on "
-            f"{last.evaluated_at:%d %b}."
-        )
+        did = "was refused to evaluate" if last.refused else "evaluated"
+        when = f"{last.evaluated_at:%d %b}"
+        line += f" {last.evaluated_by} {did} {last.system} on {', '.join(last.parts)} on {when}."
         who = Action("See who evaluated", "releases", f"goldset release show {found.row.name}")
         return PathStep("evaluate", "needs attention", line, who)
     return PathStep("evaluate", "done", line, score)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -125,6 +126,22 @@ def test_an_evaluator_has_ten_sealed_evaluations_a_month_and_a_refusal_counts(
     assert rounded(store, tmp_path, "i", by="walt").sealed_count.left == 9, "each person has ten"
     set_monthly_limit(store, 30, "lee")
     assert rounded(store, tmp_path, "i").sealed_count.left == 30 - 8 - 3 - 1 - 1
+
+
+def test_requests_at_the_same_moment_do_not_pass_the_limit(store: Store, tmp_path: Path) -> None:
+    set_monthly_limit(store, 3, "lee")
+
+    def asks(name: str) -> bool:
+        try:
+            return bool(rounded(store, tmp_path, name).rows)
+        except RefusedError:
+            return False
+
+    with ThreadPoolExecutor(6) as pool:
+        answered = list(pool.map(asks, "abcdef"))
+    log = show(store, "v1").sealed_evaluations
+    assert sum(answered) == sum(row.refused is None for row in log) <= 3
+    assert len(log) == 6, "each request is in the log"
 
 
 def test_a_new_month_begins_anew(store: Store, tmp_path: Path) -> None:
