@@ -28,7 +28,7 @@ LEAVES = [(name, command) for name, command in COMMANDS if not hasattr(command, 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
 def test_every_command_and_option_has_help(name: str, command: Any) -> None:
     assert command.help, f"{name} says nothing of itself"
-    without = [parameter.name for parameter in command.params if not parameter.help]
+    without = [parameter.name for parameter in command.params if not (parameter.help or parameter.hidden)]
     assert not without, f"{name}: no help for {without}"
 
 

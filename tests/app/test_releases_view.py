@@ -18,6 +18,7 @@ from curation.people.annotators import add_annotator
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
+from curation.releases.sealed_evaluations import monthly_limit
 from curation.releases.stored import find_release
 from curation.releases.verify import opened as opened_release
 from curation.settling.adjudication import decide
@@ -168,6 +169,21 @@ def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, 
         held = {name.removeprefix("v1-beir/"): archive.read(name) for name in archive.namelist()}
     assert held == {name: path.read_bytes() for name, path in written.items() if path.is_file()}
     assert "evaluation of May" in html(shown("Access log"))
+
+
+def test_a_lead_sets_how_many_sealed_evaluations_an_evaluator_has(project: Store) -> None:
+    decide(project, *DISPUTE, grade=1, reason="only the title fits")
+    make_split(project, PARTS, 1, LEXICAL)
+    freeze(project, "v1")
+    page = shown("Access log")
+    (number,) = page.number_input
+    assert (number.value, "in a month" in number.label) == (10, True)
+    number.set_value(25)
+    page = next(one for one in page.button if one.label == "Save the number").click().run()
+    assert not page.exception
+    assert page.number_input[0].value == 25
+    with project.reading() as cursor:
+        assert monthly_limit(cursor) == 25
 
 
 def test_a_release_shows_its_card_and_difference_from_any_other(

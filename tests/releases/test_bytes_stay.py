@@ -200,7 +200,8 @@ def test_exported_files_stay_in_every_format(made: Store, tmp_path: Path) -> Non
 def test_the_figures_of_an_evaluation_stay(made: Store) -> None:
     """To six digits: the last ones are the machine's."""
     found = json.loads(goldset(made.path.parent, EVALUATED).stdout)
-    assert (found.pop("mark"), found.pop("context")) == (None, {})
+    assert [found.pop(name) for name in ("mark", "context", "sealed_count")] == [None, {}, None]
+    found |= {"looks": [], "depths_left_out": []}  # fields that went, which were empty without a sealed part
     files = [file for run in found["runs"] for file in run["files"]]
     assert [(file.pop("chunks"), file.pop("remarks")) for file in files] == [(None, [])] * len(files)
     assert sum_of(canonical_json(rounded(found)).encode()) == EVALUATION
