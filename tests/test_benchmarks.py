@@ -21,7 +21,6 @@ SCRIPTS = {
 
 
 LONG = (
-    "bench_causes",
     "bench_checkpoints",
     "bench_evaluate",
     "bench_load",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
 
+NO_SAME = "--same-annotators is gone: everybody in --annotators gets an even share, whoever judged before."
 DUE = 3
 """The exit code of `relabel status` where something is due."""
 
@@ -81,8 +82,8 @@ def relabel_plan(
 ) -> None:
     """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
 
-    A quarter of the pairs is drawn at random. The rest is what must be judged to keep within two years,
-    controls, and the stalest pairs. Queries that the traffic has left are replaced by new ones.
+    It takes what must be judged to keep within two years, the stalest pairs, and a quarter of its pairs at
+    random from all others. Queries that the traffic has left are replaced by new ones.
 
     \b
     Examples:
@@ -123,6 +124,7 @@ def relabel_show(
 def relabel_open(
     request: QuarterRequest,
     plan: PlanName = None,
+    same_annotators: Annotated[float | None, typer.Option("--same-annotators", hidden=True)] = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
@@ -132,10 +134,12 @@ def relabel_open(
     Examples:
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --dry-run
       goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
-      goldset relabel open 2026-Q4 --annotators ada,grace --round autumn --same-annotators 0.3
+      goldset relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
     from curation.steps import STEPS
 
+    if same_annotators is not None:
+        raise InputError(NO_SAME)
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
     opened, outcome = carry_out(STEPS["relabel"], replace(request, plan=plan), by)
@@ -165,7 +169,8 @@ def relabel_report(
 ) -> None:
     """Compare old grades with new ones.
 
-    It has agreement, types, causes, and how much of the whole set is wrong.
+    It has agreement, types, what had changed, and how much of the whole set is wrong. The report of a quarter
+    does not change any more once its round is closed, or the next quarter is opened.
 
     \b
     Examples:

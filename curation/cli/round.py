@@ -224,13 +224,16 @@ def round_resume(name: RoundName, reason: Reason = "", as_json: Json = False) ->
 def round_close(name: RoundName, reason: Reason = "", as_json: Json = False) -> None:
     """Close a round: no more items of it are shown. Late answers are kept and marked.
 
+    Closing the round of a re-labeling fixes its report.
+
     \b
     Examples:
       goldset round close first
     """
-    from curation.labeling.rounds.lifecycle import close_round
+    from curation.relabeling.drift.closing import close_round
 
-    _emit_state(close_round(project_store(), name, reason=reason), "is closed", as_json)
+    closed = close_round(project_store(), name, reason=reason)
+    _emit_state(closed.state, "is closed", as_json, closed.remark)
 
 
 @rounds.command("reopen")
@@ -389,8 +392,9 @@ def _show_new_presentations(per_annotator: dict[str, int]) -> None:
         table("New presentations", ["annotator", "presentations"], list(per_annotator.items()))
 
 
-def _emit_state(state: RoundState, what: str, as_json: bool) -> None:
-    emit(as_json, state, f"{state.round} {what}; {amount(state.open_items, 'item is', 'items are')} open.")
+def _emit_state(state: RoundState, what: str, as_json: bool, remark: str = "") -> None:
+    sentence = f"{state.round} {what}; {amount(state.open_items, 'item is', 'items are')} open."
+    emit(as_json, state, " ".join(filter(None, [sentence, remark])))
 
 
 def _state_name(state: RoundState) -> str:

@@ -14,8 +14,7 @@ text identifies a guide, so every judgment can name the exact text under which i
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -364,23 +363,6 @@ def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = Fa
         joined, line = lines[name], lines[before]
         lines = {one: line if held == joined else held for one, held in lines.items()}
     return lines
-
-
-def reworded_grades(cursor: Cursor, lines: Mapping[str, str]) -> dict[str, frozenset[int]]:
-    """Guide → its grades whose own words are others than in the guide in force: name, definition, examples.
-
-    Parameters
-    ----------
-    lines: see `guide_lines`. Words of guides of one line count as the same.
-    """
-    words: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-    for name, scale in cursor.execute("SELECT guide_hash, scale FROM guides").fetchall():
-        for grade in json.loads(scale):
-            own = [grade["name"], grade["definition"], grade.get("examples")]
-            words[lines[name]].add((grade["value"], canonical_json(own)))
-    now = words[lines.get(get_setting(cursor, "guide") or "", "")]
-    kept = {line: {grade for grade, _ in found & now} for line, found in words.items()}
-    return {name: frozenset(grade for grade, _ in words[line]) - kept[line] for name, line in lines.items()}
 
 
 _SAME_GRADES = """

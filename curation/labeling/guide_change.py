@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.guides.guide import Guide, current_guide, guide_lines
+from curation.guides.rewording import reworded_grades
 from curation.guides.versions import GuideDifference, guide_difference
 from curation.labeling.rounds.lifecycle import open_states, other_scale
 from curation.reports.page import Table
@@ -39,7 +40,7 @@ class GuideEffects:
     difference: from the guide in force to the new one.
     rounds: those under way under another guide.
     answers: judgments that count, given under the guide in force.
-    stale_pairs: judged pairs that would have been judged under a guide that is not in force.
+    stale_pairs: judged pairs whose grade, or one of whose votes, the new guide words otherwise.
     off_scale: grade that leaves the scale → judgments that count and have it.
     off_scale_decisions: decisions of reviewers whose grade leaves the scale.
     same_grades: labels stay fresh, for only the presentation changes, or the lead says so.
@@ -74,11 +75,10 @@ class GuideEffects:
         if self.same_grades:
             said.append("The meaning of the grades is unchanged: labels under the current guide stay fresh.")
         if self.stale_pairs:
-            n = self.stale_pairs
-            count = f"{n:,} judged pairs count" if n > 1 else "1 judged pair counts"
+            pairs = amount(self.stale_pairs, "judged pair has", "judged pairs have")
             said.append(
-                f"{count} as judged under an earlier guide from then on. Re-label weighs that when it plans "
-                "what to judge again."
+                f"{pairs} a grade or a vote whose words change. They are due from then on: Re-label plans "
+                "them to be judged again."
             )
         said.append("Rounds and practice that open from then on use the new guide.")
         return said
@@ -113,17 +113,19 @@ def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> Guid
     """What putting this guide in force would mean now, with the same grades or not. Nothing is written."""
     with store.reading() as cursor:
         values, lines = list(guide.values), guide_lines(cursor, guide, same_grades)
-        line = lines[guide.guide_hash]
+        reworded = reworded_grades(cursor, lines, guide)
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         held = current_guide(cursor)
         return GuideEffects(
             difference=guide_difference(held, guide),
             rounds=_affected(cursor, guide),
             answers=_count(cursor, _GIVEN, [held.guide_hash]),
-            stale_pairs=_count(cursor, _STALE, [[name for name, one in lines.items() if one == line]]),
+            stale_pairs=_count(
+                cursor, _STALE, [[f"{name} {grade}" for name, found in reworded.items() for grade in found]]
+            ),
             off_scale={int(grade): int(n) for grade, n in off_scale},
             off_scale_decisions=_count(cursor, _DECIDED, [values]),
-            same_grades=line == lines[held.guide_hash],
+            same_grades=lines[guide.guide_hash] == lines[held.guide_hash],
         )
 
 
@@ -145,8 +147,13 @@ def _count(cursor: Cursor, sql: str, values: list[object]) -> int:
 _GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
 _ANSWERED = "SELECT count(*) FROM current_judgments WHERE round_id = ?"
 _STALE = """
-SELECT count(DISTINCT (query_id, document_id)) FROM eligible_judgments
-WHERE NOT list_contains(?::TEXT[], guide_hash)
+WITH given AS (
+    SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
+    UNION ALL
+    SELECT query_id, document_id, guide_hash, grade
+    FROM counted_judgments ANTI JOIN counted_adjudications USING (query_id, document_id))
+SELECT count(DISTINCT (query_id, document_id)) FROM given
+WHERE list_contains(?::TEXT[], guide_hash || ' ' || coalesce(grade::TEXT, 'None'))
 """
 _OFF_SCALE = """
 SELECT grade, count(*) FROM eligible_judgments

@@ -1,19 +1,17 @@
 """Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
 
-The round looks like any other to annotators. Half of the queries go to people who judged them before, the
-other half to people who did not, so that "the people changed" can be distinguished from "the text changed".
-What was true of each pair is in the plan, which no screen of an annotator reads.
+The round looks like any other to annotators: what was true of each pair is in the plan, which no screen of an
+annotator reads. Reports of earlier quarters are fixed before anything changes.
 
 Every step can be repeated: a sample, a pool or a retirement that is there already adds nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.errors import CurationError, RefusedError, refuse_problems
+from curation.errors import CurationError, RefusedError
 from curation.labeling.rounds.assignment import (
     Candidate,
     CandidateRow,
@@ -31,31 +29,29 @@ from curation.labeling.rounds.rounds import (
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
+from curation.relabeling.drift.closing import fix_reports
 from curation.relabeling.plan.plan import (
     ADD,
     ASKED_AGAIN,
     RETIRE,
-    ExpectedWork,
-    MeasuredPace,
     PlanPair,
     QueryChange,
     still_open,
 )
 from curation.relabeling.plan.stored import PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import QuarterRequest
-from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_traffic, read_work, traffic_of
+from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_work
 from curation.relabeling.staleness.staleness import retire_query, return_query
+from curation.relabeling.staleness.traffic import read_traffic, traffic_of
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.sample import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
-from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import beside_or_temporary
-from curation.text import amount, seeded
+from curation.text import amount
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
-NO_SAME = "queries meant for somebody who judged them before, none of whom is in this round"
 NO_POOL = "new queries without a document to judge: name systems that find some"
 
 
@@ -66,9 +62,8 @@ class QuarterOpened:
     Attributes
     ----------
     pairs: of the plan, that are judged again. new_pairs: pairs that nobody has judged, of new documents and
-        queries. same_people: queries that go to people who judged them before.
+        queries.
     added, retired: queries that joined and left the set.
-    work: what people are asked, at the `pace` that the plan measured.
     left_out: reason → number.
     """
 
@@ -76,13 +71,10 @@ class QuarterOpened:
     quarter: str
     pairs: int
     new_pairs: int
-    same_people: int
     added: int
     retired: int
     pool: PoolReport | None
     round: RoundOpened
-    work: ExpectedWork
-    pace: MeasuredPace
     left_out: dict[str, int]
 
 
@@ -103,12 +95,10 @@ def open_plan(
 
     Raises
     ------
-    InputError: numbers that do not fit together.
     NotFoundError: there is no such plan, or annotators are unknown.
     RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
         somebody cannot sign in, the name is taken, or the author is no lead.
     """
-    refuse_problems(out_of_bounds(QuarterRequest, {"same": request.same}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         read = _read(cursor, request.plan)
@@ -118,7 +108,7 @@ def open_plan(
     built = None
     if request.systems:
         built = build_pool(store, *asked, progress=progress, budget=request.budget, author=author)
-    chooser = _Chooser(read, layout, request.same, built.pool_id if built else None)
+    chooser = _Chooser(read, built.pool_id if built else None)
 
     def write(cursor: Cursor, opened: RoundOpened) -> None:
         _refuse_stale(cursor, read)
@@ -128,19 +118,15 @@ def open_plan(
         )
 
     opened = open_over(store, layout, chooser.read, chooser.choose, author, write)
-    measured = MeasuredPace(**read.row.report["pace"])
     return QuarterOpened(
         plan_id=read.row.plan_id,
         quarter=read.row.quarter,
         pairs=chooser.pairs,
         new_pairs=opened.candidates - chooser.pairs,
-        same_people=chooser.same,
         added=sum(change.kind == ADD for change in read.queries),
         retired=sum(change.kind == RETIRE for change in read.queries),
         pool=built,
         round=opened,
-        work=measured.work(opened.candidates, layout.overlap, sum(opened.duplicates.values())),
-        pace=measured,
         left_out=opened.left_out,
     )
 
@@ -215,6 +201,7 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
 def _change_queries(store: Store, plan: _Plan, author: str) -> None:
     """Retire who is not asked any more, bring back who is again, and draw the new queries into the sample."""
     with store.transaction(appends=True) as cursor:
+        fix_reports(cursor)
         ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
         for change in plan.queries:
             if change.kind == RETIRE:
@@ -272,11 +259,10 @@ class _Found(NamedTuple):
 
 
 class _Chooser:
-    """Which candidates the round shows, and who should get which query."""
+    """Which candidates the round shows."""
 
-    def __init__(self, plan: _Plan, layout: RoundLayout, same: float, pool_id: str | None) -> None:
-        self.plan, self.layout, self.pool_id = plan, layout, pool_id
-        self.share, self.pairs, self.same = same, 0, 0
+    def __init__(self, plan: _Plan, pool_id: str | None) -> None:
+        self.plan, self.pool_id, self.pairs = plan, pool_id, 0
 
     def read(self, cursor: Cursor) -> _Found:
         rows, active = read_candidates(cursor)
@@ -302,26 +288,11 @@ class _Chooser:
             if (one.query_id, one.document_id) in found.proposed
         ]
         self.pairs = len(again)
-        leaning, missing = self._leaning()
         lonely = found.added - {one.query_id for one in new} - {one.query_id for one in again}
-        left_out = {NOT_THERE: len(planned) - len(again), NO_SAME: missing, NO_POOL: len(lonely)}
-        parameters = {"plan": self.plan.row.plan_id, "quarter": self.plan.row.quarter, "same": self.share}
+        left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
+        parameters = {"plan": self.plan.row.plan_id, "quarter": self.plan.row.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
-        return Chosen([*again, *new], parameters, counts, leaning=leaning)
-
-    def _leaning(self) -> tuple[Mapping[tuple[str, str], int], int]:
-        """(annotator, query) → -1 where they should get it, 1 where rather not; and what cannot be."""
-        had: dict[str, set[str]] = {}
-        for pair in self.plan.pairs:
-            had.setdefault(pair.query_id, set()).update(pair.annotators)
-        ordered = seeded(had, self.layout.seed, lambda query: ["same people", query])
-        same = set(ordered[: round(self.share * len(ordered))])
-        here = set(self.layout.annotators)
-        self.same = sum(bool(had[query] & here) for query in same)
-        leaning = {
-            (who, query): -1 if query in same else 1 for query, people in had.items() for who in people & here
-        }
-        return leaning, len(same) - self.same
+        return Chosen([*again, *new], parameters, counts)
 
 
 # The queries of the sample and those that come back, as drawn last.

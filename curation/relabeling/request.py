@@ -12,8 +12,6 @@ LEAST, MOST = 0.1, 0.2
 """The share of the pairs that a quarter judges again."""
 RANDOM_SHARE = 0.25
 """The share of a plan's pairs that is drawn at random, at least."""
-SAME_SHARE = 0.5
-"""The share of queries that go to people who judged them before."""
 DUPLICATES = 0.08
 """Blind duplicates as a share of an annotator's items."""
 _NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
@@ -73,22 +71,10 @@ class QuarterRequest:
         least=0,
         most=0.5,
     )
-    same: float = option(
-        SAME_SHARE,
-        "Share of queries for their earlier annotators",
-        "Share of the queries for people who judged them before. So “people changed” and “the text "
-        "changed” can be distinguished.",
-        flag="--same-annotators",
-        least=0,
-        most=1,
-        by=0.1,
-    )
     per_day: int | None = option(
         None, "Answers a day", "Number of answers expected of an annotator per day.", least=1
     )
-    dry_run: bool = option(
-        False, "Preview only", "Say what the round would hold and how long it takes. Open nothing."
-    )
+    dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")
 
 
 @dataclass(frozen=True)

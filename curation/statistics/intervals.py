@@ -72,21 +72,6 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return (0.0 if successes == 0 else low), (1.0 if successes == n else high)
 
 
-def share_difference(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
-    """The 95 % interval of the first share less the other; each is successes of n > 0.
-
-    The hybrid score interval from two of Wilson's: R. G. Newcombe (1998), Interval estimation for the
-    difference between independent proportions, Statistics in Medicine 17, method 10.
-    """
-    first, second = one[0] / one[1], other[0] / other[1]
-    (low, high), (least, most) = wilson(*one), wilson(*other)
-    below, above = (
-        sqrt((first - low) ** 2 + (most - second) ** 2),
-        sqrt((high - first) ** 2 + (second - least) ** 2),
-    )
-    return first - second - below, first - second + above
-
-
 def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
     """How often each query is drawn, with replacement, in each resample.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.arrays import Floats, Ints
+from curation.statistics.arrays import Floats
 
 PERMUTATIONS = 999
 
@@ -40,34 +40,6 @@ def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
     orders = random.permuted(np.tile(values, (PERMUTATIONS, 1)), axis=1)
     as_large = int((np.abs(orders @ weights) >= found * (1 - 1e-9)).sum())
     return (1 + as_large) / (1 + PERMUTATIONS)
-
-
-def within(values: Floats, blocks: Ints) -> Floats:
-    """The values less the mean of their block; blocks are numbered from 0 without a gap."""
-    found: Floats = values - (np.bincount(blocks, values) / np.bincount(blocks))[blocks]
-    return found
-
-
-def blocked_p(weights: Floats, values: Floats, blocks: Ints, seed: int) -> tuple[float, float]:
-    """As `permuted_p`, with values in random order inside each block alone; and the spread of their sum.
-
-    With weights and values of 0 and 1 this is the conditional test of strata of 2 × 2 tables (W. G. Cochran
-    1954; N. Mantel and W. Haenszel 1959), both sides.
-    """
-    order = np.argsort(blocks, kind="stable")
-    blocks = blocks[order]
-    weights, values = within(weights[order], blocks), within(values[order], blocks)
-    free = np.maximum(np.bincount(blocks) - 1, 1)
-    spread = sqrt(float((np.bincount(blocks, weights**2) * np.bincount(blocks, values**2) / free).sum()))
-    if spread <= 1e-9:
-        return 1.0, 0.0
-    found = abs(float(weights @ values))
-    if len(values) > EXACT_UP_TO:
-        return erfc(found / spread / sqrt(2)), spread
-    random = np.random.Generator(np.random.PCG64(seed))
-    orders = np.argsort(blocks + random.random((PERMUTATIONS, len(values))), axis=1)
-    as_large = int((np.abs(values[orders] @ weights) >= found * (1 - 1e-9)).sum())
-    return (1 + as_large) / (1 + PERMUTATIONS), spread
 
 
 def sign_p(differences: NDArray[np.integer[Any]]) -> float:

@@ -9,7 +9,6 @@ from curation.progress import Progress
 from curation.relabeling.drift.past_evaluations import OrderChange, compare_releases
 from curation.relabeling.opening import QuarterOpened, checked_layout, open_plan, preview_opening
 from curation.relabeling.plan.plan import RelabelingPlan, make_plan, refuse_open_work
-from curation.relabeling.plan.sections import work_told
 from curation.relabeling.plan.stored import find_plan
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
@@ -48,8 +47,6 @@ def _opened(request: QuarterRequest, opened: QuarterOpened) -> StepOutcome:
         f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
         (Table("Items by annotator", ("annotator", "items"), tuple(opened.round.per_annotator.items())),),
         remarks=(
-            work_told(opened.work, opened.pace),
-            f"{amount(opened.same_people, 'query goes', 'queries go')} to people who judged before; "
             f"{amount(opened.added, 'query', 'queries')} joined, {opened.retired:,} left.",
             *(f"Left out: {number:,} {why}." for why, number in opened.left_out.items()),
         ),

@@ -1,9 +1,11 @@
-"""Old grades against new ones: figures, causes, and the share of the whole set that is wrong."""
+"""Old grades against new ones: figures, what had changed, and the share of the whole set that was wrong."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -11,20 +13,32 @@ import pytest
 
 from curation.errors import NotFoundError
 from curation.files.fields import JudgmentFields
+from curation.guides.guide import parse_guide, read_guide
 from curation.labeling.judgments.imported import add_judgments, import_judgments
-from curation.relabeling.drift.causes import VoteCount
-from curation.relabeling.drift.figures import confusion_of, drift_row, wilson_share, wrong_labels
+from curation.labeling.rounds.lifecycle import put_in_force, reopen_round
+from curation.relabeling.drift.closing import close_round
+from curation.relabeling.drift.figures import NEITHER, change_rows, confusion_of, drift_row
 from curation.relabeling.drift.past_evaluations import order_change
-from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, RegradedPair
+from curation.relabeling.drift.regraded_pairs import (
+    DISPUTED_NOW,
+    DOCUMENT,
+    GUIDE,
+    NOT_WHOLE,
+    QuarterResult,
+    RegradedPair,
+)
 from curation.relabeling.drift.report import campaign_report, drift_report
-from curation.relabeling.drift.sections import drift_findings, drift_page
+from curation.relabeling.drift.sections import drift_findings, drift_page, what_to_do
+from curation.relabeling.drift.wrong_labels import wilson_share, wrong_labels
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
-from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT
+from curation.relabeling.staleness.staleness import retire_query
 from curation.settling.disputes import disputes
 from curation.sources.judgments import ImportedJudgment
 from curation.statistics.intervals import wilson
 from curation.store import Store
+from curation.text import canonical_json, plain
+from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.projects import decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, open_quarter, texts_of, write_corpus
@@ -34,9 +48,33 @@ SCALE = (0, 1, 2, 3)
 
 
 def regraded(
-    query: str, before: int, after: int, *causes: str, probability: float | None = None, number: int = 0
+    query: str,
+    before: int,
+    after: int | None,
+    *changes: str,
+    part: str = "random",
+    probability: float | None = 0.1,
+    number: int = 0,
 ) -> RegradedPair:
-    return RegradedPair(query, f"d{number}", "tail", (), "random", probability, before, after, causes)
+    why = DISPUTED_NOW if after is None else ""
+    return RegradedPair(query, f"d{number}", "tail", (), part, probability, before, after, why, changes)
+
+
+def result(population: int, *groups: list[RegradedPair]) -> QuarterResult:
+    return QuarterResult("2026-Q4", population, tuple(pair for group in groups for pair in group))
+
+
+def chosen(number: int, changed: int, probability: float | None = 1.0) -> list[RegradedPair]:
+    """Pairs that a plan chose by itself."""
+    return [
+        regraded(f"s{n}", 1, 2 if n < changed else 1, part="stale", probability=probability, number=n)
+        for n in range(number)
+    ]
+
+
+def drawn(number: int, changed: int) -> list[RegradedPair]:
+    """Pairs of a random part."""
+    return [regraded(f"q{n}", 1, 2 if n < changed else 1, number=n) for n in range(number)]
 
 
 @pytest.mark.slow
@@ -63,10 +101,7 @@ def test_the_second_icecat_campaign_as_a_relabeling_of_the_first(
     assert report.overall.kappa.low is not None
     assert report.overall.kappa.low < 0.385 < (report.overall.kappa.high or 0)
     assert sum(map(sum, report.confusion)) == 484
-    assert [(row.cause, row.p) for row in report.causes.rows] == [(ANNOTATORS, None)], "all pairs have it"
-    assert report.passes is not None
-    assert (report.passes.changes.regraded, report.passes.people) == (report.changed, ()), "by other people"
-    assert [one.settled for one in report.passes.passes] == [report.passes.pairs, 484]
+    assert [(row.name, row.pairs) for row in report.changes][-1] == (NEITHER, 484)
 
 
 def test_kappas_are_those_of_the_textbook() -> None:
@@ -89,38 +124,100 @@ def test_few_pairs_have_no_figure_and_say_why() -> None:
     assert drift_row("all", [regraded("q", 1, 1)] * 12, SCALE).kappa.why == "undefined: no variation"
 
 
-def test_the_share_of_wrong_labels_weighs_each_pair_by_its_probability() -> None:
-    likely = [regraded(f"q{n}", 1, 2, probability=0.5, number=n) for n in range(20)]
-    rare = [regraded(f"r{n}", 1, 1, probability=0.25, number=n) for n in range(20)]
-    found = wrong_labels([*likely, *rare, regraded("x", 1, 2)], 120)
-    assert found.share == pytest.approx(40 / 120)
-    assert (found.pairs, found.changed, found.wrong) == (40, 20, 40)
-    assert found.effective == pytest.approx(120**2 / (20 * 4 + 20 * 16))
-    few, more = wrong_labels(likely[:9], 120), [one._replace(after=one.before) for one in likely[9:10]]
-    assert (few.share, few.least) == (None, None)
-    few = wrong_labels(likely[:9], 120, more)
-    assert (few.share, few.least, few.most) == (None, pytest.approx(0.9), 1.0), "bounds need no new grade"
+def test_what_was_judged_counts_as_found_and_the_random_part_estimates_the_rest() -> None:
+    """The case of issue 46: 96 of 242 pairs changed, none of the 60 random ones; the set has 1,660."""
+    found = wrong_labels([result(1660, chosen(182, 96), drawn(60, 0))])
+    assert (found.found, found.judged, found.drawn, found.wrong) == (96, 242, 60, 96)
+    assert found.share == found.low == 96 / 1660
+    rest = 1418
+    assert found.high == pytest.approx((96 + rest * wilson(0, 57)[1]) / 1660), "57: 60 less 4 %"
+    some = wrong_labels([result(1660, chosen(182, 96), drawn(60, 6))])
+    assert some.share == pytest.approx((102 + rest * 0.1) / 1660)
+    assert 102 / 1660 < (some.low or 0) < (some.share or 0) < (some.high or 0)
+
+
+def test_no_end_of_an_interval_is_below_what_was_found_nor_above_what_can_be() -> None:
+    for changed in (0, 20, 40, 80):
+        for random in (0, 5, 20):
+            for probability in (1.0, None):
+                found = wrong_labels([result(150, chosen(80, changed, probability), drawn(20, random))])
+                ends = (
+                    found.lowest or 0,
+                    found.low or 0,
+                    found.share or 0,
+                    found.high or 0,
+                    found.highest or 0,
+                )
+                assert list(ends) == sorted(ends)
+                assert (changed + random) / 150 <= ends[0]
+                assert ends[-1] <= (changed + random + 50) / 150 + 1e-12
+    whole = wrong_labels([result(100, chosen(80, 8), drawn(20, 2))])
+    assert (whole.low, whole.share, whole.high) == (0.1, 0.1, 0.1), "everything was judged"
+
+
+def test_the_random_part_of_an_older_plan_estimates_the_set_and_never_less_than_was_found() -> None:
+    """It was drawn first, from all: what the plan chose anyway is in it, too."""
+    found = wrong_labels([result(1000, chosen(100, 30, None), drawn(50, 5))])
+    assert found.share == pytest.approx(0.1)
+    few = wrong_labels([result(1000, chosen(100, 90, None), drawn(50, 0))])
+    assert (few.share, few.low) == (0.09, 0.09)
+    assert (few.high or 0) > 0.12
+
+
+def test_few_random_pairs_have_no_estimate_and_say_what_was_found() -> None:
+    found = wrong_labels([result(100, chosen(20, 4), drawn(9, 1))])
+    assert (found.share, found.least, found.found) == (None, None, 5)
+    more = [regraded("x", 1, None, number=n) for n in range(1)]
+    bounds = wrong_labels([result(100, chosen(20, 4), drawn(9, 1), more)])
+    assert (bounds.share, bounds.open) == (None, 1)
+    assert (bounds.least, bounds.most) == pytest.approx((0.05 + 0.7 * 0.1, 0.06 + 0.7 * 0.2)), "bounds"
 
 
 def test_pairs_without_a_new_grade_bound_the_share_from_both_sides() -> None:
-    drawn = [regraded(f"q{n}", 1, 2 if n < 10 else 1, probability=0.2, number=n) for n in range(40)]
-    more = [regraded(f"r{n}", 1, 1, probability=0.2, number=n) for n in range(10)]
-    found = wrong_labels(drawn, 250, [*more, regraded("x", 1, 1)])
-    assert (found.share, found.pairs, found.open) == (pytest.approx(0.25), 40, 10)
-    assert (found.least, found.most) == (pytest.approx(10 / 50), pytest.approx(20 / 50))
-    assert (found.lowest, found.highest) == pytest.approx((wilson(10, 50)[0], wilson(20, 50)[1]))
-    whole = wrong_labels(drawn, 250)
-    assert (found.low, found.high) == (whole.low, whole.high) == (whole.lowest, whole.highest)
+    more = [regraded(f"r{n}", 1, None, number=n) for n in range(10)]
+    stale = [regraded("y", 1, None, part="stale", probability=1.0, number=n) for n in range(5)]
+    found = wrong_labels([result(250, chosen(45, 9), drawn(40, 10), more, stale)])
+    assert (found.open, found.found, found.judged) == (15, 19, 85)
+    assert found.share == pytest.approx((19 + 165 * 0.25) / 250), "what has no grade is one of the rest"
+    assert found.least == pytest.approx((19 + 150 * 0.2) / 250)
+    assert found.most == pytest.approx((19 + 15 + 150 * 0.4) / 250)
+    assert found.lowest is not None
+    assert found.highest is not None
+    assert found.lowest < (found.low or 0) < (found.high or 0) < found.highest
+
+
+def test_quarters_of_a_year_are_pooled_by_the_size_of_the_set() -> None:
+    first, second = result(1000, chosen(90, 45), drawn(30, 6)), result(200, chosen(20, 0), drawn(30, 0))
+    found = wrong_labels([first, second])
+    assert (found.population, found.judged, found.drawn) == (1200, 170, 60)
+    assert found.share == pytest.approx((51 + 880 * 0.2) / 1200)
+    assert (found.low or 0) >= 51 / 1200
 
 
 def test_pairs_of_a_query_that_change_together_widen_the_interval() -> None:
-    alone = [regraded(f"q{n}", 1, 2 if n % 4 == 0 else 1, probability=0.1, number=n) for n in range(80)]
-    together = [p._replace(query_id=f"q{n % 4}") for n, p in enumerate(alone)]
-    wide, narrow = wrong_labels(together, 800), wrong_labels(alone, 800)
+    alone = [regraded(f"q{n}", 1, 2 if n % 4 == 0 else 1, number=n) for n in range(80)]
+    together = [pair._replace(query_id=f"q{n % 4}") for n, pair in enumerate(alone)]
+    wide, narrow = (wrong_labels([result(800, pairs)]) for pairs in (together, alone))
     assert wide.share == narrow.share
-    assert wide.low is not None
-    assert narrow.low is not None
-    assert wide.low < narrow.low
+    assert (wide.low or 0) < (narrow.low or 0)
+
+
+def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_says_what_to_do() -> None:
+    texts = [regraded(f"q{n}", 1, 2 if n < 30 else 1, DOCUMENT, number=n) for n in range(40)]
+    guide = [regraded(f"g{n}", 1, 1, GUIDE, number=n) for n in range(9)]
+    both = [regraded("b", 1, 2, DOCUMENT, GUIDE)]
+    rows = change_rows([*texts, *guide, *both, *drawn(60, 3)])
+    assert [(row.name, row.pairs, row.changed) for row in rows] == [
+        (DOCUMENT, 41, 31),
+        (GUIDE, 10, 1),
+        (NEITHER, 60, 3),
+    ]
+    assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson(31, 41))
+    assert what_to_do(rows) == (
+        "What to do: judge pairs whose document changed (31 of 41 had another grade) before the others "
+        "(3 of 60)."
+    )
+    assert "judge by age and at random" in what_to_do(change_rows([*guide, *drawn(60, 3)]))
 
 
 def test_wilsons_interval_is_itself_at_whole_numbers() -> None:
@@ -164,17 +261,15 @@ def test_the_report_says_what_changed_and_why(relabeled: Store) -> None:
     assert (report.pairs, report.left_out) == (16, {})
     for pair in report.regraded:
         assert pair.changed == (pair.document_id[-1] in "02")
-        assert (DOCUMENT in pair.causes) == pair.changed
+        assert (DOCUMENT in pair.changes) == pair.changed
     rewritten = sum(pair.changed for pair in report.regraded)
-    row = next(row for row in report.causes.rows if row.cause == DOCUMENT)
-    assert (row.pairs, row.having, row.others) == (
-        *(rewritten, VoteCount(2 * rewritten, 2 * rewritten)),
-        VoteCount(0, 2 * (16 - rewritten)),
-    )
+    assert [(row.pairs, row.changed) for row in report.changes] == [
+        (rewritten, rewritten),
+        (0, 0),
+        (16 - rewritten, 0),
+    ]
     assert report.wrong is not None
-    assert (report.wrong.pairs, report.wrong.population) == (4, 80)
-    assert report.passes is not None
-    assert (report.passes.pairs, report.passes.changes) == (16 - rewritten, (0, 0, 0)), "about the same text"
+    assert (report.wrong.drawn, report.wrong.population, report.wrong.found) == (4, 80, rewritten)
 
 
 def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Store) -> None:
@@ -192,7 +287,7 @@ def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Sto
         "reviewer decides, an old grade counts); 0 are not judged yet."
     )
     assert report.wrong is not None
-    assert report.wrong.pairs + report.wrong.open == 4
+    assert report.wrong.judged + report.wrong.open == 16
     decide_pairs(relabeled, dict.fromkeys(waiting, 2))
     assert (drift_report(relabeled).pairs, drift_report(relabeled).disputed) == (16, 0)
 
@@ -224,24 +319,77 @@ def test_a_quarter_says_what_became_of_all_its_pairs_and_keeps_that_when_others_
     assert drift_report(store).disputed == 0
 
 
-def test_a_report_of_an_older_quarter_keeps_its_grades(relabeled: Store) -> None:
+def shown(store: Store, quarter: str = "2026-Q4") -> tuple[str, str]:
+    """A report as JSON and as HTML."""
+    report = drift_report(store, quarter)
+    return canonical_json(plain(report)), drift_page(report)
+
+
+def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path: Path) -> None:
+    """Q2's 242 pairs became 194 after queries were retired (issue 46, E.2)."""
+
+    def grader(who: str, query: str, document: str) -> int:
+        return PEOPLE.index(who) % 2 if document.endswith("d0") else drifting(who, query, document)
+
+    answer_round(relabeled, "2026-Q4", grader)
+    apart = [(one.query_id, one.document_id) for one in disputes(relabeled)]
+    closed = close_round(relabeled, "2026-Q4")
+    assert closed.remark == (
+        f"The report of 2026-Q4 is fixed, with {len(apart)} disputed pairs: reopen the round to count what "
+        "comes later."
+    )
+    first = shown(relabeled)
+    assert "The quarter is closed: its report does not change any more." in first[1]
+    decide_pairs(relabeled, dict.fromkeys(apart, 3))
+    with relabeled.transaction() as cursor:
+        for number in range(10):
+            retire_query(cursor, f"q{number}", "not asked any more")
+    guide = read_guide()
+    other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
+    put_in_force(relabeled, other, open_rounds="keep")
+    write_corpus(relabeled, tmp_path, {name: f"all new: {name}" for name in texts_of(12, 4)})
+    with relabeled.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO query_tags SELECT query_id, 'new', 0, true, true, 'lee', now() FROM queries"
+        )
+    assert shown(relabeled) == first
+    reopen_round(relabeled, "2026-Q4")
+    open_again = drift_report(relabeled, "2026-Q4")
+    assert (open_again.fixed, open_again.disputed) == (False, 0)
+    close_round(relabeled, "2026-Q4")
+    assert shown(relabeled) != first
+    assert drift_report(relabeled, "2026-Q4").disputed == 0
+
+
+def test_opening_the_next_quarter_closes_the_report_of_the_one_before(relabeled: Store) -> None:
+    """Nobody closed its round. Nor does a report of a quarter change by a later one."""
     answer_round(relabeled, "2026-Q4", drifting)
     first = drift_report(relabeled, "2026-Q4")
+    assert not first.fixed
     plan = make_plan(relabeled, 0.2, 6, date(2027, 2, 1))
     open_quarter(relabeled, PEOPLE, plan.plan_id)
-    answer_round(relabeled, "2027-Q1", lambda *_: 3)
     again = drift_report(relabeled, "2026-Q4")
-    assert [(p.document_id, p.before, p.after) for p in again.regraded] == [
-        (p.document_id, p.before, p.after) for p in first.regraded
-    ]
+    assert again == replace(first, fixed=True)
+    answer_round(relabeled, "2027-Q1", lambda *_: 3)
+    assert drift_report(relabeled, "2026-Q4") == again
     last = drift_report(relabeled)
     assert (last.name, last.pooled_quarters) == ("2027-Q1", 2)
     assert again.wrong is not None
     assert last.wrong is not None
     assert last.pooled is not None
-    assert last.pooled.pairs == again.wrong.pairs + last.wrong.pairs == 8
-    assert last.pooled.changed == again.wrong.changed + last.wrong.changed
+    assert last.pooled.drawn == again.wrong.drawn + last.wrong.drawn == 8
+    assert last.pooled.found == again.wrong.found + last.wrong.found
     assert (again.pooled, again.pooled_quarters) == (None, 1), "a later quarter is none of its year"
+
+
+CLOSES = re.compile(r"lifecycle\.close_round|lifecycle import (\([^)]*)?\bclose_round")
+
+
+def test_every_page_and_command_closes_rounds_with_their_report() -> None:
+    """`lifecycle.close_round` alone fixes no report: only `closing` calls it."""
+    files = [path for room in ("app", "curation", "goldset") for path in (ROOT / room).rglob("*.py")]
+    calls = [path.relative_to(ROOT).as_posix() for path in files if CLOSES.search(path.read_text("utf-8"))]
+    assert calls == ["curation/relabeling/drift/closing.py"]
 
 
 def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, tmp_path: Path) -> None:

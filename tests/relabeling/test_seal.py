@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from curation.door import sealed_queries
-from curation.relabeling.drift.regraded_pairs import SEALED, read_regraded
+from curation.relabeling.drift.regraded_pairs import SEALED, RegradedPair, read_plan_result
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
 from curation.relabeling.plan.plan import make_plan
@@ -45,6 +45,11 @@ class Relabeled(NamedTuple):
     def answer(self, *command: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(invoke([*self.command(*command), "--json"]).stdout)
         return found
+
+
+def regraded(store: Store) -> list[RegradedPair]:
+    with store.reading() as cursor:
+        return read_plan_result(cursor, find_plan(cursor)).comparable
 
 
 def other_grade(_who: str, _query: str, document: str) -> int:
@@ -91,7 +96,7 @@ def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relab
     for pair in status["pairs"]:
         closed = pair["query_id"] in relabeled.sealed
         assert closed == (pair["grade"] is None) == (pair["how"] == "sealed") == (pair["votes"] == {})
-        assert closed == (pair["parts"]["doubt"] is None)
+        assert closed == (pair["parts"]["guide"] is None) == (pair["guide_behind"] is None)
         assert pair["score"] is not None, "a lead who plans sees how stale it is"
 
     for name in ("show", "status"):
@@ -125,8 +130,7 @@ def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabe
 
 def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(relabeled: Relabeled) -> None:
     report = drift_report(relabeled.store)
-    with relabeled.store.reading() as cursor:
-        pairs = read_regraded(cursor).pairs
+    pairs = regraded(relabeled.store)
     hidden = [pair for pair in pairs if pair.query_id in relabeled.sealed]
     assert any(pair.changed for pair in hidden)
     assert (report.pairs, report.sealed) == (len(pairs), len(hidden))
@@ -141,22 +145,19 @@ def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(re
 def test_two_rounds_are_compared_without_sealed_pairs(relabeled: Relabeled) -> None:
     """A round of one guess would read a grade in any figure that counts it."""
     report = relabeled.answer("report", "--old-round", "imported: first.csv", "--new-round", "2026-Q4")
-    with relabeled.store.reading() as cursor:
-        hidden = sum(pair.query_id in relabeled.sealed for pair in read_regraded(cursor).pairs)
+    hidden = sum(pair.query_id in relabeled.sealed for pair in regraded(relabeled.store))
     assert report["left_out"] == {SEALED: hidden}
     assert hidden > 0
-    assert (
-        report["pairs"] == report["planned"] == len(report["regraded"]) == sum(map(sum, report["confusion"]))
-    )
-    assert {row["pairs"] for row in report["causes"]["rows"]} <= set(range(report["pairs"] + 1))
+    assert report["pairs"] == len(report["regraded"]) == sum(map(sum, report["confusion"]))
+    assert report["planned"] == report["pairs"] + hidden
+    assert {row["pairs"] for row in report["changes"]} <= set(range(report["pairs"] + 1))
     assert not {pair["query_id"] for pair in report["regraded"]} & relabeled.sealed
 
 
 @pytest.fixture
 def runs(relabeled: Relabeled, tmp_path: Path) -> list[str]:
     """The order that is ideal by the old grades, the one that is by the new, and the worst first."""
-    with relabeled.store.reading() as cursor:
-        pairs = read_regraded(cursor).pairs
+    pairs = regraded(relabeled.store)
     fallen = {pair.query_id for pair in pairs if pair.document_id.endswith("d3")}
     orders = {
         "then": dict.fromkeys(QUERY_IDS, "3210"),

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import ui
 from curation.errors import NotFoundError
-from curation.relabeling.staleness.calendar import CHANGED, GONE, STEADY, UNKNOWN_TREND, TrafficShare
+from curation.relabeling.staleness.calendar import CHANGED, GONE
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import QueryStaleness, SetStaleness
 from curation.relabeling.staleness.tables import (
@@ -24,6 +24,7 @@ from curation.relabeling.staleness.tables import (
     query_table,
 )
 from curation.relabeling.staleness.text_changes import text_change
+from curation.relabeling.staleness.traffic import STEADY, UNKNOWN_TREND
 from curation.reports.page import QueryName
 from curation.store import Store
 from curation.text import amount, percent
@@ -73,7 +74,7 @@ def _difference(store: Store, chosen: ChangedDocument) -> None:
 
 SHOWN = 20
 """Rows of each table; the command line has all."""
-TRAFFIC = ["Query", "Share at sampling (95 %)", "Share now (95 %)", "Trend"]
+TRAFFIC = ["Query", "Searches at sampling", "Expected now", "Searches now", "Trend"]
 
 
 def show(store: Store, found: SetStaleness) -> None:
@@ -112,7 +113,8 @@ def _pairs(found: SetStaleness) -> None:
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and does not "
         f"count. From {STALE:g} on a pair is stale, unless it was judged this quarter and neither its "
-        "document nor the guide changed since. Sealed pairs are listed without their doubt."
+        "document nor the guide changed since. Sealed pairs are listed without the part of the guide, "
+        "because it depends on the grade."
     )
 
 
@@ -122,25 +124,20 @@ def _traffic(found: SetStaleness) -> None:
         ui.quiet("No log was imported since the sample was drawn, so traffic now is unknown.")
         return
     moved = [one for one in found.queries if one.traffic.trend not in (STEADY, UNKNOWN_TREND)]
-    moved.sort(key=lambda one: (-(one.traffic.change or 0.0), one.query_id))
+    moved.sort(key=lambda one: (-abs((one.traffic.now or 0) - (one.traffic.expected or 0)), one.query_id))
     if moved:
         rows = [_moved(one) for one in moved[:SHOWN]]
-        ui.table(first("Queries whose share moved", len(moved), SHOWN), TRAFFIC, rows, words=True)
+        ui.table(first("Queries that moved", len(moved), SHOWN), TRAFFIC, rows, words=True)
+        ui.quiet("Expected now: had the query done what the median query did since the sample was drawn.")
     else:
-        ui.quiet("No query's share of the traffic moved by more than noise.")
+        ui.quiet("No query moved by more than noise, compared with its own past and the median query.")
     ui.tables(new_query_table(found, SHOWN))
 
 
 def _moved(one: QueryStaleness) -> tuple[object, ...]:
     return (
         QueryName(one.text, one.query_id),
-        _share(one.traffic.then),
-        _share(one.traffic.now),
-        one.traffic.trend,
+        one.traffic.then,
+        None if one.traffic.expected is None else round(one.traffic.expected),
+        *(one.traffic.now, one.traffic.trend),
     )
-
-
-def _share(found: TrafficShare | None) -> str:
-    if found is None:
-        return "–"
-    return f"{percent(found.share, 2)} ({percent(found.low, 2)}\u00a0to\u00a0{percent(found.high, 2)})"

@@ -1,6 +1,6 @@
 """Re-label: what of the set went stale, the part that is judged again this quarter, and what changed.
 
-Re-label, the report: old grades against new ones, by cause, and how much of the whole set is wrong.
+Re-label, the report: old grades against new ones, and how much of the whole set is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Re-label, the plan: how much is judged again, what that costs, and the round of the quarter.
+"""Re-label, the plan: how much is judged again, and the round of the quarter.
 
 Re-label, opening: who judges the quarter, and which systems may bring new documents.
 """
@@ -120,11 +120,9 @@ def _preview(plan: ShownPlan) -> None:
     ui.heading(f"Plan of {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
     ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
-    hours = "unknown" if report["hours"] is None else f"{report['hours']:,.1f}"
     with st.container(horizontal=True, gap="large"):
         st.metric("Pairs", f"{report['pairs']:,} of {report['set_pairs']:,}", width="content")
         st.metric("Judgments", f"{report['judgments']:,}", width="content")
-        st.metric("Hours", hours, width="content")
     ui.sentences("\n".join(plan_sentences(report)))
     ui.tables(*plan_tables(report))
 

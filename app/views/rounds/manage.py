@@ -7,6 +7,7 @@ These need a second click: the first button says what will happen, the second on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ from app import ui
 from app.acts import Acts
 from curation.labeling.rounds.lifecycle import (
     against_deleting,
-    close_round,
     delete_round,
     pause_round,
     reopen_round,
@@ -28,6 +28,7 @@ from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import able_to_judge, usual_names
+from curation.relabeling.drift.closing import close_round
 from curation.store import Store, utc_now
 from curation.text import amount
 
@@ -131,7 +132,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     acts.do(form, action)
 
 
-ACTIONS = {
+ACTIONS: dict[str, tuple[Callable[[Store, str, str, str], object], str, str]] = {
     "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
     "Resume": (resume_round, "Items of “{}” are shown again.", "goes on"),
     "Close": (
@@ -196,7 +197,8 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     def action() -> Managed:
         state = act(store, status.round, acts.by, reason.strip())
         still = ", and still paused" if name == "Reopen" and getattr(state, "paused", False) else ""
-        said = f"“{status.round}” {done}{still}."
+        remark = getattr(state, "remark", "")
+        said = f"“{status.round}” {done}{still}.{f' {remark}' if remark else ''}"
         return Managed.now(status.round, said)._replace(deleted=name == "Delete")
 
     if sure:

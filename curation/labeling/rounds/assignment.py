@@ -23,7 +23,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +69,6 @@ class Chosen:
     parameters: Mapping[str, Any]
     left_out: Mapping[str, int]
     sources: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    leaning: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:
@@ -160,7 +158,6 @@ def assign(
     seed: int,
     loads: Mapping[str, int] | None = None,
     practised: Collection[tuple[str, str]] = (),
-    leaning: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> dict[str, dict[str, list[Candidate]]]:
     """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
 
@@ -168,7 +165,6 @@ def assign(
     ----------
     loads: annotator → number of open items before this assignment.
     practised: (annotator, query id) of those who were shown a grade of that query; they get it last.
-    leaning: (annotator, query id) → a number: who has a lower one gets the query first, 0 for others.
 
     Returns
     -------
@@ -181,9 +177,8 @@ def assign(
     work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
     for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
 
-        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, int, str]:
-            leans = leaning.get((who, query_id), 0)
-            return (who, query_id) in practised, leans, load[who], digest(seed, query_id, who)
+        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
+            return (who, query_id) in practised, load[who], digest(seed, query_id, who)
 
         for who in sorted(annotators, key=rank)[:overlap]:
             work[who][query_id] = by_query[query_id]

@@ -7,7 +7,7 @@ A paused or closed round is in nobody's queue. A judgment that arrives late is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -95,9 +95,19 @@ def resume_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
     return _change(store, name, "resume", author, reason)
 
 
-def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
-    """Close a round: nobody is shown more of it, and judgments that still arrive are kept and marked late."""
-    return _change(store, name, "close", author, reason)
+def close_round(
+    store: Store,
+    name: str,
+    author: str = COMMAND_LINE,
+    reason: str = "",
+    also: Callable[[Cursor, RoundState], None] = lambda *_: None,
+) -> RoundState:
+    """Close a round: nobody is shown more of it, and judgments that still arrive are kept and marked late.
+
+    Commands and pages close by `relabeling.drift.closing.close_round`, which hands in what a re-labeling
+    writes with it, as `also`.
+    """
+    return _change(store, name, "close", author, reason, also)
 
 
 def reopen_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
@@ -269,7 +279,14 @@ def refuse_closed(state: RoundState) -> None:
         )
 
 
-def _change(store: Store, name: str, kind: str, author: str, reason: str) -> RoundState:
+def _change(
+    store: Store,
+    name: str,
+    kind: str,
+    author: str,
+    reason: str,
+    also: Callable[[Cursor, RoundState], None] = lambda *_: None,
+) -> RoundState:
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         state = round_state(cursor, name)
@@ -278,6 +295,7 @@ def _change(store: Store, name: str, kind: str, author: str, reason: str) -> Rou
             raise problem
         append_round_event(cursor, state.round_id, kind, {"reason": reason} if reason else {}, author)
         record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
+        also(cursor, state)
         return round_state(cursor, name)
 
 

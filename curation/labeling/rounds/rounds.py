@@ -361,9 +361,7 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
     practised_queries = {
         (who, query) for who, query, document in inputs.practised if (query, document) in pairs
     }
-    work = assign(
-        chosen.candidates, names, layout.overlap, seed, practised=practised_queries, leaning=chosen.leaning
-    )
+    work = assign(chosen.candidates, names, layout.overlap, seed, practised=practised_queries)
     laid = lay_out(round_id, work, layout, inputs.pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
     rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}

@@ -1,48 +1,48 @@
 """Pairs that were judged twice: by an earlier campaign and again, with what changed in between.
 
 A pair of a plan has its old grade from the plan. Its new grade is what the project's rule makes of the votes
-in the plan's own round, or a reviewer's decision since the plan, up to the next plan with the pair.
+in the plan's own round, or a reviewer's decision since the plan, up to the next plan with the pair. Nothing
+here depends on which queries are in play, on the corpus or on the guide of today.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from curation.guides.guide import guide_lines
+from curation.guides.guide import guide_by_hash, guide_lines
+from curation.guides.rewording import Grades, reworded_grades
 from curation.labeling.rounds.rounds import find_round
+from curation.relabeling.plan.choice import BETWEEN
 from curation.relabeling.plan.plan import PlanPair
-from curation.relabeling.plan.stored import PlanRow, find_plan, list_plans, plan_pairs
-from curation.relabeling.staleness.calendar import JudgedPair, Pair, Quarter, read_pairs
-from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE
+from curation.relabeling.plan.stored import PlanRow, plan_pairs
+from curation.relabeling.staleness.calendar import Pair, query_tags, query_types
 from curation.settling.consensus import settled
 from curation.settling.votes import Votes, read_rule
 from curation.store import Cursor
 
+DOCUMENT, GUIDE = "document changed", "words of its grade changed"
+NOT_ASKED = "not asked: its document or its query had left when the round was opened"
 NOT_WHOLE = "not judged by everybody who was asked"
 NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
 NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
-OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
-RETIRED = "its query was retired, or its document left the corpus, since"
 SEALED = "a release seals it: a round of guesses would read its grade"
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Why a pair has no new grade, though it is still one of the set."""
 
 
-TRAFFIC = "traffic moved"
-"""A cause that a plan knows: the share of its query's searches moved since the pair was judged."""
-
-
 class RegradedPair(NamedTuple):
-    """A pair with both grades.
+    """A pair that was to be judged again.
 
     Attributes
     ----------
     part: of the plan; '' for campaigns that no plan made.
-    probability: of being in the random part; None for the others.
-    causes: all that was not the same, in the order of `CAUSES`, without 'none'.
+    probability: of being in the plan; None in plans of earlier versions outside of the random part.
+    before, after: both grades; None where there is none.
+    why: why the grades cannot be compared; '' where they can.
+    changes: what was not the same: `DOCUMENT`, `GUIDE`.
     """
 
     query_id: str
@@ -51,46 +51,49 @@ class RegradedPair(NamedTuple):
     tags: tuple[str, ...]
     part: str
     probability: float | None
-    before: int
-    after: int
-    causes: tuple[str, ...]
+    before: int | None
+    after: int | None
+    why: str = ""
+    changes: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:
-        return self.before != self.after
+        return not self.why and self.before != self.after
 
 
-class NewVote(NamedTuple):
-    """A new grade of one person, of a pair with an old grade; `quarter`: the plan's, or the round."""
-
-    quarter: str
-    query_id: str
-    document_id: str
-    annotator: str
-    before: int
-    after: int
-    causes: tuple[str, ...]
-
-
-class Regraded(NamedTuple):
-    """The pairs of a re-labeling, by ids.
+class QuarterResult(NamedTuple):
+    """What became of the pairs of a plan, or of two campaigns.
 
     Attributes
     ----------
-    open: pairs with an old grade that have no new one: not judged, disputed, or nobody could tell. Their
-        `after` is the old grade.
-    planned, judged: pairs that were to be judged again, and those that everybody who was asked has judged.
-    left_out: reason → number. votes: of all up to this one.
-    year: the re-labelings of the last four quarters that have pairs, without votes; this one is the last.
+    name: the plan's quarter, or both rounds.
+    population: graded pairs that the plan could choose from; 0 for campaigns.
+    pairs: all that were to be judged again, by ids.
     """
 
+    name: str
+    population: int
     pairs: tuple[RegradedPair, ...]
-    open: tuple[RegradedPair, ...]
-    planned: int
-    judged: int
-    left_out: dict[str, int]
-    votes: tuple[NewVote, ...]
-    year: tuple[Regraded, ...] = ()
+
+    @property
+    def comparable(self) -> list[RegradedPair]:
+        """Pairs with both grades."""
+        return [pair for pair in self.pairs if not pair.why]
+
+    @property
+    def open(self) -> list[RegradedPair]:
+        """Pairs with an old grade that have no new one: not judged, disputed, or nobody could tell."""
+        return [pair for pair in self.pairs if pair.why in OPEN and pair.before is not None]
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Why pairs cannot be compared → how many."""
+        return dict(sorted(Counter(pair.why for pair in self.pairs if pair.why).items()))
+
+    @property
+    def random_of_rest(self) -> bool:
+        """Whether the random part was drawn from what the plan did not choose by itself."""
+        return all(pair.probability is not None for pair in self.pairs)
 
 
 class _Judged(NamedTuple):
@@ -100,60 +103,32 @@ class _Judged(NamedTuple):
     how: str
     content_hash: str | None
     guide_hash: str | None
-    annotators: frozenset[str]
 
 
-def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
-    """The pairs of a plan, by default of the newest one.
-
-    Raises
-    ------
-    NotFoundError: there is no such plan.
-    """
-    row = find_plan(cursor, plan)
-    judged, lines, first = read_pairs(cursor), guide_lines(cursor), Quarter.named(row.quarter).before(3).name
-    plans = [one for one in list_plans(cursor) if one.round_id and first <= one.quarter < row.quarter]
-    *year, found = (_of_plan(cursor, one, judged, lines) for one in (*plans, row))
-    counted = tuple(one for one in (*year, found) if one.pairs)
-    return found._replace(votes=_plan_votes(cursor, row.quarter), year=counted)
-
-
-def _of_plan(
-    cursor: Cursor, row: PlanRow, judged: Sequence[JudgedPair], lines: Mapping[str, str]
-) -> Regraded:
-    """The pairs of a plan, without votes."""
-    asked, planned = _asked(cursor, row.plan_id), plan_pairs(cursor, row.plan_id)
-    now, read = _of_round(cursor, row.round_id or "", decided=True), _read_later(cursor, row, judged)
-    kinds = {one.pair: (one.type, one.tags) for one in judged}
-    found: dict[bool, list[RegradedPair]] = {True: [], False: []}
-    left_out: Counter[str] = Counter()
-    for pair in planned:
+def read_plan_result(cursor: Cursor, row: PlanRow) -> QuarterResult:
+    """The pairs of a plan as they are now; see `closing.report_inputs` for those of a closed quarter."""
+    shown, now = _shown(cursor, row.plan_id), _of_round(cursor, row.round_id or "", decided=True)
+    tags, changes = query_tags(cursor), _changes(cursor)
+    pairs = []
+    for pair in plan_pairs(cursor, row.plan_id):
         key = (pair.query_id, pair.document_id)
-        new, kind = now.get(key, _before(pair)), kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
-        gone = key not in read or (bool(asked) and key not in asked)
-        why = RETIRED if gone else _why_left_out(pair, asked.get(key), new, read[key])
-        left_out[why] += 1
-        if pair.grade is not None and why in ("", *OPEN):
-            after = pair.grade if why or new.grade is None else new.grade
-            causes = _causes(_before(pair), new, lines)
-            drawn = (pair.part, pair.inclusion_probability)
-            found[why in OPEN].append(RegradedPair(*key, *kind, *drawn, pair.grade, after, causes))
-    return Regraded(
-        tuple(found[False]),
-        tuple(found[True]),
-        len(planned),
-        sum(map(bool, asked.values())),
-        {why: count for why, count in left_out.items() if why},
-        (),
-    )
+        old = _Judged(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
+        new = now.get(key, old._replace(grade=None))
+        why = _why_left_out(pair, shown, new)
+        kind = (pair.stratum.rpartition(BETWEEN)[0], tags.get(pair.query_id, ()))
+        after = None if why in (NOT_ASKED, NOT_WHOLE) else new.grade
+        drawn = (pair.part, pair.inclusion_probability)
+        pairs.append(RegradedPair(*key, *kind, *drawn, pair.grade, after, why, changes(old, new)))
+    graded = row.report.get("graded_pairs") or round(row.report["pairs"] / row.report["fraction_of_pairs"])
+    return QuarterResult(row.quarter, graded, tuple(pairs))
 
 
-def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> Regraded:
+def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
     """The pairs that two rounds judged, each by the project's rule on its own votes.
 
     Parameters
     ----------
-    closed: queries whose pairs are counted as left out, and nowhere else.
+    closed: queries whose pairs are counted as left out, without a grade.
 
     Raises
     ------
@@ -161,32 +136,24 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
     """
     ids = [find_round(cursor, name).round_id for name in (first, second)]
     before, after = (_of_round(cursor, round_id) for round_id in ids)
-    kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
-    lines = guide_lines(cursor)
-    found, left_out = [], Counter[str]()
-    sealed = [key for key in before.keys() & after.keys() if key[0] in closed]
-    before = {key: old for key, old in before.items() if key[0] not in closed}
-    both = sorted(before.keys() & after.keys())
-    for key in both:
+    types, tags, changes = query_types(cursor), query_tags(cursor), _changes(cursor)
+    pairs = []
+    for key in sorted(before.keys() & after.keys()):
         old, new = before[key], after[key]
-        if old.grade is None or new.grade is None:
-            left_out[_no_comparison(old.grade, new)] += 1
+        kind = (types.get(key[0], "unknown"), tags.get(key[0], ()))
+        if key[0] in closed:
+            pairs.append(RegradedPair(*key, *kind, "", None, None, None, SEALED))
         else:
-            kind, tags = kinds.get(key, ("unknown", ()))
-            found.append(
-                RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new, lines))
-            )
-    left_out |= {SEALED: len(sealed)} if sealed else {}
-    votes = tuple(_new_votes(cursor, second, ids[1], before))
-    return Regraded(tuple(found), (), len(both), len(both), dict(left_out), votes)
+            why = _no_comparison(old.grade, new)
+            pairs.append(RegradedPair(*key, *kind, "", None, old.grade, new.grade, why, changes(old, new)))
+    return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 
 
-def _why_left_out(pair: PlanPair, shown: list[str] | None, new: _Judged, read: str | None) -> str:
-    """Why a pair of a plan cannot be compared; '' where it can. `read`: the text of its grade now."""
-    if not shown:
-        return NOT_WHOLE
-    if read == pair.content_hash and read not in (None, *shown):  # the old text came back
-        return OTHER_TEXT
+def _why_left_out(pair: PlanPair, shown: Mapping[Pair, bool], new: _Judged) -> str:
+    """Why a pair of a plan cannot be compared; '' where it can."""
+    whole = shown.get((pair.query_id, pair.document_id))
+    if not whole:
+        return NOT_ASKED if whole is None and shown else NOT_WHOLE
     return _no_comparison(pair.grade, new)
 
 
@@ -196,69 +163,30 @@ def _no_comparison(old: int | None, new: _Judged) -> str:
     return NO_GRADE_BEFORE if old is None else ""
 
 
-def _plan_votes(cursor: Cursor, quarter: str) -> tuple[NewVote, ...]:
-    """The new votes on pairs of all plans that were opened up to a quarter."""
-    opened = [row for row in list_plans(cursor) if row.round_id and row.quarter <= quarter]
-    moved = {(row.quarter, query) for row in opened for query in row.report.get("moved", ())}
-    found: list[NewVote] = []
-    for row in sorted(opened, key=lambda row: row.quarter):
-        pairs = plan_pairs(cursor, row.plan_id)
-        new = {  # traffic that had moved when the pair was judged last is no cause any more
-            pair[:2]
-            for pair in pairs
-            if (row.quarter, pair.query_id) in moved and (pair.judged, pair.query_id) not in moved
-        }
-        before = {pair[:2]: _before(pair) for pair in pairs}
-        found += _new_votes(cursor, row.quarter, row.round_id or "", before, new)
-    return tuple(found)
+def _changes(cursor: Cursor) -> Callable[[_Judged, _Judged], tuple[str, ...]]:
+    """What is known not to be the same; of guides, the words of the old grade."""
+    lines = guide_lines(cursor)
+    reworded: dict[str, dict[str, Grades]] = {}
+
+    def changes(old: _Judged, new: _Judged) -> tuple[str, ...]:
+        found = []
+        if None not in (old.content_hash, new.content_hash) and old.content_hash != new.content_hash:
+            found.append(DOCUMENT)
+        if old.guide_hash in lines and new.guide_hash is not None and new.guide_hash in lines:
+            if new.guide_hash not in reworded:
+                guide = guide_by_hash(cursor, new.guide_hash)
+                reworded[new.guide_hash] = reworded_grades(cursor, lines, guide)
+            if old.grade in reworded[new.guide_hash][old.guide_hash or ""]:
+                found.append(GUIDE)
+        return tuple(found)
+
+    return changes
 
 
-def _new_votes(
-    cursor: Cursor, name: str, round_id: str, before: Mapping[Pair, _Judged], moved: Collection[Pair] = ()
-) -> list[NewVote]:
-    """The votes of a round on pairs that have an old grade."""
-    judged, lines, found = _of_round(cursor, round_id), guide_lines(cursor), []
-    values = {"round": round_id, "decided": False}
-    for query_id, document_id, who, grade, *_ in cursor.execute(_VOTES, values).fetchall():
-        old = before.get(key := (query_id, document_id))
-        if old is not None and old.grade is not None and grade is not None:
-            causes = _causes(old, judged[key], lines) + ((TRAFFIC,) if key in moved else ())
-            found.append(NewVote(name, *key, who, old.grade, grade, causes))
-    return found
-
-
-def _causes(old: _Judged, new: _Judged, lines: Mapping[str, str]) -> tuple[str, ...]:
-    """Everything that is known not to be the same; of guides, what their grades mean."""
-    differ = (
-        (DOCUMENT, old.content_hash, new.content_hash),
-        (GUIDE, lines.get(old.guide_hash or ""), lines.get(new.guide_hash or "")),
-        (ANNOTATORS, old.annotators or None, new.annotators or None),
-    )
-    return tuple(
-        name for name, one, other in differ if one is not None and other is not None and one != other
-    )
-
-
-def _before(pair: PlanPair) -> _Judged:
-    return _Judged(pair.grade, pair.how, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
-
-
-def _asked(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
-    """The pairs that people were asked about, with the versions of the document that they saw; none where
-    somebody has still to judge.
-    """
-    sql = "SELECT query_id, document_id, if(whole, shown, []) FROM relabeling_progress WHERE plan_id = ?"
+def _shown(cursor: Cursor, plan_id: str) -> dict[Pair, bool]:
+    """The pairs that people were asked about, and whether all of them have judged."""
+    sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
     return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
-
-
-def _read_later(cursor: Cursor, row: PlanRow, judged: Iterable[JudgedPair]) -> dict[Pair, str | None]:
-    """The text that the grade of each pair is about, in the next opened plan, else now."""
-    found = {one.pair: one.read_hash for one in judged}
-    opened = sorted((one.quarter, one.plan_id) for one in list_plans(cursor) if one.round_id is not None)
-    later = [name for quarter, name in opened if row.round_id is not None and quarter > row.quarter]
-    for name in reversed(later):
-        found |= {(pair.query_id, pair.document_id): pair.content_hash for pair in plan_pairs(cursor, name)}
-    return found
 
 
 def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _Judged]:
@@ -269,14 +197,12 @@ def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair
     decided: with the decisions since the plan of the round, before the next plan of the pair.
     """
     votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
-    rest: dict[Pair, tuple[str, str, set[str]]] = {}
-    for query_id, document_id, who, _, version, guide, *_ in zip(*votes.to_pydict().values(), strict=True):
-        rest.setdefault((query_id, document_id), (version, guide, set()))[2].add(who)
+    columns = (votes[name].to_pylist() for name in ("query_id", "document_id", "content_hash", "guide_hash"))
+    read: dict[Pair, tuple[str, str]] = {}
+    for query_id, document_id, *hashes in zip(*columns, strict=True):
+        read.setdefault((query_id, document_id), (hashes[0], hashes[1]))
     found = {(one.query_id, one.document_id): one for one in settled(Votes(read_rule(cursor), votes)).pairs}
-    return {
-        key: _Judged(found[key].grade, found[key].how, version, guide, frozenset(people))
-        for key, (version, guide, people) in rest.items()
-    }
+    return {key: _Judged(found[key].grade, found[key].how, *about) for key, about in read.items()}
 
 
 _VOTES = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from curation.agreement.report.sections import pass_sections
-from curation.relabeling.drift.causes import CauseRow, PersonRow, VoteCount, named
-from curation.relabeling.drift.figures import FEW, DriftFigure, DriftRow, WrongLabels
+from curation.relabeling.drift.figures import ChangeRow, DriftFigure, DriftRow
+from curation.relabeling.drift.regraded_pairs import DOCUMENT, GUIDE
 from curation.relabeling.drift.report import DriftReport
+from curation.relabeling.drift.wrong_labels import FEW, WrongLabels
 from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
-from curation.text import amount, decimal, p_cell, p_text, percent
+from curation.text import amount, decimal, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -36,8 +36,10 @@ def drift_findings(report: DriftReport) -> list[str]:
     ]
     if report.wrong is not None:
         sentences += [_wrong_told(report), *_pooled_told(report)]
-    sentences += _causes_told(report)
+    sentences.append(what_to_do(report.changes))
     sentences += _orders_told(report)
+    if report.fixed:
+        sentences.append("The quarter is closed: its report does not change any more.")
     if report.sealed:
         sentences.append(
             f"{amount(report.sealed, 'of the pairs is', 'of the pairs are')} of parts that "
@@ -72,17 +74,13 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
             (_confusion(report, names),) if report.pairs else (),
         ),
         Section("Agreement", "Of old and new grades.", (), (_rows("All pairs", [report.overall]),)),
-        *pass_sections(report.passes),
         Section("By type", "", (), (_rows("Type", report.by_type), _rows("Tag", report.by_tag))),
         Section("By part of the plan", "", (), (_rows("Part", report.by_part),)),
         Section(
-            "Causes",
-            f"Over {amount(len(report.causes.quarters), 're-labeling')}, with Holm's correction. A cause is "
-            "compared with all pairs without it, the other causes held equal: documents within a query and "
-            "quarter, the guide before and after it changed, traffic and annotators between queries. Counted "
-            "are new votes that differ from the old grade.",
+            "What had changed",
+            "Pairs by what was not the same as at their old grade; a pair with both changes is in both rows.",
             (),
-            (_causes(report.causes.rows), _people(report.causes.people)),
+            (_changes(report.changes),),
         ),
         Section("Past evaluations", _past_told(report), (), (_orders(report),)),
         Section("Pairs with another grade", "", (), (_regraded(report, limit),)),
@@ -112,24 +110,31 @@ def _wrong_told(report: DriftReport) -> str:
     wrong = report.wrong
     if wrong is None:
         return ""
+    of = amount(wrong.population, "pair")
     if wrong.share is None:
-        can = amount(wrong.pairs, "pair of the random part", "pairs of the random part")
+        share = percent(wrong.found / wrong.population, 1)
         return (
-            f"How much of the whole set is wrong is unknown: {can} can be compared, and an "
-            f"estimate takes {FEW}.{_bounds_told(wrong)}"
+            f"How much of the whole set is wrong is unknown: {wrong.found:,} of {of} ({share}) were found "
+            f"to be wrong. An estimate for the others takes {FEW} random pairs with both grades; the plan "
+            f"has {wrong.drawn:,}.{_bounds_told(wrong)}"
         )
     return (
-        f"Of the whole set, {percent(wrong.share, 1)} would get another grade ({percent(wrong.low, 1)} to "
-        f"{percent(wrong.high, 1)}, from {amount(wrong.pairs, 'pair')} drawn at random): about "
-        f"{wrong.wrong:,} of {amount(wrong.population, 'pair')}.{_bounds_told(wrong)}"
+        f"Of the whole set, {_wrong_text(wrong)} had another grade: about {wrong.wrong:,} of {of}. "
+        f"{wrong.found:,} of them were found. How many of the {wrong.population - wrong.judged:,} other "
+        f"pairs were wrong is estimated from {amount(wrong.drawn, 'random pair')}, of which "
+        f"{wrong.drawn_changed:,} changed.{_bounds_told(wrong)}"
     )
+
+
+def _wrong_text(wrong: WrongLabels) -> str:
+    return f"{percent(wrong.share, 1)} ({percent(wrong.low, 1)} to {percent(wrong.high, 1)})"
 
 
 def _bounds_told(wrong: WrongLabels) -> str:
     """What the pairs without a new grade can make of the share."""
     if not wrong.open:
         return ""
-    more = f" {amount(wrong.open, 'more drawn pair has', 'more drawn pairs have')} no new grade"
+    more = f" {amount(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
     if wrong.least is None:
         return f"{more}: together they are too few for bounds, too."
     return (
@@ -144,9 +149,8 @@ def _pooled_told(report: DriftReport) -> list[str]:
     if pooled is None or pooled.share is None:
         return []
     return [
-        f"Over {report.pooled_quarters} re-labelings of a year it was {percent(pooled.share, 1)} on average "
-        f"({percent(pooled.low, 1)} to {percent(pooled.high, 1)}, from {amount(pooled.pairs, 'pair')} drawn "
-        f"at random).{_bounds_told(pooled)}"
+        f"Over {report.pooled_quarters} re-labelings of a year it was {_wrong_text(pooled)} on average, from "
+        f"{pooled.judged:,} judged pairs, {pooled.drawn:,} of them random.{_bounds_told(pooled)}"
     ]
 
 
@@ -181,55 +185,30 @@ def _rows(what: str, rows: Sequence[DriftRow]) -> Table:
     return Table(what, columns, cells)
 
 
-def _causes_told(report: DriftReport) -> list[str]:
-    """Causes and people with a corrected p below 5 %; and what could not be found."""
-    found = report.causes
-    over = f"over {amount(len(found.quarters), 're-labeling')}"
-    sentences = [
-        f"{row.cause.capitalize()}: new votes differ from the old grade in {_votes(row.having)}, against "
-        f"{_votes(row.others)} without it (p {p_text(row.p)}, {over})."
-        for row in found.rows
-        if named(row)
-    ]
-    sentences += [
-        f"{row.annotator} grades otherwise than before: by {_figure_text(row.others)} against the others, "
-        f"by {_figure_text(row.old)} against the old grades (p {p_text(row.p)})."
-        for row in found.people
-        if named(row)
-    ]
-    if found.apart:
-        sentences.append(f"No cause counts the votes of {', '.join(found.apart)}.")
-    for row in (row for row in found.rows if not named(row)):
-        least = f"A difference of {percent(row.least)} of the votes would mostly be found, {over}."
-        why = f"Not tested: {row.difference.why}." if row.least is None else least
-        sentences.append(f"{row.cause.capitalize()}: not shown to change grades. {why}")
-    return sentences
-
-
-def _votes(count: VoteCount) -> str:
-    share = count.differ / count.votes if count.votes else None
-    return f"{count.differ:,} of {count.votes:,} ({percent(share)})"
-
-
-def _causes(rows: Sequence[CauseRow]) -> Table:
-    columns = ("cause", "pairs", "this quarter", "with it", "without it", "difference", "found from", "p")
-    cells = tuple(
-        (
-            *(row.cause, row.pairs, _votes(row.newest), _votes(row.having), _votes(row.others)),
-            *(_figure_text(row.difference, share=True), percent(row.least), p_cell(row.p)),
-        )
-        for row in rows
+def what_to_do(rows: Sequence[ChangeRow]) -> str:
+    """One sentence: which pairs to judge again first."""
+    *marked, others = rows
+    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade the guide words otherwise"}
+    clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]
+    if clear:
+        first = " and ".join(f"{words[row.name]} ({_of_pairs(row)} had another grade)" for row in clear)
+        return f"What to do: judge pairs {first} before the others ({_of_pairs(others)})."
+    return (
+        "What to do: judge by age and at random, because neither changed documents nor changed words of the "
+        "guide are known to mark the pairs with another grade."
     )
-    return Table("New votes that differ from the old grade", columns, cells)
 
 
-def _people(rows: Sequence[PersonRow]) -> Table:
-    columns = ("annotator", "votes", "against the others", "against the old grades", "p")
-    cells = tuple(
-        (row.annotator, row.votes, _figure_text(row.others), _figure_text(row.old), p_cell(row.p))
-        for row in rows
+def _of_pairs(row: ChangeRow) -> str:
+    return f"{row.changed:,} of {row.pairs:,}"
+
+
+def _changes(rows: Sequence[ChangeRow]) -> Table:
+    columns = ("what had changed", "pairs", "another grade", "share (95 %)")
+    cells = tuple((row.name, row.pairs, row.changed, _figure_text(row.share, share=True)) for row in rows)
+    return Table(
+        "Pairs with another grade by what had changed", columns, cells if any(r.pairs for r in rows) else ()
     )
-    return Table("New grades of each annotator, within a year", columns, cells)
 
 
 def _past_told(report: DriftReport) -> str:
@@ -256,12 +235,12 @@ def _regraded(report: DriftReport, limit: int) -> Table:
     rows = tuple(
         (
             QueryName(p.query_id, p.query_id, p.document_id),
-            *(p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.causes) or "none"),
+            *(p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.changes) or "nothing known"),
         )
         for p in changed[:limit]
     )
     shown = f", the first {limit:,} shown" if len(changed) > limit else ""
-    columns = ("query id", "document", "part", "grade", "what was not the same")
+    columns = ("query id", "document", "part", "grade", "what had changed")
     return Table(f"{amount(len(changed), 'pair')}{shown}", columns, rows)
 
 

@@ -1,22 +1,17 @@
-"""Making a plan: from the state of the set to what a quarter judges again, with its hours, stored and
-readable.
+"""Making a plan: from the state of the set to what a quarter judges again, stored and readable.
 
 A plan's id is the hash of the quarter, its settings and all that it chose: the same state and seed make the
 same plan. Nothing changes for annotators until it is opened.
 
-Measured pace: how long a judgment takes in this project, for the hours of a plan.
-
-Which queries leave the set because the traffic has left them, and which join it from new traffic.
-
-Queries that were never asked before are a frame apart from that of the sample: a query is in one of
-the two, and keeps the inclusion probability of the draw that took it. So both draws together are one
-probability sample, and its traffic is that of the new logs. A query that is not asked any more has no weight
-in an estimate for the traffic, so that its leaving biases none.
+Which queries leave the set because the traffic has left them, and which join it from new traffic: queries
+that were never asked before are a frame apart from that of the sample. A query is in one of the two, and
+keeps the inclusion probability of the draw that took it. So both draws together are one probability sample,
+and its traffic is that of the new logs. A query that is not asked any more has no weight in an estimate for
+the traffic, so that its leaving biases none.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,30 +21,24 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.errors import RefusedError, refuse_problems
-from curation.labeling.rounds.assignment import duplicates_wanted
-from curation.labeling.rounds.forecast import FASTEST, FEWEST, AnnotatorWork, annotators_work, pace
-from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.relabeling.plan.choice import GuideWork, PairChoice, ScoredPair, choose_pairs
-from curation.relabeling.request import DUPLICATES, PlanRequest
+from curation.relabeling.plan.choice import RANDOM, GuideWork, PairChoice, ScoredPair, choose_pairs
+from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness.calendar import (
     GONE,
-    LEFT,
     NOT_PLANNED,
     OPEN,
     PLANNED,
     UNFINISHED,
-    JudgedPair,
-    NewQuery,
     Quarter,
     QuarterWork,
 )
 from curation.relabeling.staleness.precision import ExpectedPrecision, SetSpread, read_spread
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
+from curation.relabeling.staleness.traffic import LEFT, NewQuery
 from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
 from curation.sampling.frame.frame import BANDS, band_of
-from curation.settling.consensus import settle
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.text import amount, canonical_json, digest, plain, points, seeded
@@ -108,94 +97,6 @@ def draw_new(new: Sequence[NewQuery], number: int, seed: int, quarter: Quarter) 
     return NewDraw(tuple(sorted(changes)), tuple(row for row in drawing.strata if row.population))
 
 
-NEWEST = 3
-"""The pace is measured in so many of the newest rounds that have one."""
-
-NOT_MEASURED = f"nobody has {FEWEST} timed answers in a round yet"
-
-
-class ExpectedWork(NamedTuple):
-    """What people will be asked.
-
-    Attributes
-    ----------
-    judgments: first showings. duplicates: blind ones, on top.
-    decisions: of a reviewer, where new votes disagree as often as votes do now.
-    hours: people-hours of all at the measured pace; None where that of judgments is unknown.
-    """
-
-    judgments: int
-    duplicates: int
-    decisions: int
-    hours: float | None
-
-
-class MeasuredPace(NamedTuple):
-    """Judgments an hour of work: the median over annotators in the newest rounds; None where not measured.
-
-    Attributes
-    ----------
-    rounds: names, the newest first; slowest, fastest: of the annotators.
-    decided: decisions an hour, the median over reviewers.
-    disputes: of the pairs that were judged in the newest quarter, with several votes: the share in which no
-        grade has more than half of them.
-    """
-
-    hourly: float | None
-    annotators: int
-    rounds: tuple[str, ...]
-    slowest: float | None
-    fastest: float | None
-    decided: float | None = None
-    disputes: float | None = None
-
-    def work(self, pairs: int, overlap: int, duplicates: int) -> ExpectedWork:
-        """What it takes to judge so many pairs, each by `overlap` people."""
-        judgments, decisions = pairs * overlap, round(pairs * (self.disputes or 0)) if overlap > 1 else 0
-        deciding = decisions / self.decided if self.decided else 0.0
-        hours = (judgments + duplicates) / self.hourly + deciding if self.hourly else None
-        return ExpectedWork(judgments, duplicates, decisions, hours)
-
-
-def measured_pace(store: Store, pairs: Sequence[JudgedPair]) -> MeasuredPace:
-    """The pace of the newest rounds and of all decisions, and how often the votes of these pairs disagree."""
-    with store.reading() as cursor:
-        names = [one.name for one in reversed(list_rounds(cursor)) if one.kind == "labeling"]
-        decided = [AnnotatorWork("", 0, times, ()) for (times,) in cursor.execute(_DECIDED).fetchall()]
-    newest = max((one.judged for one in pairs if one.judged), default=None)
-    found = [one.consensus.votes for one in pairs if one.judged == newest]
-    votes = [one for one in found if sum(one.values()) > 1]
-    apart = sum(settle(one)[0] is None for one in votes) / len(votes) if len(votes) >= FEWEST else None
-    rates: list[float] = []
-    used: list[str] = []
-    for name in names:
-        if len(used) == NEWEST:
-            break
-        known = _rates(annotators_work(store, name))
-        if known:
-            rates += known
-            used.append(name)
-    return MeasuredPace(
-        *(_median(rates), len(rates), tuple(used), min(rates, default=None), max(rates, default=None)),
-        *(_median(_rates(decided)), apart),
-    )
-
-
-def _median(rates: Sequence[float]) -> float | None:
-    return statistics.median(rates) if rates else None
-
-
-def _rates(work: Sequence[AnnotatorWork]) -> list[float]:
-    """The known paces, without those faster than a person reads."""
-    return [rate for one in work if (rate := pace(one).hourly) is not None and rate <= FASTEST]
-
-
-_DECIDED = """
-SELECT list(DISTINCT decided_at ORDER BY decided_at) FROM adjudications GROUP BY reviewer ORDER BY reviewer
-"""
-OVERLAP = 2
-
-
 class PlanPair(NamedTuple):
     """A pair of a plan, with all that was true of it before."""
 
@@ -221,14 +122,13 @@ class RelabelingPlan:
     ----------
     pairs: how many are judged again; fraction_of_pairs: of those that can be.
     parts: part → pairs. by_stratum, by_quarter: type and quarter of the last judgment → pairs.
-    inclusion_probability: of each pair in the random part.
+    graded_pairs: pairs that can be judged and have a grade, of which the report says how many are wrong.
+    inclusion_probability: of each pair in the random part; the others are in the plan for certain.
     short: pairs that will be older than two years for want of room; `needed` is the fraction that has it.
     new_queries, retired: queries that join and leave.
     new_pairs: judged pairs that the joining queries will bring, by what queries have on average.
-    judgments, duplicates, decisions, hours: see `ExpectedWork`; without what systems add at opening.
-    pace_unknown: why there are no hours.
+    judgments: of the pairs and those of the joining queries; without what systems add at opening.
     left_out: reason → number.
-    moved: queries whose share of the searches is another one than at sampling.
     guide: what a change of the guide made stale.
     expected: what the random part should find; None where it is empty.
     """
@@ -241,6 +141,7 @@ class RelabelingPlan:
     set_pairs: int
     pairs: int
     fraction_of_pairs: float
+    graded_pairs: int
     parts: dict[str, int]
     by_type: dict[str, int]
     by_quarter: dict[str, int]
@@ -251,13 +152,7 @@ class RelabelingPlan:
     retired: int
     new_pairs: int
     judgments: int
-    duplicates: int
-    decisions: int
-    hours: float | None
-    pace: MeasuredPace
-    pace_unknown: str | None
     left_out: dict[str, int]
-    moved: tuple[str, ...]
     guide: GuideWork
     expected: ExpectedPrecision | None
 
@@ -278,7 +173,7 @@ def make_plan(
     fraction: float,
     seed: int,
     today: date | None = None,
-    overlap: int = OVERLAP,
+    overlap: int = 2,
     author: str = COMMAND_LINE,
     progress: Progress = silent,
     half_width: float | None = None,
@@ -302,10 +197,10 @@ def make_plan(
     )
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    progress("Reading the set", 0, 3)
+    progress("Reading the set", 0, 2)
     state = read_state(store, today)
     refuse_open_work(state.work, state.quarter)
-    progress("Choosing the pairs", 1, 3)
+    progress("Choosing the pairs", 1, 2)
     chosen = _choose(store, state, fraction, seed, half_width)
     if not chosen.choice.pairs:
         raise RefusedError(
@@ -313,11 +208,10 @@ def make_plan(
             "corpus. Judge pairs first.",
             command="`goldset round open NAME` opens a round.",
         )
-    progress("Measuring the pace", 2, 3)
-    plan = _described(chosen, fraction, seed, overlap, measured_pace(store, state.pairs))
+    plan = _described(chosen, fraction, seed, overlap)
     if not dry_run:
         _keep(store, plan, chosen, author, half_width)
-    progress("Planned", 3, 3)
+    progress("Planned", 2, 2)
     return plan
 
 
@@ -359,10 +253,7 @@ def _choose(
     store: Store, state: SetState, fraction: float, seed: int, half_width: float | None
 ) -> _PlannedQuarter:
     scores = pair_staleness(store, state)
-    rows = [
-        ScoredPair(pair, row.score, row.parts.doubt or 0.0)
-        for pair, row in zip(state.pairs, scores, strict=True)
-    ]
+    rows = [ScoredPair(pair, row.score) for pair, row in zip(state.pairs, scores, strict=True)]
     changes, strata = _query_changes(state, seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
     staying = [row for row in rows if state.queries[row.judged.query_id].normalised not in leaving]
@@ -388,7 +279,7 @@ def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...],
     for query_id in sorted({pair.query_id for pair in state.pairs}):
         query = state.queries[query_id]
         found = state.traffic.of(query_id, query.normalised)
-        trends.append((query.normalised, found.trend, found.then.searches if found.then else 0))
+        trends.append((query.normalised, found.trend, found.then or 0))
     leaving = retiring(trends)
     back = [
         QueryChange(text, ADD, ASKED_AGAIN)
@@ -399,16 +290,13 @@ def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...],
     return (*leaving, *back, *new.changes), new.strata
 
 
-def _described(
-    chosen: _PlannedQuarter, fraction: float, seed: int, overlap: int, pace: MeasuredPace
-) -> RelabelingPlan:
+def _described(chosen: _PlannedQuarter, fraction: float, seed: int, overlap: int) -> RelabelingPlan:
     choice, state = chosen.choice, chosen.state
     kinds = Counter(change.kind for change in chosen.changes)
     joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in chosen.changes)
     queries = sorted({pair.query_id for pair in state.pairs})
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
-    asked = len(choice.pairs) + new_pairs
-    drawn = [one.probability for one in choice.pairs if one.probability is not None]
+    drawn = [one.probability for one in choice.pairs if one.part == RANDOM]
     when = Counter(one.scored.judged.judged for one in choice.pairs)
     return RelabelingPlan(
         plan_id=_plan_id(chosen, fraction, seed, overlap),
@@ -419,6 +307,7 @@ def _described(
         set_pairs=len(state.pairs),
         pairs=len(choice.pairs),
         fraction_of_pairs=len(choice.pairs) / choice.frame,
+        graded_pairs=choice.graded,
         parts=dict(sorted(Counter(one.part for one in choice.pairs).items())),
         by_type=dict(sorted(Counter(one.scored.judged.type for one in choice.pairs).items())),
         by_quarter={
@@ -431,11 +320,8 @@ def _described(
         new_queries=kinds[ADD],
         retired=kinds["retire"],
         new_pairs=new_pairs,
-        **pace.work(asked, overlap, duplicates_wanted(DUPLICATES, asked * overlap))._asdict(),
-        pace=pace,
-        pace_unknown=None if pace.hourly else NOT_MEASURED,
+        judgments=(len(choice.pairs) + new_pairs) * overlap,
         left_out=choice.left_out,
-        moved=tuple(q for q in queries if state.traffic.of(q, state.queries[q].normalised).change),
         guide=choice.guide,
         expected=chosen.spread.expected(fraction, len(drawn)) if drawn else None,
     )

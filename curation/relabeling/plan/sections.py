@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from curation.relabeling.plan.plan import NOT_MEASURED, ExpectedWork, MeasuredPace
 from curation.relabeling.plan.stored import ShownPlan
 from curation.relabeling.staleness.tables import first
 from curation.reports.page import QueryName, Table
@@ -15,34 +14,15 @@ WHY = {
     "random": "random: for the estimate of wrong labels",
     "due": "due: to stay within two years",
     "stale": "stale: the highest scores",
-    "control": "control: undisputed and unchanged",
+    "control": "control: undisputed and unchanged, in plans of earlier versions",
 }
 
 
-def work_told(work: ExpectedWork, pace: MeasuredPace, planned: bool = False) -> str:
-    """What people are asked, and how long it takes; of a plan the opening says how many duplicates fit."""
-    decisions = f"about {amount(work.decisions, 'decision')}"
-    if pace.disputes is None:
-        decisions = "an unknown number of decisions"
-    asked = (
-        f"{amount(work.judgments, 'judgment')}, {'about ' if planned else ''}"
-        f"{amount(work.duplicates, 'blind duplicate')} and {decisions} of a reviewer"
-    )
-    if work.hours is None or not pace.hourly or not pace.slowest or not pace.fastest:
-        return f"{asked}. The hours are unknown, because {NOT_MEASURED}."
-    deciding = f"{pace.decided:.0f} decisions an hour" if pace.decided else "without the decisions' hours"
-    hours = f"about {work.hours:.1f} hours" if work.hours >= 0.05 else "less than 0.1 hours"
-    people = f"the median of {pace.annotators} annotators ({pace.slowest:.0f} to {pace.fastest:.0f})"
-    people = people if pace.annotators > 1 else "the pace of 1 annotator"
-    return f"{asked} take {hours}, at {pace.hourly:.0f} judgments an hour, {people}, {deciding}."
-
-
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
-    """What a plan costs, which queries change, and what it leaves out; of a plan as JSON knows it."""
-    pace = MeasuredPace(**report["pace"])
+    """What a plan costs, which queries change, and what it leaves out, of a plan as it is stored."""
     lines = [
-        work_told(ExpectedWork(*(report.get(name, 0) for name in ExpectedWork._fields)), pace, planned=True),
-        "Pairs that systems add when the round is opened come on top: its preview counts them.",
+        f"{amount(report.get('judgments', 0), 'judgment')}. Pairs that systems add when the round is "
+        "opened come on top: its preview counts them."
     ]
     if report["retired"] or report["new_queries"]:
         lines.append(
@@ -54,12 +34,9 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
         lines.append(expected_sentence(expected))
     guide = report.get("guide")
     if guide and guide["stale"]:
-        rest = guide["stale"] - guide["taken"]
-        after = f"The rest, {rest:,}, takes {amount(guide['quarters'], 'more quarter')} of this size."
         lines.append(
-            f"{amount(guide['stale'], 'pair was', 'pairs were')} judged under another guide. This plan takes "
-            f"{guide['taken']:,}: first {guide['taken_reworded']:,} of the {guide['reworded']:,} whose grade "
-            f"itself has other words now. {after if rest else 'None is left.'}"
+            f"{amount(guide['stale'], 'pair has', 'pairs have')} a grade or a vote whose words changed in "
+            f"the guide. This plan takes {guide['taken']:,} of them."
         )
     if report["short"]:
         lines.append(
@@ -80,7 +57,7 @@ def expected_sentence(expected: Mapping[str, Any]) -> str:
     spread = expected["spread"]
     known = f"from {spread['known']:,} random pairs so far" if spread["known"] else "assumed"
     return (
-        f"The interval of wrong labels, from {amount(expected['pairs'], 'random pair')}, will be about "
+        f"The interval of wrong labels, from {amount(expected['pairs'], 'random pair')}, is at most about "
         f"± {points(expected['half_width'])}. A share that is {points(expected['least'])} higher than in the "
         f"quarter before is found in 4 of 5 cases ({percent(spread['share'])} wrong, correlation "
         f"{spread['correlation']:.2f} within a query: {known})."

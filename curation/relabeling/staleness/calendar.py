@@ -10,40 +10,25 @@ pair was judged is known by the quarter of the re-labeling that did it, else by 
 Judgments that
 were imported without a time have none: only that they are as old as their import.
 
-Traffic now against traffic at sampling: what each query's share of the searches was and is.
-
-Logs are ordered by when they were imported, which the audit trail says whatever a clock does. Those between
-two draws make a window. A query's share at sampling is of the window that it was drawn from; its share now
-is of the logs that came after the last draw. Without such logs, traffic now is unknown.
-
-Spellings are grouped as in sampling (`sampling.frame.spellings`), unless the current sample's were not. A
-group's searches count for its query, the most asked one where it has several; the others have those of their
-own text. A group without a query of the project that is in the last window alone is a new query.
-
 Quarters of the calendar: what plans, ages and due dates are counted in.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from curation.errors import InputError
-from curation.guides.guide import guide_lines, reworded_grades
-from curation.sampling.frame.limits import Limits
-from curation.sampling.frame.spellings import group_spellings
-from curation.sampling.stored_sample import read_current
+from curation.guides.guide import current_guide, guide_lines
+from curation.guides.rewording import Grades, reworded_grades
+from curation.relabeling.staleness.traffic import LEFT
 from curation.settling.consensus import PairConsensus, consensus
 from curation.settling.votes import counted_decisions_view
 from curation.sources.queries import active_queries
-from curation.statistics.intervals import share_difference, wilson
 from curation.store import Cursor, get_setting, utc_now
 from curation.store.documents import snapshot_versions
 from curation.text import amount
@@ -92,200 +77,6 @@ class Quarter(NamedTuple):
         return Quarter(year, place + 1)
 
 
-STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
-
-
-class TrafficShare(NamedTuple):
-    """A share of all searches with Wilson's 95 % interval; `searches` of `total`."""
-
-    searches: int
-    total: int
-    share: float
-    low: float
-    high: float
-
-
-class QueryTraffic(NamedTuple):
-    """A query's traffic.
-
-    Attributes
-    ----------
-    then: at sampling; None for queries that were not drawn.
-    now: in the logs since the last draw; None where there are none.
-    trend: 'rising' or 'falling' where the 95 % interval of the difference is beyond 0; 'gone' where a fallen
-        one is not asked at all; 'steady'; 'unknown'.
-    """
-
-    then: TrafficShare | None
-    now: TrafficShare | None
-    trend: str
-
-    @property
-    def change(self) -> float | None:
-        """How far the share moved, 0 to 1, of the larger of both; 0 where it is steady, None where
-        unknown.
-        """
-        if self.then is None or self.now is None:
-            return None
-        if self.trend == STEADY:
-            return 0.0
-        return abs(self.now.share - self.then.share) / max(self.now.share, self.then.share)
-
-
-class NewQuery(NamedTuple):
-    """A query that only the new logs have; `searches` is how often they have it."""
-
-    normalised: str
-    searches: int
-
-
-class LoggedTraffic(NamedTuple):
-    """The logs by window, as they were read.
-
-    Attributes
-    ----------
-    totals: searches of each window, oldest first; the last window is after the last draw.
-    counts: normalised text → searches of each window.
-    drawn: query id → the window that it was drawn from.
-    known: normalised texts of the project's queries.
-    grouped: whether other spellings count as the query.
-    """
-
-    totals: tuple[int, ...]
-    counts: Mapping[str, tuple[int, ...]]
-    drawn: Mapping[str, int]
-    known: frozenset[str]
-    grouped: bool
-
-
-class TrafficTable(NamedTuple):
-    """The traffic of queries by window.
-
-    Attributes
-    ----------
-    totals: searches of each window, oldest first; the last window is after the last draw.
-    counts: normalised text of a query → searches of each window, with other spellings.
-    drawn: query id → the window that it was drawn from.
-    new: asked in the last window only, the most asked first; none without new logs.
-    """
-
-    totals: tuple[int, ...]
-    counts: Mapping[str, tuple[int, ...]]
-    drawn: Mapping[str, int]
-    new: tuple[NewQuery, ...]
-
-    @property
-    def has_new(self) -> bool:
-        """Whether a log came after the last draw."""
-        return bool(self.totals) and self.totals[-1] > 0
-
-    def of(self, query_id: str, normalised: str) -> QueryTraffic:
-        """The traffic of one query."""
-        counts = self.counts.get(normalised, (0,) * len(self.totals))
-        then = self._then(query_id, counts)
-        now = share_of(counts[-1], self.totals[-1]) if self.has_new else None
-        return QueryTraffic(then, now, trend_of(then, now))
-
-    def _then(self, query_id: str, counts: tuple[int, ...]) -> TrafficShare | None:
-        """Its window, or the one before it that has a log: a draw can follow another without one."""
-        window = self.drawn.get(query_id)
-        if window is None:
-            return None
-        filled = [place for place in range(window + 1) if self.totals[place]]
-        return share_of(counts[filled[-1]], self.totals[filled[-1]]) if filled else None
-
-
-def share_of(searches: int, total: int) -> TrafficShare:
-    """A share with its interval; total > 0."""
-    return TrafficShare(searches, total, searches / total, *wilson(searches, total))
-
-
-def trend_of(then: TrafficShare | None, now: TrafficShare | None) -> str:
-    """What became of a share."""
-    if then is None or now is None:
-        return UNKNOWN_TREND
-    low, high = share_difference((now.searches, now.total), (then.searches, then.total))
-    if low > 0:
-        return RISING
-    if high < 0:
-        return FALLING if now.searches else LEFT
-    return STEADY
-
-
-def read_traffic(cursor: Cursor) -> LoggedTraffic:
-    """The logs of the project."""
-    draws = [row[0] for row in cursor.execute(_DRAWS).fetchall()]
-    windows = {name: bisect_left(draws, place) for name, place in cursor.execute(_IMPORTS).fetchall()}
-    number = len(draws) + 1
-    totals = [0] * number
-    for name, searches in cursor.execute(_TOTALS).fetchall():
-        totals[windows[name]] += searches
-    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * number)
-    for normalised, name, searches in cursor.execute(_COUNTS).fetchall():
-        counts[normalised][windows[name]] += searches
-    drawn = {query_id: bisect_left(draws, place) for query_id, place in cursor.execute(_DRAWN).fetchall()}
-    sample = read_current(cursor)
-    grouped = Limits().group_spellings if sample is None else sample.parameters["group_spellings"]
-    known = frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall())
-    by_text = {text: tuple(found) for text, found in counts.items()}
-    return LoggedTraffic(tuple(totals), by_text, drawn, known, grouped)
-
-
-def traffic_of(logged: LoggedTraffic) -> TrafficTable:
-    """The traffic of all queries of the project, and the queries that are new; without holding the file."""
-    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(logged.totals))
-    for text, query in _queries_of(logged).items():
-        for window, searches in enumerate(logged.counts.get(text, ())):
-            counts[query][window] += searches
-    new = [NewQuery(text, found[-1]) for text, found in counts.items() if _is_new(text, found, logged)]
-    known = {text: tuple(found) for text, found in counts.items() if text in logged.known}
-    new.sort(key=lambda query: (-query.searches, query.normalised))
-    return TrafficTable(logged.totals, known, logged.drawn, tuple(new))
-
-
-def _is_new(text: str, searches: list[int], logged: LoggedTraffic) -> bool:
-    return text not in logged.known and searches[-1] > 0 and not any(searches[:-1])
-
-
-def _queries_of(logged: LoggedTraffic) -> dict[str, str]:
-    """Each text that is logged or a query → the query that its searches count for."""
-    texts = sorted({*logged.counts, *logged.known})
-    if not logged.grouped:
-        return dict(zip(texts, texts, strict=True))
-    times = np.array([sum(logged.counts.get(text, ())) for text in texts], np.int64)
-    leaders = group_spellings(texts, times).leaders.tolist()
-    heads: dict[int, int] = {}  # leader → the most asked query of its group
-    for place, leader in enumerate(leaders):
-        if texts[place] in logged.known and (leader not in heads or times[place] > times[heads[leader]]):
-            heads[leader] = place
-    return {
-        text: text if text in logged.known else texts[heads.get(leader, leader)]
-        for text, leader in zip(texts, leaders, strict=True)
-    }
-
-
-# Places in the audit trail. What has none (a project made without it) counts as the oldest.
-_SAMPLED_AT = """
-    SELECT s.sample_id, coalesce(min(e.rowid), -1) AS place
-    FROM samples s LEFT JOIN events e ON e.action = 'sample' AND e.detail->>'sample' = s.sample_id
-    GROUP BY s.sample_id
-"""
-_DRAWS = f"SELECT DISTINCT place FROM ({_SAMPLED_AT}) ORDER BY place"  # noqa: S608
-_DRAWN = f"""
-    SELECT query_id, min(place) FROM sample_queries JOIN ({_SAMPLED_AT}) USING (sample_id) GROUP BY query_id
-"""  # noqa: S608
-_IMPORTS = """
-    SELECT i.import_id, coalesce(min(e.rowid), -1)
-    FROM traffic_imports i
-    LEFT JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
-    GROUP BY i.import_id
-"""
-_TOTALS = "SELECT import_id, sum(count)::BIGINT FROM traffic GROUP BY import_id"
-_COUNTS = """
-    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic WHERE normalised <> '' GROUP BY ALL
-"""
-
-
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
 """What became of the version of a document that was judged."""
 
@@ -306,11 +97,10 @@ class JudgedPair(NamedTuple):
     known_since: the quarter in which the last of its rounds was opened: it is no younger than that.
     read_hash: the version of the document that was judged; None: not known.
     now_hash: the version in the newest corpus snapshot; None: the document is gone.
-    guide_hash: the guide that it was judged under, one with other grades if there is any; None: not known.
-    guide_behind: whether it was judged under a guide whose grades are not those in force; None: not known.
+    guide_hash: the guide that it was judged under, one that makes it due if there is any; None: not known.
+    guide_behind: whether its grade or a vote for it reads otherwise in the guide in force; None: not known.
     annotators: who judged it, by name.
     decisions: revisions of the reviewer's decisions.
-    reworded: whether the words of its grade itself are others in the guide in force.
     evidence_lost: whether the new text of its document no longer has what people marked as evidence; of a
         query that a release seals it is not looked at, as it would tell the grade.
     """
@@ -328,7 +118,6 @@ class JudgedPair(NamedTuple):
     guide_behind: bool | None
     annotators: tuple[str, ...]
     decisions: int
-    reworded: bool = False
     evidence_lost: bool = False
 
     @property
@@ -351,12 +140,12 @@ class JudgedPair(NamedTuple):
 
 
 class _PairRecord(NamedTuple):
-    """What the tables say of a pair besides its votes."""
+    """What the tables say of a pair besides its votes; `given`: guides and grades that count."""
 
     judged_at: datetime | None
     opened_at: datetime | None
     read_hash: str | None
-    guides: tuple[str | None, ...]
+    given: tuple[tuple[str, int | None], ...]
     annotators: tuple[str, ...]
     decisions: int
 
@@ -377,11 +166,10 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
     records = _records(cursor)
     judged = sorted({one.document_id for one in found})
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
-    types, tags = dict(cursor.execute(_TYPES).fetchall()), _tags(cursor)
+    types, tags = query_types(cursor), query_tags(cursor)
     renewed = dict(_renewed(cursor))
-    guide, lines = get_setting(cursor, "guide") or "", guide_lines(cursor)
-    reworded = reworded_grades(cursor, lines)
-    other = {name: reworded[name] for name, line in lines.items() if line != lines.get(guide)}
+    guide = current_guide(cursor)
+    reworded = reworded_grades(cursor, guide_lines(cursor), guide)
     return [
         _pair(
             one,
@@ -389,8 +177,8 @@ def read_pairs(cursor: Cursor, among: Collection[Pair] | None = None) -> list[Ju
             now.get(one.document_id),
             (types[one.query_id], tags.get(one.query_id, ())),
             renewed.get((one.query_id, one.document_id)),
-            guide,
-            other,
+            guide.guide_hash,
+            reworded,
         )
         for one in found
     ]
@@ -403,13 +191,11 @@ def _pair(
     kind: tuple[str, tuple[str, ...]],
     renewed: str | None,
     guide: str,
-    other: Mapping[str, frozenset[int]],
+    reworded: Mapping[str, Grades],
 ) -> JudgedPair:
     again = Quarter.named(renewed) if renewed else None
     judged = again or _quarter(record.judged_at)
-    known = {name for name in record.guides if name is not None}
-    behind = sorted(known.intersection(other))
-    given = one.votes if one.grade is None else (one.grade,)
+    behind = sorted(name for name, grade in record.given if grade in reworded.get(name, ()))
     return JudgedPair(
         consensus=one,
         type=kind[0],
@@ -420,11 +206,10 @@ def _pair(
         known_since=judged or _quarter(record.opened_at),
         read_hash=record.read_hash,
         now_hash=now_hash,
-        guide_hash=behind[0] if behind else guide if known else None,
-        guide_behind=bool(behind) if known else None,
+        guide_hash=behind[0] if behind else guide if record.given else None,
+        guide_behind=bool(behind) if record.given else None,
         annotators=record.annotators,
         decisions=record.decisions,
-        reworded=any(not other[name].isdisjoint(given) for name in behind),
     )
 
 
@@ -435,12 +220,25 @@ def _quarter(at: date | None) -> Quarter | None:
 def _records(cursor: Cursor) -> dict[Pair, _PairRecord]:
     rows = cursor.execute(_RECORDS.format(decisions=counted_decisions_view(cursor))).fetchall()
     return {
-        (row[0], row[1]): _PairRecord(row[2], row[3], row[4], tuple(row[5]), tuple(row[6]), row[7])
+        (row[0], row[1]): _PairRecord(
+            judged_at=row[2],
+            opened_at=row[3],
+            read_hash=row[4],
+            given=tuple((one["guide"], one["grade"]) for one in row[5]),
+            annotators=tuple(row[6]),
+            decisions=row[7],
+        )
         for row in rows
     }
 
 
-def _tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
+def query_types(cursor: Cursor) -> dict[str, str]:
+    """Query id → its stratum in the newest sample that has it, else its source."""
+    return dict(cursor.execute(_TYPES).fetchall())
+
+
+def query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
+    """Query id → its tags."""
     rows = cursor.execute(
         "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
     ).fetchall()
@@ -460,7 +258,8 @@ _RECORDS = """
 WITH judged AS (
     SELECT j.query_id, j.document_id,
            max(e.submitted_at) FILTER (e.time_known) AS judged_at, max(r.opened_at) AS opened_at,
-           arg_max(j.content_hash, j.written) AS content_hash, list(DISTINCT j.guide_hash) AS guides,
+           arg_max(j.content_hash, j.written) AS content_hash,
+           list(DISTINCT {{guide: j.guide_hash, grade: j.grade}}) FILTER (j.guide_hash IS NOT NULL) AS given,
            list(DISTINCT j.annotator ORDER BY j.annotator) AS annotators
     FROM counted_judgments j JOIN rounds r USING (round_id)
     JOIN judgment_events e ON e.presentation_id = j.presentation_id AND e.revision = j.next_revision - 1
@@ -468,7 +267,8 @@ WITH judged AS (
 reviewed AS (SELECT query_id, document_id, max(revision) + 1 AS decisions FROM adjudications GROUP BY ALL)
 SELECT query_id, document_id, greatest(j.judged_at, a.decided_at), coalesce(j.opened_at, a.decided_at),
        coalesce(a.content_hash, j.content_hash),
-       CASE WHEN a.revision IS NOT NULL THEN [a.guide_hash] ELSE j.guides END,
+       CASE WHEN a.revision IS NULL THEN coalesce(j.given, [])
+            WHEN a.guide_hash IS NULL THEN [] ELSE [{{guide: a.guide_hash, grade: a.grade}}] END,
        coalesce(j.annotators, []), coalesce(v.decisions, 0)
 FROM judged j FULL JOIN {decisions} a USING (query_id, document_id)
 LEFT JOIN reviewed v USING (query_id, document_id)
@@ -649,7 +449,9 @@ def _due(
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in pairs),
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in pairs),
-        "pairs judged under another guide": sum(bool(pair.guide_behind) for pair, _ in known),
+        "pairs with a grade or vote whose words changed in the guide": sum(
+            bool(pair.guide_behind) for pair, _ in known
+        ),
         "pairs last judged in an earlier quarter": sum(
             when is None or quarter.since(when) > 0 for _, when in known
         ),

@@ -105,7 +105,7 @@ SELECT count(*), count(*) FILTER (differ > 0.5) FROM (
     SELECT a.query_id, avg((j.grade <> a.grade)::INT) AS differ
     FROM relabeling_pairs a JOIN relabeling_rounds USING (plan_id)
     JOIN current_judgments j USING (round_id, query_id, document_id)
-    WHERE a.inclusion_probability IS NOT NULL AND duplicate_of IS NULL
+    WHERE a.part = 'random' AND duplicate_of IS NULL
     GROUP BY plan_id, a.query_id, document_id
     HAVING differ IS NOT NULL)
 GROUP BY query_id ORDER BY query_id

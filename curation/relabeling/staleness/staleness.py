@@ -1,21 +1,6 @@
 """Staleness of the set: each pair and each query with all that may have made its grades wrong, and the
 calendar.
 
-Influence: how far a flip of a pair's grade would move the comparison of the known systems.
-
-Known systems are the imported runs, and those that proposed candidates in the newest pool. The comparison is
-that of `evaluation` by its headline measure, nDCG@10, on the pair's query. A flip makes a relevant document
-not relevant (the lowest grade of the scale) and any other one relevant (the highest). It moves the DCG of
-each system that has the document in its first ten, and the ideal DCG of all. The influence is how far the
-difference of two systems moves, the largest over all pairs of systems. A query without a relevant document
-has no value in `evaluation`, and so no difference here.
-
-The measure is computed in closed form for all flips of a query at once, as scoring each flip again takes the
-engine long. A test shows that both give the same.
-
-Of a query that a release seals no grade is looked at, because an influence would tell it: the flip is then
-that of its only relevant document, and moves each system by 1 / log2(rank + 1).
-
 Retired queries: they leave the set with a reason, keep their judgments, and can come back.
 
 A retired query is not in play: no round shows it, and the next release does not have it. Releases that have
@@ -28,40 +13,35 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from math import log2
 from typing import NamedTuple
 
-import numpy as np
-
 from curation.door import SEALED, sealed_queries
-from curation.guides.guide import current_guide
 from curation.relabeling.staleness.calendar import (
     CHANGED,
     GONE,
     JudgedPair,
-    NewQuery,
-    Pair,
     Quarter,
     QuarterWork,
-    QueryTraffic,
     RelabelingCalendar,
-    TrafficTable,
     calendar_of,
     planned_pairs,
     present_quarter,
     read_pairs,
-    read_traffic,
     read_work,
-    traffic_of,
 )
 from curation.relabeling.staleness.precision import SHARES, ExpectedPrecision, read_spread
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
+from curation.relabeling.staleness.traffic import (
+    NewQuery,
+    QueryTraffic,
+    TrafficTable,
+    read_traffic,
+    traffic_of,
+)
 from curation.releases.verify import opened
-from curation.scoring.metrics.measures import Measure, measures_for
 from curation.settling.evidence import newer_versions, read_marks
 from curation.sources.queries import active_queries
-from curation.statistics.arrays import Floats, ratio
 from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, record_event, utc_now
 
 
@@ -110,116 +90,6 @@ def _write(cursor: Cursor, query_id: str, retired: bool, reason: str, author: st
     return True
 
 
-DEPTH = 10
-Ranks = Mapping[Pair, Mapping[str, int]]
-"""Pair → system → rank, of what the systems have to the depth of the headline measures."""
-
-
-class _Query(NamedTuple):
-    """The judged documents of a query, J, and what S systems do with them.
-
-    gains, flipped: of the grades as they are and of the flipped ones, shape (J,).
-    discounts: 1 / log2(rank + 1), 0 where the system does not have the document, shape (J, S).
-    """
-
-    gains: Floats
-    flipped: Floats
-    discounts: Floats
-
-
-def read_ranks(cursor: Cursor) -> Ranks:
-    """What the known systems have in their first places."""
-    ranks: dict[Pair, dict[str, int]] = {}
-    for system, query_id, document_id, rank in cursor.execute(_RANKS, [DEPTH]).fetchall():
-        ranks.setdefault((query_id, document_id), {})[system] = rank
-    return ranks
-
-
-def influence_of(
-    grades: Mapping[Pair, int | None], ranks: Ranks, scale: Sequence[int]
-) -> dict[Pair, float] | None:
-    """The influence of each pair, a movement by more than 1 as 1; None with fewer than two systems.
-
-    Parameters
-    ----------
-    grades: of all judged pairs; None: judged and without a grade, or not to be looked at.
-    """
-    measure = measures_for(scale)[0]
-    systems = sorted({system for found in ranks.values() for system in found})
-    if len(systems) < 2:
-        return None
-    queries: defaultdict[str, list[Pair]] = defaultdict(list)
-    for pair in sorted(grades):
-        queries[pair[0]].append(pair)
-    found: dict[Pair, float] = {}
-    for members in queries.values():
-        query = _Query(
-            gains=_gains([grades[pair] for pair in members], measure),
-            flipped=_gains([_flipped(grades[pair], scale) for pair in members], measure),
-            discounts=np.array(
-                [[_discount(ranks.get(pair, {}).get(s)) for s in systems] for pair in members]
-            ),
-        )
-        moved = np.minimum(_moved(query, DEPTH), 1.0)
-        found.update(zip(members, moved.tolist(), strict=True))
-    return found
-
-
-def _flipped(grade: int | None, scale: Sequence[int]) -> int:
-    lowest, highest = min(scale), max(scale)
-    return lowest if grade is not None and grade > lowest else highest
-
-
-def _gains(grades: Sequence[int | None], measure: Measure) -> Floats:
-    given = np.array([max(0, grade or 0) for grade in grades], np.float64)
-    return np.exp2(given) - 1 if measure.kind == "ndcg_exp" else given
-
-
-def _discount(rank: int | None) -> float:
-    return 0.0 if rank is None else 1 / log2(rank + 1)
-
-
-def _moved(query: _Query, depth: int) -> Floats:
-    """How far each flip moves the difference of two systems at most, shape (J,)."""
-    dcg, more = query.gains @ query.discounts, (query.flipped - query.gains)[:, None]
-    before = ratio(dcg, _ideal(query.gains, depth), 0.0)  # 0 where nothing is relevant
-    after = ratio(dcg + more * query.discounts, _ideal_flipped(query, depth)[:, None], 0.0)
-    change = after - before
-    moved: Floats = change.max(axis=1) - change.min(axis=1)
-    return moved
-
-
-def _ideal(gains: Floats, depth: int) -> Floats:
-    """DCG of the best order to a depth, over the last axis."""
-    best = -np.sort(-gains, axis=-1)[..., :depth]
-    ideal: Floats = best @ (1 / np.log2(np.arange(best.shape[-1]) + 2))
-    return ideal
-
-
-def _ideal_flipped(query: _Query, depth: int) -> Floats:
-    """The ideal DCG after each flip, shape (J,): of the best of all other documents, and the flipped one."""
-    order = np.argsort(-query.gains, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    best = np.zeros(depth + 1)
-    best[: len(order)] = query.gains[order][: depth + 1]
-    ranks = np.arange(depth)
-    others = best[ranks + (ranks >= place[:, None])]
-    return _ideal(np.column_stack([others, query.flipped]), depth)
-
-
-_RANKS = """
-WITH newest AS (SELECT arg_max(pool_id, rowid) AS pool_id FROM pools),
-ranked AS (
-    SELECT 'run:' || r.name AS system, e.query_id, e.document_id, e.rank
-    FROM run_entries e JOIN runs r USING (run_id)
-    UNION ALL
-    SELECT system, query_id, document_id, rank
-    FROM candidate_sources JOIN newest USING (pool_id) WHERE rank IS NOT NULL)
-SELECT system, query_id, document_id, min(rank) FROM ranked WHERE rank <= ? GROUP BY ALL ORDER BY ALL
-"""
-
-
 @dataclass(frozen=True)
 class PairStaleness:
     """How stale a pair is.
@@ -230,8 +100,8 @@ class PairStaleness:
     document: 'same', 'changed', 'gone' or 'unknown'; with the versions judged and in force.
     changed_share: of its document's words; None where the text did not change.
 
-    Where a release seals the query, `how` is 'sealed', and grade, votes and confidence are not named. Its
-    doubt is left out of the parts and of the score, because it says whether the votes differ.
+    Where a release seals the query, `how` is 'sealed', and grade, votes and confidence are not named. Whether
+    the guide is behind is left out, here and of the score, because it depends on the grade.
     """
 
     query_id: str
@@ -309,7 +179,7 @@ class SetStaleness:
 class SetState:
     """What is read of the set at one moment, for its staleness and for a plan.
 
-    influence: see `influence.influence_of`. retired: normalised texts of queries. sealed: queries whose
+    retired: normalised texts of queries. sealed: queries whose
         grades a release seals.
     """
 
@@ -317,7 +187,6 @@ class SetState:
     pairs: list[JudgedPair]
     queries: dict[str, Query]
     traffic: TrafficTable
-    influence: Mapping[Pair, float] | None
     retired: frozenset[str]
     sealed: frozenset[str]
     work: list[QuarterWork]
@@ -370,7 +239,7 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
     if release is not None:
         among = {(row["query_id"], row["document_id"]) for row in opened(store, release).rows("qrels")}
     with store.reading() as cursor:
-        logged, ranks, scale = read_traffic(cursor), read_ranks(cursor), current_guide(cursor).values
+        logged = read_traffic(cursor)
         quarter, work = present_quarter(cursor, today), read_work(cursor)
         pairs, sealed = read_pairs(cursor, among), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in active_queries(cursor)}
@@ -381,13 +250,11 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
         one._replace(evidence_lost=one.query_id not in sealed and marks.is_lost(one.consensus, newer))
         for one in pairs
     ]
-    grades = {one.pair: None if one.query_id in sealed else one.consensus.grade for one in pairs}
     return SetState(
         quarter=quarter,
         pairs=pairs,
         queries=queries,
         traffic=traffic_of(logged),
-        influence=influence_of(grades, ranks, scale),
         retired=retired,
         sealed=sealed,
         work=work,
@@ -397,25 +264,12 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
 def pair_staleness(store: Store, state: SetState) -> list[PairStaleness]:
     """The staleness of every pair, in the order of the state."""
     shares = changed_shares(store, state.pairs)
-    moved = {
-        query_id: state.traffic.of(query_id, query.normalised).change
-        for query_id, query in state.queries.items()
-    }
-    return [
-        _row(pair, state.quarter, shares, moved[pair.query_id], _influence(state, pair.pair))
-        for pair in state.pairs
-    ]
+    return [_row(pair, state.quarter, shares) for pair in state.pairs]
 
 
-def _row(
-    pair: JudgedPair,
-    quarter: Quarter,
-    shares: Mapping[tuple[str, str], float],
-    moved: float | None,
-    influence: float | None,
-) -> PairStaleness:
+def _row(pair: JudgedPair, quarter: Quarter, shares: Mapping[tuple[str, str], float]) -> PairStaleness:
     changed = shares.get((pair.read_hash or "", pair.now_hash or "")) if pair.document == CHANGED else None
-    parts = parts_of(pair, quarter, changed, moved, influence)
+    parts = parts_of(pair, quarter, changed)
     one = pair.consensus
     return PairStaleness(
         query_id=one.query_id,
@@ -439,14 +293,9 @@ def _row(
 
 
 def _without_grade(row: PairStaleness) -> PairStaleness:
-    parts = row.parts._replace(doubt=None)
-    return replace(
-        row, grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None, parts=parts, score=parts.score
-    )
-
-
-def _influence(state: SetState, pair: Pair) -> float | None:
-    return None if state.influence is None else state.influence.get(pair, 0.0)
+    hidden = replace(row, grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
+    parts = row.parts._replace(guide=None)
+    return replace(hidden, guide_behind=None, parts=parts, score=parts.score)
 
 
 def _by_query(state: SetState, rows: Sequence[PairStaleness]) -> tuple[QueryStaleness, ...]:

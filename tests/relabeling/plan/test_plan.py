@@ -10,12 +10,12 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.guides.guide import parse_guide, read_guide
+from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.choice import (
     ALL_GONE,
-    CONTROL,
     DUE,
     RANDOM,
     STALE,
@@ -25,7 +25,7 @@ from curation.relabeling.plan.choice import (
     choose_pairs,
 )
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.plan.sections import plan_sentences, work_told
+from curation.relabeling.plan.sections import plan_sentences
 from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.request import QuarterRequest
 from curation.relabeling.staleness.calendar import JudgedPair, Quarter
@@ -62,20 +62,19 @@ def pair(
     gone: bool = False,
     tags: tuple[str, ...] = (),
     guide_behind: bool = False,
-    reworded: bool = False,
 ) -> ScoredPair:
     consensus = PairConsensus(query, document, 2, "majority", {2: 2}, 0, 2, 1.0)
     when = None if back is None else NOW.before(back)
     judged = JudgedPair(
         *(consensus, type, tags, when, None, None, when),
-        *("h", None if gone else "h", "g", guide_behind, ("ada", "ben"), 0, reworded),
+        *("h", None if gone else "h", "g", guide_behind, ("ada", "ben"), 0),
     )
-    return ScoredPair(judged, score, 0.0)
+    return ScoredPair(judged, score)
 
 
 def parts(choice: PairChoice) -> dict[str, int]:
     found = [one.part for one in choice.pairs]
-    return {name: found.count(name) for name in (RANDOM, DUE, STALE, CONTROL)}
+    return {name: found.count(name) for name in (RANDOM, DUE, STALE)}
 
 
 def many(queries: int, documents: int, **more: object) -> list[ScoredPair]:
@@ -86,19 +85,21 @@ def test_a_plan_has_its_size_and_every_pair_the_same_chance_in_the_random_part()
     rows = many(20, 10)
     choice = choose_pairs(rows, 0.15, 7, NOW)
     assert (len(choice.pairs), choice.frame) == (30, 200)
-    assert parts(choice) == {RANDOM: 8, DUE: 16, STALE: 3, CONTROL: 3}
-    assert {one.probability for one in choice.pairs if one.part == RANDOM} == {8 / 200}
-    assert {one.probability for one in choice.pairs if one.part != RANDOM} == {None}
+    assert parts(choice) == {RANDOM: 8, DUE: 18, STALE: 4}
+    assert {one.probability for one in choice.pairs if one.part == RANDOM} == {8 / 178}
+    assert {one.probability for one in choice.pairs if one.part != RANDOM} == {1.0}
 
 
-def test_the_random_part_does_not_look_at_scores_and_reaches_every_pair_alike() -> None:
+def test_the_random_part_reaches_every_pair_alike_that_the_scores_do_not_choose() -> None:
     rows = [pair(f"q{n}", "d", score=n / 40) for n in range(40)]
     times = dict.fromkeys((row.pair for row in rows), 0)
     seeds = 600
     for seed in range(seeds):
         for one in choose_pairs(rows, 0.15, seed, NOW).pairs:
             times[one.scored.pair] += one.part == RANDOM
-    expected = seeds * 2 / 40  # two of the six pairs
+    chosen = {row.pair for row in rows[-4:]}
+    assert [times.pop(one) for one in chosen] == [0] * 4, "these are in each plan for certain"
+    expected = seeds * 2 / 36  # two of the six pairs
     assert all(abs(count - expected) < 5 * expected**0.5 for count in times.values())
 
 
@@ -109,21 +110,11 @@ def test_the_random_part_has_each_type_and_quarter_within_one_of_its_share() -> 
     for seed in range(20):
         drawn = [one for one in choose_pairs(rows, 0.2, seed, NOW).pairs if one.part == RANDOM]
         heads = sum(one.scored.judged.type == "head" for one in drawn)
+        rest = {one.pair for one in rows} - {
+            one.scored.pair for one in choose_pairs(rows, 0.2, seed, NOW).pairs if one.part != RANDOM
+        }
         assert len(drawn) == 15
-        assert abs(heads - 15 * 200 / 300) < 1
-
-
-def test_every_type_tag_and_past_quarter_is_represented() -> None:
-    rows = [
-        *many(10, 10),
-        pair("rare", "d", type="head"),
-        pair("old", "d", back=5),
-        pair("odd", "d", tags=("x",)),
-    ]
-    chosen = [one.scored.judged for one in choose_pairs(rows, 0.1, 3, NOW).pairs]
-    assert {one.type for one in chosen} == {"head", "tail"}
-    assert {one.judged for one in chosen} == {NOW.before(1), NOW.before(5)}
-    assert any(one.tags for one in chosen)
+        assert abs(heads - 15 * sum(name.startswith("q") for name, _ in rest) / len(rest)) < 1
 
 
 def test_pairs_at_the_end_of_two_years_are_all_in() -> None:
@@ -136,7 +127,6 @@ def test_pairs_at_the_end_of_two_years_are_all_in() -> None:
 def test_without_room_for_what_is_due_the_plan_says_which_fraction_has_it() -> None:
     choice = choose_pairs(many(10, 10, back=8), 0.1, 1, NOW)
     assert (len(choice.pairs), choice.short, choice.needed) == (10, 90, 1.0)
-    assert len({one.scored.judged.query_id for one in choice.pairs}) >= 9, "queries in turns"
 
 
 def test_two_years_of_plans_judge_every_pair_again_at_fifteen_percent() -> None:
@@ -154,58 +144,26 @@ def test_two_years_of_plans_judge_every_pair_again_at_fifteen_percent() -> None:
         assert max(quarter.since(when) for when in last.values()) <= 8
 
 
-def test_grades_whose_words_changed_come_first_and_the_plan_says_how_many_quarters_the_rest_takes() -> None:
-    """The guide changed for 200 pairs, the words of the grade itself for the 20 with the lowest scores."""
-    rows = {
-        row.pair: row._replace(score=d / 20)
-        for d in range(10)
-        for q in range(20)
-        for row in [pair(f"q{q}", f"d{d}", guide_behind=True, reworded=d == 0)]
-    }
-    first = choose_pairs(rows.values(), 0.15, 1, NOW)
-    assert (first.guide.stale, first.guide.reworded) == (200, 20)
-    assert first.guide.taken == len(first.pairs) == 30
-    assert first.guide.taken_reworded == 20
-    quarters, choice = 0, first
-    while choice.guide.stale > choice.guide.taken:
-        for one in choice.pairs:
-            judged = one.scored.judged._replace(
-                guide_behind=False, reworded=False, judged=NOW.before(-quarters)
-            )
-            rows[one.scored.pair] = ScoredPair(judged, 0.0, 0.0)
-        quarters += 1
-        choice = choose_pairs(rows.values(), 0.15, quarters, NOW.before(-quarters))
-    assert abs(quarters - first.guide.quarters) <= 1
-
-
-def test_grades_whose_words_changed_come_first_where_more_is_due_than_there_is_room_for() -> None:
-    rows = [
-        pair(f"q{q}", f"d{d}", back=None, guide_behind=True, reworded=q < 4 and d < 5)
-        for q in range(20)
-        for d in range(10)
-    ]
-    found = choose_pairs(rows, 0.15, 1, NOW)
-    assert found.needed is not None
-    assert found.guide.taken_reworded == found.guide.reworded == 20
-
-
 @pytest.mark.parametrize(
     ("queries", "pairs", "share", "tied", "width", "year"),
     [
-        (100, 1000, 0.05, 0.05, 0.154, 0.075),
-        (100, 1000, 0.15, 0.05, 0.230, 0.119),
-        (100, 1000, 0.15, 0.3, 0.237, 0.129),
+        (100, 1000, 0.05, 0.05, 0.118, 0.053),
+        (100, 1000, 0.15, 0.05, 0.170, 0.087),
+        (100, 1000, 0.15, 0.3, 0.177, 0.093),
     ],
 )
-def test_the_expected_width_is_that_of_real_plans(
+def test_the_expected_width_is_at_most_that_of_real_plans(
     queries: int, pairs: int, share: float, tied: float, width: float, year: float
 ) -> None:
-    """Mean widths that `benchmarks.bench_relabeling 200` measured; a beta's correlation is t / (1 + t)."""
+    """Mean widths that `benchmarks.bench_relabeling 200` measured; a beta's correlation is t / (1 + t).
+
+    They are narrower, because what was chosen is known, and fewer of the others are wrong.
+    """
     spread = SetSpread(pairs, 1 / queries, share, tied / (1 + tied))
     expected = spread.expected(0.15)
     assert expected.pairs == 38
-    assert expected.half_width == pytest.approx(width / 2, abs=0.002)
-    assert spread.half_width(4 * expected.pairs) == pytest.approx(year / 2, abs=0.002)
+    assert 1 < expected.half_width / (width / 2) < 1.4
+    assert 1 < spread.half_width(4 * expected.pairs) / (year / 2) < 1.45
     number = spread.pairs_for(0.1)
     assert spread.half_width(number) <= 0.1 < spread.half_width(number - 1)
     assert SetSpread(pairs, 0.5, 0.5, 1.0).pairs_for(0.1) == pairs + 1, "two queries are as good as two pairs"
@@ -258,7 +216,7 @@ def test_the_same_seed_has_the_same_plan_and_another_one_another(store: Store, t
     assert one.plan_id != other.plan_id
     assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(2,)]
     assert (one.pairs, one.set_pairs, one.fraction_of_pairs) == (4, 30, 4 / 30)
-    assert (one.hours, one.pace_unknown) == (None, "nobody has 10 timed answers in a round yet")
+    assert one.judgments == 8
     shown = show_plan(store, one.plan_id)
     assert (len(shown.pairs), shown.round) == (4, None)
 
@@ -287,18 +245,25 @@ def test_changed_texts_come_before_unchanged_ones(store: Store, tmp_path: Path) 
     assert set(changed) <= chosen
 
 
-def test_a_new_word_for_one_grade_plans_its_pairs_first_and_says_so(store: Store, tmp_path: Path) -> None:
+def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
+    store: Store, tmp_path: Path
+) -> None:
+    """A hundred pairs, twenty of each grade 2 and 3: the plan takes the twenty, and says so."""
     judged_project(store, tmp_path, queries=10, documents=10)
     guide = read_guide()
-    assert make_plan(store, 0.2, 1, TODAY).guide == GuideWork(0, 0, 0, 0, 0)
+    assert make_plan(store, 0.2, 1, TODAY).guide == GuideWork(0, 0)
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
+    assert guide_effects(store, other).stale_pairs == 20
     put_in_force(store, other, open_rounds="keep")
+    reason = "pairs with a grade or vote whose words changed in the guide"
+    assert staleness(store, TODAY).calendar.due.reasons[reason] == 20
     plan = make_plan(store, 0.2, 1, TODAY)
     shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
     assert set(shown) == {3}
-    assert plan.guide == GuideWork(100, 20, 20, shown.count(3) + 1, 6)
+    assert plan.guide.stale == 20
+    assert plan.guide.taken >= len(shown) == 15
     said = " ".join(plan_sentences(show_plan(store, plan.plan_id).report))
-    assert "The rest, 80, takes 6 more quarters of this size." in said
+    assert "20 pairs have a grade or a vote whose words changed in the guide." in said
 
 
 def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabilities(
@@ -329,25 +294,6 @@ def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabili
     assert {row.text for row in show_plan(store, plan.plan_id).pairs} <= {"topic 0", "topic 1"}
 
 
-def test_hours_count_blind_duplicates_and_the_decisions_that_disputes_will_need(
-    store: Store, tmp_path: Path
-) -> None:
-    judged_project(store, tmp_path, grader=lambda who, _query, name: int(who == "ben" and name[-1] == "0"))
-    with store.transaction() as cursor:
-        cursor.execute(DECIDED_EVERY_HALF_MINUTE)
-    plan = make_plan(store, 0.2, 1, TODAY)
-    assert (plan.judgments, plan.duplicates, plan.decisions) == (12, 1, 1)
-    assert (plan.pace.disputes, plan.pace.decided, plan.hours) == (0.2, pytest.approx(120), None)
-    timed = plan.pace._replace(hourly=60.0, slowest=60.0, fastest=60.0)
-    work = timed.work(100, 2, 16)
-    assert work == (200, 16, 20, pytest.approx(216 / 60 + 20 / 120))
-    assert "20 decisions of a reviewer take about 3.8 hours" in work_told(work, timed)
-    one = work_told(work._replace(hours=0.01), timed._replace(annotators=1))
-    assert "take less than 0.1 hours" in one
-    assert "the pace of 1 annotator," in one
-    assert timed.work(100, 1, 0).decisions == 0
-
-
 DECIDED_EVERY_HALF_MINUTE = """
 INSERT INTO adjudications
 SELECT query_id, document_id, 0, 1, 'so', 'rita', TIMESTAMP '2026-02-01 10:00:00'
@@ -362,9 +308,9 @@ def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path)
     done = invoke([*command, "--share", "0.15", "--json"])
     answer = json.loads(done.stdout)
     assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
-    assert (answer["pairs"], answer["hours"]) == (4, None)
+    assert (answer["pairs"], answer["judgments"]) == (4, 8)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
-    assert "The hours are unknown" in invoke(command).stdout
+    assert "8 judgments. Pairs that systems add" in invoke(command).stdout
     assert invoke([*command, "--share", "0.5"]).exit_code == 1
     dry = invoke([*command, "--half-width", "0.45", "--share", "0.2", "--dry-run"])
     assert " points. A share that is" in dry.stdout.replace("\u00a0", " ")
