@@ -28,7 +28,7 @@ QUARTERS = 4
 LEAN = 0.25
 """How much of a pair's score is whether its grade is wrong; the rest is chance."""
 OPEN = 0.1
-SETS = ((100, 10, 0.05, 0.05), (100, 10, 0.15, 0.05), (100, 10, 0.15, 0.3), (200, 20, 0.10, 0.1))
+SETS = ((100, 10, 0.05, 0.05), (100, 10, 0.15, 0.05), (100, 10, 0.15, 0.3))
 """Queries, documents of each, share of wrong labels, and how much those of a query go wrong together."""
 Marks = NDArray[Any]
 

@@ -409,3 +409,31 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     assert invoke([*command, "--old-round", "first.csv"]).exit_code == 1
     with pytest.raises(NotFoundError):
         campaign_report(relabeled, "none", "2026-Q4")
+
+
+PACE = '"hourly": 60.0, "annotators": 2, "rounds": [], "slowest": 50.0, "fastest": 70.0, "decided": null'
+GUIDE_WORK = '"stale": 20, "reworded": 5, "taken": 4, "taken_reworded": 2, "quarters": 3'
+AS_BEFORE = f"""
+UPDATE relabeling_plans SET report = json_merge_patch(report, '{{"graded_pairs": null, "hours": 3.5,
+    "duplicates": 2, "decisions": 1, "pace": {{{PACE}}}, "guide": {{{GUIDE_WORK}}}, "moved": []}}');
+UPDATE relabeling_pairs SET inclusion_probability = if(part = 'random', 0.05, NULL),
+    part = if(part = 'stale', 'control', part);
+"""
+
+
+def test_a_plan_of_an_earlier_version_is_shown_opened_and_reported(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path, queries=20, documents=4)
+    write_corpus(store, tmp_path, {name: f"{text} rewritten" for name, text in texts_of(20, 4).items()})
+    plan = make_plan(store, 0.2, 5, TODAY)
+    with store.transaction() as cursor:
+        cursor.execute(AS_BEFORE)
+    told = invoke(["--project", str(store.path), "relabel", "show"])
+    assert "20 pairs have a grade or a vote whose words changed in the guide." in told.stdout, told.stderr
+    open_quarter(store, PEOPLE, plan.plan_id)
+    answer_round(store, "2026-Q4", drifting)
+    report = drift_report(store)
+    assert report.wrong is not None
+    assert (report.pairs, report.wrong.population, report.wrong.found) == (16, 80, report.changed)
+    assert {row.name for row in report.by_part} <= {"random", "due", "control"}
+    close_round(store, "2026-Q4")
+    assert drift_report(store) == replace(report, fixed=True)
