@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
 
-NO_SAME = "--same-annotators is gone: everybody in --annotators gets an even share, whoever judged before."
+NO_SAME = "--same-annotators is gone: all of --annotators get even shares, also of what they judged before."
 DUE = 3
 """The exit code of `relabel status` where something is due."""
 

@@ -1,13 +1,12 @@
-"""Which grades of an earlier guide read otherwise in a later one, so that labels of these grades are due
-again.
+"""Which grades of an earlier guide read otherwise in a later one, so that labels of these grades are due.
 
-A grade's own words are its name, definition and examples, and the lines of the guide's text that are about it
-alone: a row, list item or heading that begins with its value or name, and what stands below such a heading.
-The other lines are about every grade. The rule:
+A grade's own words are its name, definition and examples, and the lines of the guide's text about it alone: a
+row, list item or heading that begins with its value or name, and what is below such a heading. The other
+lines are about every grade. The rule:
 
 - own words changed, or the grade was removed: labels of this grade are due, and so is each pair for which
   somebody voted for it, whatever grade the pair has;
-- a grade was added: labels of its neighbours on the scale are due, for each may have lost a part to it;
+- a grade was added: labels of its neighbours on the scale are due, because each may have lost a part to it;
 - other lines changed: all labels are due.
 
 Guides of one line (see `guide_lines`) mean the same: wordings that either has count for both.
@@ -26,7 +25,7 @@ from curation.store import Cursor
 from curation.text import canonical_json
 
 Grades = frozenset[int | None]
-"""None: also what says that a grade cannot be told."""
+"""None: also answers without a grade."""
 
 _HEADING = re.compile(r"(#+)\s")
 _BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"

@@ -319,7 +319,7 @@ def test_the_commands_open_and_say_so(project: Store) -> None:
     assert invoke([*command, "open", "--annotators", "ada,cyd"]).exit_code == 1, "nothing is planned"
     invoke([*command, "plan", "--today", "2026-11-22"])
     gone = invoke([*command, "open", "--annotators", "ada,cyd", "--same-annotators", "0.3"])
-    assert "gets an even share, whoever judged before" in str(gone.exception)
+    assert "get even shares, also of what they judged before" in str(gone.exception)
     preview = invoke([*command, "open", "--annotators", "ada,cyd", "--dry-run"])
     assert "nothing was opened" in preview.stdout
     done = invoke([*command, "open", "--annotators", "ada,cyd", "--json"])
