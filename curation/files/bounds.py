@@ -8,6 +8,8 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +25,10 @@ MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
 MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
 """Bytes that any gzip or Parquet may unpack to, and how many times its own size a larger one."""
+MOST_PARTS = 10_000
+"""Files in a zip archive."""
+_BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Python unpacks others by whole blocks, however much is in them."""
 _READ = 1 << 20
 
 
@@ -75,15 +81,31 @@ class BoundedGzip(gzip.GzipFile):
         return read
 
 
-def refuse_large_zip(path: Path) -> None:
-    """Raise where a zip archive says that it unpacks to more than can be meant; `zipfile` holds it to that.
+@contextmanager
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A zip archive within bounds; read each part by `read_part`, which holds it to the size that it says.
 
     Raises
     ------
-    OutOfBoundsError: so it is. BadZipFile: it is none.
+    OutOfBoundsError: it has too many parts, or says that they unpack to more than can be meant.
+    BadZipFile: it is none, or has two parts of one name, or one that is packed otherwise than by deflate.
     """
     with zipfile.ZipFile(path) as archive:
-        refuse_beyond(most_unpacked(path), sum(part.file_size for part in archive.infolist()))
+        parts = archive.infolist()
+        if len(parts) > MOST_PARTS:
+            raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MOST_PARTS:,} at most")
+        if len({part.filename.lower() for part in parts}) < len(parts):
+            raise zipfile.BadZipFile("two of its files have one name")
+        if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
+            raise zipfile.BadZipFile(f"{others[0].filename} is packed otherwise than by deflate")
+        refuse_beyond(most_unpacked(path), sum(part.file_size for part in parts))
+        yield archive
+
+
+def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """The content of a part: never more than it says that it has, where `ZipFile.read` unpacks 2 GB first."""
+    with archive.open(part) as file:
+        return file.read(part.file_size)
 
 
 def most_unpacked(path: Path) -> int:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from curation.errors import InputError
-from curation.files.bounds import OutOfBoundsError, refuse_large_zip
+from curation.files.bounds import OutOfBoundsError, open_zip
 from curation.files.lines import text_lines
 from curation.files.nested.json_records import whole_text
 from curation.files.problems import Problems
@@ -44,8 +44,7 @@ def opened_collection(path: Path) -> Iterator[Path]:
 
 def _unpack(path: Path, root: Path) -> None:
     try:
-        refuse_large_zip(path)
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             archive.extractall(root)
     except (OutOfBoundsError, zipfile.BadZipFile, RuntimeError, OSError, NotImplementedError) as error:
         raise InputError(f"cannot be unpacked: {error}", path=path) from error

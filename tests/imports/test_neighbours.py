@@ -534,6 +534,7 @@ def test_a_zip_that_unpacks_to_more_than_can_be_meant_is_refused(
 
 def test_a_spreadsheet_is_read_as_its_table(project: Store, take: Take, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine", reason="python-calamine is not installed")
     book = openpyxl.Workbook()
     for row in (
         ["Query", "Doc ID", "Rating"],
@@ -553,12 +554,12 @@ def test_a_spreadsheet_is_read_as_its_table(project: Store, take: Take, tmp_path
         take("judgments", "two.xlsx", (tmp_path / "two.xlsx").read_bytes(), **BY)
 
 
-def test_without_openpyxl_a_spreadsheet_is_refused_with_what_to_do(
+def test_without_calamine_a_spreadsheet_is_refused_with_what_to_do(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(
-        InputError, match=r"needs openpyxl\n.*pip install goldset\[xlsx\], or save the table as CSV"
+        InputError, match=r"needs python-calamine\n.*pip install goldset\[xlsx\], or save the table as CSV"
     ):
         take("queries", "a.xlsx", b"PK\x03\x04rest")
 

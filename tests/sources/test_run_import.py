@@ -98,6 +98,7 @@ def test_ranx_parquet_is_read_by_its_own_column_names(project, tmp_path):
 
 
 def test_a_run_in_a_spreadsheet_is_read_as_its_table(project, tmp_path):
+    pytest.importorskip("python_calamine", reason="python-calamine is not installed")
     book = openpyxl.Workbook()
     for row in (("query", "document", "score"), (1, "d1", 9.5), (1, "d2", 3), (2, "d3", -1)):
         book.active.append(row)
