@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import re
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,8 +19,9 @@ from hypothesis import strategies as st
 from curation.errors import LONGEST_LINE as LONGEST_SENTENCE
 from curation.errors import CurationError, InputError
 from curation.files import bounds
-from curation.files.bounds import DEEPEST, LONGEST_LINE, MOST_BLANK, bounded
+from curation.files.bounds import DEEPEST, LONGEST_LINE, MOST_BLANK, MOST_PARTS, bounded, open_zip, read_part
 from curation.files.records import Records
+from curation.imports.collection_archive import opened_collection
 
 
 def refusal(path: Path, content: bytes) -> str:
@@ -151,3 +154,41 @@ def test_a_sentence_is_short_whatever_the_file_put_into_it() -> None:
 
 def test_the_message_of_a_page_and_of_a_job_is_as_short_as_that_of_the_command_line() -> None:
     assert len(InputError("x" * 2_000_000).found) < 2_000
+
+
+def zipped(path: Path, parts: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_zip_of_too_many_files_is_refused_before_any_is_unpacked(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {f"{number}.txt": b"" for number in range(MOST_PARTS + 1)})
+    with (
+        pytest.raises(InputError, match=r"cannot be unpacked: holds 10,001 files; expected 10,000 at most"),
+        opened_collection(path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_that_python_unpacks_by_whole_blocks_is_refused(tmp_path: Path, packing: int) -> None:
+    path = zipped(tmp_path / "a.zip", {"corpus.jsonl": b"a" * 99_999}, packing)
+    with (
+        pytest.raises(InputError, match=r"corpus\.jsonl is packed otherwise than by deflate"),
+        opened_collection(path),
+    ):
+        pass
+
+
+def test_a_part_that_holds_more_than_it_says_takes_no_more_memory(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"a": b"a" * 50_000_000})
+    said = (50_000_000).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(said, (1_000).to_bytes(4, "little")))
+    tracemalloc.start()
+    with open_zip(path) as archive, pytest.raises(zipfile.BadZipFile, match="Bad CRC"):
+        read_part(archive, archive.infolist()[0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
