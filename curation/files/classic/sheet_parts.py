@@ -38,13 +38,13 @@ def checked_copy(path: Path) -> io.BytesIO:
         for part in archive.infolist():
             if part.filename.lower().endswith((".xml", ".rels")):
                 content = read_part(archive, part)
-                _Part(part.filename).check(content)
+                _SheetPart(part.filename).check(content)
                 whole.writestr(part.filename, content)
     copy.seek(0)
     return copy
 
 
-class _Part:
+class _SheetPart:
     """One part being looked through: where its cells are, as calamine counts rows and columns."""
 
     def __init__(self, name: str) -> None:
