@@ -63,9 +63,8 @@ def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
     """Ranges of a text without the white space at their ends; those of nothing else are left out."""
     found = []
     for start, end in spans:
-        if piece := text[start:end].strip():
-            first = text.index(piece, start)
-            found.append((first, first + len(piece)))
+        if piece := text[start:end].lstrip():
+            found.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
     return found
 
 

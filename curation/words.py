@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
+from operator import add
 from typing import NamedTuple
 
 CUT = "by script 1"
@@ -55,6 +56,7 @@ class _Patterns(NamedTuple):
     sign: re.Pattern[str]
     raw_run: re.Pattern[str]
     raw_sign: re.Pattern[str]
+    joining: re.Pattern[str]
 
 
 def words(text: str) -> list[str]:
@@ -116,7 +118,7 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
         word = folded.get(run)
         if word is None:
             if found.lastgroup == "unspaced":
-                yield from (sign for sign in _located_signs(run, found.start()) if wanted(sign.word))
+                yield from _located_signs(run, found.start(), wanted)
                 continue
             word = fold(run)
             folded[run] = word = word if wanted(word) else ""
@@ -138,25 +140,46 @@ def _runs_of(text: str) -> re.Pattern[str]:
     return _patterns().raw_run if any(map(_is_special, set(text))) else _FORMER
 
 
-def _located_signs(run: str, start: int) -> Iterator[LocatedWord]:
-    """Each sign of an unfolded run, and each gram from its first sign to its last."""
-    folded, places = "", []
+def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Iterator[LocatedWord]:
+    """Each sign of an unfolded run, and each gram from its first sign to its last, of those that are wanted."""
+    found, places = _signs_of(run)
+    grams = list(map(add, found, found[1:]))
+    asked = {word for word in {*found, *grams} if wanted(word)}
+    if not asked:
+        return
+    for at, word in enumerate(found):
+        if word in asked:
+            yield LocatedWord(word, start + places[at][0], start + places[at][1])
+    for at, word in enumerate(grams):
+        if word in asked:
+            yield LocatedWord(word, start + places[at][0], start + places[at + 1][1])
+
+
+def _signs_of(run: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The folded signs of an unfolded run, and the part of the run that each was read from."""
+    if _patterns().joining.search(run) is None:
+        letters = list(map(_folded_sign, run))
+        if all(len(letter) == 1 and _is_unspaced_letter(letter) for letter in set(letters)):
+            return letters, list(pairwise(range(len(run) + 1)))
+    folded: list[str] = []
+    places: list[tuple[int, int]] = []
     for piece in _patterns().raw_sign.finditer(run):
-        part = fold(piece.group())
-        folded += part
-        places += [(start + piece.start(), start + piece.end())] * len(part)
-    found = [
-        LocatedWord(sign.group(), places[sign.start()][0], places[sign.end() - 1][1])
-        for sign in _patterns().sign.finditer(folded)
-    ]
-    yield from found
-    for one, other in pairwise(found):
-        yield LocatedWord(one.word + other.word, one.start, other.end)
+        part = _folded_sign(piece[0])
+        folded.append(part)
+        places += [piece.span()] * len(part)
+    signs = list(_patterns().sign.finditer("".join(folded)))
+    spans = [(places[sign.start()][0], places[sign.end() - 1][1]) for sign in signs]
+    return [sign[0] for sign in signs], spans
 
 
 def _grams(run: str) -> list[str]:
     found = signs(run)
     return list(map("".join, pairwise(found))) if len(found) > 1 else found
+
+
+@lru_cache(maxsize=65_536)
+def _folded_sign(letters: str) -> str:
+    return fold(letters)
 
 
 def _normal(text: str) -> str:
@@ -203,6 +226,7 @@ def _patterns() -> _Patterns:
         raw_sign=re.compile(
             rf"[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|.(?:{extended}|[\uff9e\uff9f])*", re.DOTALL
         ),
+        joining=re.compile(rf"{extended}|[\u1100-\u11ff\uff9e\uff9f]"),
     )
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from curation.presentation.excerpts import LONGEST, Segment, sentences
@@ -23,12 +24,11 @@ AHEAD = 400
 """Characters in which the next word of a drawn text is looked for in the body, without its markup."""
 
 _WORD = re.compile(r"\w+")
-_TAGS = r"<!--.*?-->|<(?:script|style)\b.*?</(?:script|style)\s*>|</?[a-zA-Z][^<>]*>|&#?\w{1,31};"
-_TARGETS = r"(?<=\])\([^()\s]*(?:\s+\"[^\"]*\")?\)|^\[[^\]\n]+\]:[^\n]*$|[*`~\\]"
-_MARKUP = {
-    "html": re.compile(_TAGS, re.DOTALL),
-    "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.DOTALL | re.MULTILINE),
-}
+_TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
+_TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
+_MARKUP = {"html": re.compile(_TAGS), "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.MULTILINE)}
+_ENDS = {"<!--": re.compile("-->"), "<script": re.compile(r"</script\s*+>"), "<style": re.compile(r"</style\s*+>")}
+"""What is left out up to its end, where it has one."""
 _BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
 _AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
 
@@ -86,51 +86,75 @@ def in_sentences(
     ----------
     start: where the first segment begins in the text that is shown. among: its sentences, in order.
     """
-    bounds = [bound for one in among for bound in (one.start, one.end)]
     found: list[tuple[str | None, list[Segment]]] = []
+    at = bisect_right(among, start, key=attrgetter("end"))
     for segment in segments:
         end = start + len(segment.text)
-        cuts = [start, *bounds[bisect_right(bounds, start) : bisect_right(bounds, end - 1)], end]
-        for first, last in pairwise(cuts):
-            index = bisect_right(bounds, first)
-            place = among[index // 2].place if index % 2 else None
+        first = start
+        while first < end:
+            while at < len(among) and among[at].end <= first:
+                at += 1
+            sentence = among[at] if at < len(among) else None
+            inside = sentence is not None and sentence.start <= first
+            last = end if sentence is None else min(end, sentence.end if inside else sentence.start)
+            place = sentence.place if sentence is not None and inside else None
             if not found or found[-1][0] != place:
                 found.append((place, []))
             found[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
+            first = last
         start = end
     return found
 
 
 def _located(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
     """The range of each word of a drawn text, and its range in the body; without words that are not found."""
-    bare, places = _bare(body, kind)
+    pieces = list(_bare(body, kind))
+    starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
+    bare = "".join(piece.text for piece in pieces)
     at = 0
     for word in _WORD.finditer(text):
         start = bare.find(word[0], at, at + AHEAD + len(word[0]))
         if start >= 0:
             at = start + len(word[0])
-            yield word.span(), (places[start][0], places[at - 1][1])
+            first, last = bisect_right(starts, start) - 1, bisect_left(starts, at) - 1
+            begin, end = pieces[first].place(start - starts[first]), pieces[last].place(at - 1 - starts[last])
+            yield word.span(), (begin[0], end[1])
 
 
-def _bare(body: str, kind: str) -> tuple[str, list[Span]]:
-    """The body without markup, entities read, and the range of the body that each character of it was."""
-    pieces: list[str] = []
-    places: list[Span] = []
-    at = 0
+class _Piece(NamedTuple):
+    """A part of the body without markup: its text, and where it is; `whole` for an entity that was read."""
 
-    def take(start: int, end: int) -> None:
-        pieces.append(body[start:end])
-        places.extend((place, place + 1) for place in range(start, end))
+    text: str
+    body: Span
+    whole: bool = False
 
-    for found in _MARKUP[kind].finditer(body):
-        take(at, found.start())
-        if found[0].startswith("&"):
-            read = html.unescape(found[0])
-            pieces.append(read)
-            places.extend([found.span()] * len(read))
-        at = found.end()
-    take(at, len(body))
-    return "".join(pieces), places
+    def place(self, index: int) -> Span:
+        """The range of the body that a character of the text was."""
+        return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
+
+
+def _bare(body: str, kind: str) -> Iterator[_Piece]:
+    """The body without markup, entities read. Each end is looked for once, also where there is none."""
+    at, endless = 0, set[str]()
+    markup = _MARKUP[kind]
+    found = markup.search(body)
+    while found is not None:
+        sign, end = found[0], found.end()
+        if sign in endless:
+            found = markup.search(body, end)
+            continue
+        if sign in _ENDS:
+            closed = _ENDS[sign].search(body, end)
+            if closed is None:
+                endless.add(sign)
+                continue
+            end = closed.end()
+        yield _Piece(body[at : found.start()], (at, found.start()))
+        if sign.startswith("&"):
+            yield _Piece(html.unescape(sign), found.span(), True)
+        at = end
+        found = markup.search(body, at)
+    yield _Piece(body[at:], (at, len(body)))
 
 
 def _grown(body: str, start: int, end: int, least: int) -> Span:
