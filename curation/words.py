@@ -141,7 +141,7 @@ def _runs_of(text: str) -> re.Pattern[str]:
 
 
 def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Iterator[LocatedWord]:
-    """Each sign of an unfolded run, and each gram from its first sign to its last, of those that are wanted."""
+    """The wanted signs of an unfolded run, and its wanted grams, each from its first sign to its last."""
     found, places = _signs_of(run)
     grams = list(map(add, found, found[1:]))
     asked = {word for word in {*found, *grams} if wanted(word)}

@@ -43,8 +43,14 @@ LONGEST_FACT = 300
 MOST_ADDRESSES = 4
 """Images or links of one field that are shown."""
 
+MOST_LINES = 20
+"""Lines at either end of a matched part that are looked for in the text that is shown."""
+
 LONGEST_KEPT = 40_000
 """Characters of a body whose tree is kept."""
+
+MARKUPS = {"html": "HTML", "markdown": "Markdown"}
+"""What is drawn, as people call it."""
 
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
@@ -110,11 +116,17 @@ def draw(
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
     values = _values(document) if wanted.names else {}
     title = text_of(values.get(wanted.title or "")).strip() or document.title
-    passage, whole = _body(document.body, wanted.body, query, addresses, within, longest, markable)
+    tree = _tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
+    passage, whole = _body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
     marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
     if template is None:
         return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
     facts = _facts(wanted, values, stems, addresses)
+    if tree is None and wanted.body in MARKUPS:
+        sentence = (
+            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[wanted.body]}."
+        )
+        facts.append(Fact("Plain text", [Segment(sentence, False)]))
     return DrawnDocument(marked, passage, not whole, None, None, facts)
 
 
@@ -132,6 +144,7 @@ def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: froze
 def _body(
     body: str,
     kind: str,
+    tree: Tree | None,
     query: str,
     addresses: Addresses,
     within: Span | None,
@@ -139,7 +152,6 @@ def _body(
     markable: bool,
 ) -> tuple[list[Node], bool]:
     stems = query_stems(query)
-    tree = _tree(body, kind, addresses) if kind in ("markdown", "html") else None
     among = _sentences(tree and tree.text, body, kind) if markable else ()
     if tree is None:
         passage = (
@@ -175,8 +187,10 @@ def _tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
 def _place(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
     """Where the part of a body that matched is in the tree's text: from its first line to its last there."""
     part = read_markup(matched, kind, addresses)
-    found = [(tree.text.find(line), len(line)) for line in (part.text.splitlines() if part else []) if line]
-    places = [(start, start + length) for start, length in found if start >= 0 and length > 3]
+    lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
+    ends = lines if len(lines) <= 2 * MOST_LINES else [*lines[:MOST_LINES], *lines[-MOST_LINES:]]
+    found = [(tree.text.find(line), len(line)) for line in ends]
+    places = [(start, start + length) for start, length in found if start >= 0]
     return (places[0][0], max(places[0][1], places[-1][1])) if places else None
 
 

@@ -27,7 +27,11 @@ _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
 _MARKUP = {"html": re.compile(_TAGS), "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.MULTILINE)}
-_ENDS = {"<!--": re.compile("-->"), "<script": re.compile(r"</script\s*+>"), "<style": re.compile(r"</style\s*+>")}
+_ENDS = {
+    "<!--": re.compile("-->"),
+    "<script": re.compile(r"</script\s*+>"),
+    "<style": re.compile(r"</style\s*+>"),
+}
 """What is left out up to its end, where it has one."""
 _BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
 _AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"

@@ -11,11 +11,12 @@ is read into a tree which knows no other element, no style, class, id or script,
 The text of a tree has a line for each block and a tab between cells. Each element knows its part of the text,
 so that words are found and passages cut there.
 
-Time is bounded: markup with more tags, and Markdown with more signs or characters, than `MOST_TAGS`,
-`MOST_SIGNS` and `LONGEST_MARKDOWN` is not read but shown as text. Parsers need quadratic time for elements
-nested without end, and the one of Markdown up to 20 µs for a sign. As browsers do, the parser opens bold and
-the like again in each block where they were not closed, once for each that has other attributes. Where these
-are many they do not style, and markup that becomes `MOST_MADE` tags is text, too.
+Time is bounded: markup with more tags or characters than `MOST_TAGS` and `LONGEST_HTML`, and Markdown with
+more signs or characters than `MOST_SIGNS` and `LONGEST_MARKDOWN`, is not read but shown as text, which the
+screen says. Parsers need quadratic time for elements nested without end, and the one of Markdown up to 20 µs
+for a sign. As browsers do, the parser opens bold and the like again in each block where they were not closed,
+once for each that has other attributes. Where these are many they do not style, and markup that becomes
+`MOST_MADE` tags is text, too.
 
 The passage of a tree: whole blocks where they fit, and visibly continued where they do not.
 
@@ -84,6 +85,9 @@ MOST_MADE = 3 * MOST_TAGS
 
 MOST_REOPENED = 100_000
 """Tags that style and have attributes, times all tags."""
+
+LONGEST_HTML = 300_000
+"""Characters of a text that is read as HTML; the parser compares each attribute of a tag with all others."""
 
 LONGEST_MARKDOWN = 40_000
 """Characters of a text that is read as Markdown."""
@@ -199,7 +203,7 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
             return None
         body = _MARKDOWN.render(body)
     tags = body.count("<")
-    if tags > MOST_TAGS:
+    if tags > MOST_TAGS or len(body) > LONGEST_HTML:
         return None
     if tags * len(_STYLED.findall(body)) > MOST_REOPENED:
         body = _STYLED.sub("<span", body)

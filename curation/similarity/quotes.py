@@ -8,14 +8,17 @@ looked up by its words: around the longest run of words in common the words are 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import NamedTuple
 
 from curation.spans import Span, union
 from curation.text import amount, digest
 from curation.words import LocatedWord, located_words
 
+_PIECE = re.compile(r"\S+")
 NEARLY = 0.8
 """The least score of a quotation that counts as found again."""
 MOST_WORDS = 1_000
@@ -37,14 +40,46 @@ def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Sp
     words = quote.split()
     if exact or not words:
         return exact
-    return [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), text, flags)]
+    pieces = list(_PIECE.finditer(text))
+    starts = list(accumulate((len(piece[0]) + 1 for piece in pieces), initial=0))
+    squeezed, wanted = " ".join(piece[0] for piece in pieces), " ".join(words)
+    if flags & re.IGNORECASE:
+        squeezed, wanted = _caseless(squeezed), _caseless(wanted)
+
+    def place(index: int) -> int:
+        piece = bisect_right(starts, index) - 1
+        return pieces[piece].start() + index - starts[piece]
+
+    return [(place(start), place(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
+
+
+def _apart(places: Iterable[Span]) -> Iterator[Span]:
+    """Places from the first on, without those that overlap one before."""
+    last = 0
+    for start, end in places:
+        if start >= last:
+            yield start, end
+            last = end
+
+
+def _caseless(text: str) -> str:
+    """The text with each character folded that stays one."""
+    folded = text.casefold()
+    if len(folded) == len(text):
+        return folded
+    return "".join(letter if len(letter.casefold()) > 1 else letter.casefold() for letter in text)
 
 
 def _exact(quote: str, text: str) -> Iterator[Span]:
+    """All places, also those that overlap: two of them are at least the period of the quotation apart."""
+    period = f"{quote}{quote}".find(quote, 1)
     at = text.find(quote)
     while at >= 0:
         yield at, at + len(quote)
-        at = text.find(quote, at + 1)
+        if text.startswith(quote[-period:], at + len(quote)):
+            at += period
+        else:
+            at = text.find(quote, at + period + 1)
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
