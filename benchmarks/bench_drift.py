@@ -138,7 +138,9 @@ def raised(seed: int, person: Person) -> set[str]:
     """The signals raised by one simulated annotator's work."""
     random = np.random.default_rng(seed)
     shown = repeats(random, person)
-    counted = Repeats("ada", REPEATS, REPEATS, int((shown.first == shown.again).sum()), 0, 60.0)
+    counted = Repeats(
+        "ada", REPEATS, [1] * REPEATS, (shown.first == shown.again).astype(int).tolist(), 0, 60.0
+    )
     true = truth(random, KNOWN)
     when = np.linspace(0, 1, KNOWN, endpoint=False)
     right = int(

@@ -7,8 +7,8 @@ Needs: ../shared/data
 
 No set here has the marks of two people. So two are made of each excerpt of the public set with evidence, on a
 page of real text around it, in the ways in which people differ: a sentence more before or after, the whole
-paragraph, one of several excerpts, or another sentence. A large population of such pairs has a value of F1
-and of αU; samples of 10 to 100 pairs, each of a query of its own, have intervals.
+paragraph, one of several excerpts, or another sentence. A large population of such pairs has a value of F1;
+samples of 10 to 100 pairs, each of a query of its own, have intervals.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.agreement.between.evidence import evidence_agreement
+from curation.agreement.between.inter_annotator import AgreementFigure
 from curation.presentation.markable import sentence_spans
 from curation.settling.evidence import MarkedEvidence, PairMarks
 from curation.spans import Span, Spans, intersection, union
@@ -42,13 +43,9 @@ class Page(NamedTuple):
     excerpts: list[Span]
 
 
-Ends = tuple[float | None, float | None, float | None]
-
-
 class Coverage(NamedTuple):
-    """Of one figure in samples of one size: the share of intervals that hold its value, and their width."""
+    """Samples of one size: the share of intervals that hold the population's F1, and their mean width."""
 
-    figure: str
     pairs: int
     held: float
     width: float
@@ -87,43 +84,43 @@ def marked(page: Page, way: str, random: np.random.Generator) -> Spans:
     return union(page.sentences[place] for place in chosen)
 
 
-def population(seed: int = 1, variants: int = VARIANTS) -> list[tuple[PairMarks, int]]:
-    """Pairs that two people marked, each with the length of its page."""
+def population(seed: int = 1, variants: int = VARIANTS) -> list[PairMarks]:
+    """Pairs that two people marked."""
     random = np.random.default_rng(seed)
     ways, odds = list(WAYS), np.array(list(WAYS.values())) / sum(WAYS.values())
-    found = []
-    for page in pages():
-        for _ in range(variants):
-            people = tuple(
+    return [
+        PairMarks(
+            "",
+            tuple(
                 MarkedEvidence(name, 3, marked(page, ways[random.choice(len(ways), p=odds)], random), ())
                 for name in ("ada", "ben")
-            )
-            found.append((PairMarks("", people), len(page.text)))
-    return found
+            ),
+        )
+        for page in pages()
+        for _ in range(variants)
+    ]
 
 
 def measured(samples: int, sizes: list[int], variants: int = VARIANTS) -> Iterator[Coverage]:
-    """The coverage of both figures in samples of these sizes."""
+    """The coverage of the interval in samples of these sizes."""
     everything = population(variants=variants)
-    truth = _figures(everything, range(len(everything)))
+    truth = _f1(everything).value or 0.0
     random = np.random.default_rng(2)
     for size in sizes:
-        drawn = [random.integers(len(everything), size=size) for _ in range(samples)]
-        found = [_figures(everything, rows) for rows in drawn]
-        for name, value in truth.items():
-            ends = [one[name] for one in found]
-            shown = [(low, high) for _, low, high in ends if low is not None and high is not None]
-            held = [low <= (value[0] or 0.0) <= high for low, high in shown]
-            width = sum(high - low for low, high in shown) / max(1, len(shown))
-            yield Coverage(name, size, sum(held) / max(1, len(shown)), width, 1 - len(shown) / len(ends))
+        figures = [
+            _f1(everything[row] for row in random.integers(len(everything), size=size))
+            for _ in range(samples)
+        ]
+        shown = [(f1.low, f1.high) for f1 in figures if f1.low is not None and f1.high is not None]
+        held = sum(low <= truth <= high for low, high in shown) / max(1, len(shown))
+        width = sum(high - low for low, high in shown) / max(1, len(shown))
+        yield Coverage(size, held, width, 1 - len(shown) / samples)
 
 
-def _figures(pairs: list[tuple[PairMarks, int]], rows: Iterable[int]) -> dict[str, Ends]:
-    marks = {(f"{at:06}", "d"): pairs[row][0]._replace(content_hash=str(row)) for at, row in enumerate(rows)}
-    lengths = {str(row): pairs[row][1] for row in rows}
-    found = evidence_agreement(marks, lengths)
-    assert found is not None
-    return {name: (one.value, one.low, one.high) for name, one in (("F1", found.f1), ("αU", found.alpha_u))}
+def _f1(pairs: Iterable[PairMarks]) -> AgreementFigure:
+    agreement = evidence_agreement({(f"{row:06}", "d"): marks for row, marks in enumerate(pairs)})
+    assert agreement is not None
+    return agreement.f1
 
 
 def main() -> None:
@@ -134,7 +131,7 @@ def main() -> None:
         raise SystemExit(f"the shared data is not at {SET.parent}")
     print(f"{samples:,} samples; share of intervals that hold the population's value, mean width")
     for one in measured(samples, sizes, variants):
-        print(f"{one.figure:3} {one.pairs:4} pairs  {one.held:6.1%}  {one.width:.3f}  none {one.none:.1%}")
+        print(f"{one.pairs:4} pairs  {one.held:6.1%}  {one.width:.3f}  none {one.none:.1%}")
 
 
 if __name__ == "__main__":

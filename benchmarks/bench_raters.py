@@ -80,8 +80,8 @@ def project(seed: int, bad: tuple[str, ...]) -> WorkRecords:
             [np.full(len(pair), name, dtype=object), np.repeat(mine, EACH), pair, grades, at, seconds]
         )
         chosen = np.sort(random.choice(len(pair), REPEATS, replace=False))
-        alike = int((grades[chosen] == again[chosen]).sum())
-        repeats.append(Repeats(name, REPEATS, REPEATS, alike, 0, 60.0))
+        alike = (grades[chosen] == again[chosen]).astype(int).tolist()
+        repeats.append(Repeats(name, REPEATS, [1] * REPEATS, alike, 0, 60.0))
         distance = random.integers(20, 120, REPEATS)
         showings.append(Showings(name, grades[chosen], again[chosen], distance, at[chosen]))
     who, query, pair, grade, at, seconds = (np.concatenate(column) for column in zip(*columns, strict=True))

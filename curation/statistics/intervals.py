@@ -22,7 +22,7 @@ of what chance gives, and where no end of an interval is above 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil, erfc, log, log2, sqrt
+from math import ceil, erfc, isinf, log, log2, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -65,11 +65,48 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
 
     E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
     """
-    share, slack = successes / n, Z95**2 / n
+    return _score_interval(successes / n, n, Z95)
+
+
+def _score_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
+    if isinf(quantile):
+        return 0.0, 1.0
+    slack = quantile**2 / n
     centre = share + slack / 2
-    half = Z95 * sqrt(share * (1 - share) / n + slack / (4 * n))
+    half = quantile * sqrt(share * (1 - share) / n + slack / (4 * n))
     low, high = (centre - half) / (1 + slack), (centre + half) / (1 + slack)
-    return (0.0 if successes == 0 else low), (1.0 if successes == n else high)
+    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
+
+
+def effective_size(successes: Ints, counts: Ints) -> float:
+    """How many independent trials tell as much of a share as these, which come in clusters.
+
+    The number of trials divided by the design effect: the variance of the share between clusters (linearised)
+    over the variance of independent trials, at least 1. Where all trials are alike there is no variance to
+    compare, and a cluster counts as one trial.
+
+    Parameters
+    ----------
+    successes, counts: of each cluster, shape (clusters,); all counts > 0.
+    """
+    n, clusters = int(counts.sum()), len(counts)
+    share = successes.sum() / n
+    if share in (0, 1) or clusters == 1:
+        return float(clusters)
+    between = clusters / (clusters - 1) * ((successes - share * counts) ** 2).sum() / n**2
+    return float(n / max(1.0, between / (share * (1 - share) / n)))
+
+
+def clustered_share(share: float, effective: float, clusters: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of trials that come in clusters.
+
+    It is at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of freedom:
+    E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data, Survey Methodology 24, who adjust the exact interval likewise.
+    """
+    from scipy.special import stdtrit
+
+    return _score_interval(share, effective, float(stdtrit(clusters - 1, 0.975)) if clusters > 1 else np.inf)
 
 
 def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:

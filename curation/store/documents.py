@@ -173,12 +173,6 @@ def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Docume
     return {document.content_hash: document for document in found}
 
 
-def body_lengths(cursor: Cursor, hashes: Iterable[str]) -> dict[str, int]:
-    """Content hash → characters of the body."""
-    sql = "SELECT content_hash, length(body) FROM documents WHERE content_hash IN (SELECT unnest(?::TEXT[]))"
-    return dict(cursor.execute(sql, [sorted(set(hashes))]).fetchall())
-
-
 def version_hashes(cursor: Cursor) -> frozenset[str]:
     """The content hashes of all versions, of any snapshot."""
     return frozenset(row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall())

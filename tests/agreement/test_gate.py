@@ -11,7 +11,6 @@ from curation.agreement.annotators.intra_annotator import (
     NOT_JUDGED,
     NOT_PLANTED,
     IntraAgreement,
-    Repeats,
     intra_agreement,
 )
 from curation.agreement.between.inter_annotator import NO_UNITS, Alpha
@@ -34,13 +33,14 @@ from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, grid
+from tests.support.repeats import repeats
 
 GOOD = Alpha(0.85, 0.75, 0.92, 200)
 DEMAND = Demand()
 
 
 def person(identical: int, graded: int, planted: int = 40) -> IntraAgreement:
-    return intra_agreement(Repeats("ada", planted, graded, identical, 0, 30.0))
+    return intra_agreement(repeats("ada", planted, graded, identical, 0, 30.0))
 
 
 def states(gate: Gate) -> list[str]:
@@ -90,7 +90,7 @@ def test_consistency_of_all_together_is_met_by_the_lower_end_of_its_interval(
 
 def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     """One grade on everything is repeated perfectly."""
-    constant = intra_agreement(Repeats("dora", 40, 40, 40, 0, 30.0))
+    constant = intra_agreement(repeats("dora", 40, 40, 40, 0, 30.0))
     people = [person(34, 40), constant]
     assert gate_of(GOOD, people, False, DEMAND).open
     gate = gate_of(GOOD, people, False, DEMAND, None, {"dora"})

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from curation.statistics.intervals import Sums, percentile_interval, resampled, resampled_figures, wilson
+from curation.statistics.intervals import (
+    Sums,
+    clustered_share,
+    effective_size,
+    percentile_interval,
+    resampled,
+    resampled_figures,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +28,34 @@ def test_wilsons_interval_has_the_published_values(successes: int, n: int, low: 
 def test_wilsons_interval_is_a_mirror_image_and_ends_at_one() -> None:
     low, high = wilson(20, 20)
     assert (round(low, 4), high) == (round(1 - 0.1611, 4), 1.0)
+
+
+def test_trials_of_one_cluster_that_are_all_alike_tell_as_much_as_one_trial_a_cluster() -> None:
+    counts = np.full(12, 5)
+    whole = np.where(np.arange(12) < 9, 5, 0)
+    assert effective_size(whole, counts) == pytest.approx(11)  # 12 clusters less one degree of freedom
+    assert effective_size(counts, counts) == 12
+    assert effective_size(np.full(12, 4), counts) == 60, "never more than there are trials"
+
+
+@pytest.mark.parametrize(("share", "queries", "each", "within"), [(0.7, 10, 6, 0.3), (0.85, 10, 12, 0.2)])
+def test_the_interval_of_clustered_trials_holds_where_wilsons_does_not(
+    share: float, queries: int, each: int, within: float
+) -> None:
+    """`within`: the correlation within a query, by a beta distribution of the queries' own shares."""
+    random = np.random.default_rng(1)
+    spread = 1 / within - 1
+    held = np.zeros(2)
+    counts = np.full(queries, each)
+    for _ in range(1_000):
+        own = random.beta(share * spread, (1 - share) * spread, queries)
+        alike = random.binomial(counts, own)
+        mean = float(alike.sum() / counts.sum())
+        low, high = clustered_share(mean, effective_size(alike, counts), queries)
+        least, most = wilson(int(alike.sum()), int(counts.sum()))
+        held += (low <= share <= high, least <= share <= most)
+    assert held[0] >= 930
+    assert held[1] < 800
 
 
 def test_resamples_draw_as_many_queries_as_there_are_and_add_up_to_the_number_asked() -> None:

@@ -22,7 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.statistics.arrays import Floats, Ints, Mask
-from curation.statistics.intervals import percentile_interval, resampled, wilson
+from curation.statistics.intervals import (
+    clustered_share,
+    effective_size,
+    percentile_interval,
+    resampled,
+    wilson,
+)
 from curation.statistics.p_values import PERMUTATIONS, sign_p
 from curation.store import Cursor, fetch
 
@@ -143,13 +149,16 @@ class IntraAgreement:
 
     Attributes
     ----------
-    identical: share of repeats with the same grade, with Wilson's 95 % interval; None where n is 0.
+    identical: share of repeats with the same grade; None where n is 0. Its 95 % interval takes the repeats of
+        a query as a cluster.
     n: repeats with a grade on both showings.
     undefined: why there is no share.
     too_few: fewer than `MINIMUM_REPEATS` repeats: not a figure to show.
     planted: blind duplicates among this annotator's presentations, judged or not.
     cannot_tell: repeats with a cannot-tell on either showing, kept apart.
     distance: mean distance between the two showings, in presentations.
+    queries, effective: how many queries the repeats are of, and how many independent repeats would tell as
+        much; None in releases of earlier goldsets, whose intervals took repeats as independent.
     """
 
     annotator: str
@@ -162,6 +171,8 @@ class IntraAgreement:
     planted: int
     cannot_tell: int
     distance: float | None
+    queries: int | None = None
+    effective: float | None = None
 
     @property
     def why(self) -> str | None:
@@ -197,12 +208,17 @@ twice AS (
 
 
 class Repeats(NamedTuple):
-    """What one annotator did with their blind duplicates, counted."""
+    """What one annotator did with their blind duplicates, counted.
+
+    Attributes
+    ----------
+    graded, identical: repeats with a grade on both showings, and with the same grade, of each query.
+    """
 
     annotator: str
     planted: int
-    graded: int
-    identical: int
+    graded: Sequence[int]
+    identical: Sequence[int]
     cannot_tell: int
     distance: float | None
 
@@ -213,16 +229,22 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
         cursor,
         Repeats,
         f"""
-        {_ANSWERED_TWICE}
-        SELECT p.annotator,
-               count(p.duplicate_of),
-               count(*) FILTER (one.kind = 'grade' AND two.kind = 'grade'),
-               count(*) FILTER (one.grade = two.grade),
-               count(*) FILTER ('cannot_tell' IN (one.kind, two.kind)),
-               avg(distance) FILTER (one.kind = 'grade' AND two.kind = 'grade')
-        FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
-        WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
-        GROUP BY p.annotator ORDER BY p.annotator
+        {_ANSWERED_TWICE},
+        of_query AS (
+            SELECT p.annotator, p.query_id,
+                   count(p.duplicate_of) AS planted,
+                   count(*) FILTER (one.kind = 'grade' AND two.kind = 'grade') AS graded,
+                   count(*) FILTER (one.grade = two.grade) AS identical,
+                   count(*) FILTER ('cannot_tell' IN (one.kind, two.kind)) AS cannot_tell,
+                   sum(distance) FILTER (one.kind = 'grade' AND two.kind = 'grade') AS distance
+            FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
+            WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
+            GROUP BY ALL)
+        SELECT annotator, sum(planted)::BIGINT,
+               coalesce(list(graded ORDER BY query_id) FILTER (graded > 0), []),
+               coalesce(list(identical ORDER BY query_id) FILTER (graded > 0), []),
+               sum(cannot_tell)::BIGINT, sum(distance) / nullif(sum(graded), 0)
+        FROM of_query GROUP BY annotator ORDER BY annotator
         """,  # noqa: S608
         [round_id, round_id],
     )
@@ -230,31 +252,55 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
 
 def intra_agreement(repeats: Repeats) -> IntraAgreement:
     """One annotator's consistency from their counts."""
-    identical = low = high = None
-    if repeats.graded:
-        identical = repeats.identical / repeats.graded
-        low, high = wilson(repeats.identical, repeats.graded)
-    return IntraAgreement(
-        annotator=repeats.annotator,
-        identical=identical,
-        low=low,
-        high=high,
-        n=repeats.graded,
-        undefined=None if repeats.graded else NOT_JUDGED if repeats.planted else NOT_PLANTED,
-        too_few=0 < repeats.graded < MINIMUM_REPEATS,
-        planted=repeats.planted,
-        cannot_tell=repeats.cannot_tell,
-        distance=repeats.distance,
+    graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
+    return _consistency(
+        repeats,
+        share=float(identical.sum() / graded.sum()) if len(graded) else None,
+        n=int(graded.sum()),
+        queries=len(graded),
+        effective=effective_size(identical, graded) if len(graded) else 0.0,
     )
 
 
 def pooled_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
-    """The repeats of all of them together: what the gate demands, and what reports say."""
-    graded, planted, unclear = (
-        sum(getattr(one, name) for one in people) for name in ("n", "planted", "cannot_tell")
+    """The repeats of all of them together: what the gate demands, and what reports say.
+
+    What two annotators did with a query are two clusters.
+    """
+    with_repeats = [person for person in people if person.n]
+    n = sum(person.n for person in with_repeats)
+    same = sum((person.identical or 0.0) * person.n for person in with_repeats)
+    planted, unclear = (
+        sum(getattr(person, name) for person in people) for name in ("planted", "cannot_tell")
     )
-    same = sum(round((one.identical or 0.0) * one.n) for one in people)
-    return intra_agreement(Repeats("", planted, graded, same, unclear, None))
+    sizes = [(person.queries or person.n, person.effective or float(person.n)) for person in with_repeats]
+    return _consistency(
+        Repeats("", planted, (), (), unclear, None),
+        share=round(same) / n if n else None,
+        n=n,
+        queries=sum(queries for queries, _ in sizes),
+        effective=sum(effective for _, effective in sizes),
+    )
+
+
+def _consistency(
+    repeats: Repeats, share: float | None, n: int, queries: int, effective: float
+) -> IntraAgreement:
+    low, high = (None, None) if share is None else clustered_share(share, effective, queries)
+    return IntraAgreement(
+        annotator=repeats.annotator,
+        identical=share,
+        low=low,
+        high=high,
+        n=n,
+        undefined=None if n else NOT_JUDGED if repeats.planted else NOT_PLANTED,
+        too_few=0 < n < MINIMUM_REPEATS,
+        planted=repeats.planted,
+        cannot_tell=repeats.cannot_tell,
+        distance=repeats.distance,
+        queries=queries,
+        effective=effective,
+    )
 
 
 class Showings(NamedTuple):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
@@ -27,7 +28,7 @@ from curation.labeling.session.history import may_see_own_answers
 from curation.labeling.session.showings import pace
 from curation.settling.consensus import PairConsensus, settled
 from curation.settling.votes import Votes, read_votes
-from curation.statistics.intervals import wilson
+from curation.statistics.intervals import clustered_share, effective_size, wilson
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 
@@ -114,8 +115,8 @@ def my_work(store: Store, annotator: str, now: datetime | None = None) -> MyWork
     """How consistently and how fast an annotator works."""
     with store.reading() as cursor:
         has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
-        counts = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()[0]
-        return MyWork(_consistency(*counts) if has_items else None, *pace(cursor, annotator))
+        rows = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()
+        return MyWork(_consistency(rows) if has_items else None, *pace(cursor, annotator))
 
 
 def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
@@ -156,10 +157,14 @@ def _about(annotator: str, now: datetime | None) -> dict[str, object]:
     return {"who": annotator, "block": BLOCK, "today": midnight}
 
 
-def _consistency(repeats: int, identical: int) -> MyConsistency:
+def _consistency(rows: Sequence[tuple[int, int]]) -> MyConsistency:
+    """From the repeats of each query, and those among them that are alike."""
+    counts, alike = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    repeats = int(counts.sum())
     if repeats < MINIMUM_REPEATS:
         return MyConsistency(0, None, None, None)
-    return MyConsistency(repeats, identical / repeats, *wilson(identical, repeats))
+    share = float(alike.sum() / repeats)
+    return MyConsistency(repeats, share, *clustered_share(share, effective_size(alike, counts), len(counts)))
 
 
 def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedPair]:
@@ -231,6 +236,7 @@ _REPEATS = """
 SELECT count(*), count(*) FILTER (again.grade = first.grade)
 FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
 WHERE again.kind = 'grade' AND first.kind = 'grade'
+GROUP BY again.query_id ORDER BY again.query_id
 """
 
 _MINE = f""",

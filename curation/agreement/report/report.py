@@ -70,7 +70,6 @@ from curation.settling.evidence import read_marks
 from curation.settling.votes import read_votes
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store, all_settings
-from curation.store.documents import body_lengths
 from curation.text import amount, decimal, digest, ends, listed, percent
 
 SLIGHT = 0.2
@@ -281,7 +280,6 @@ def agreement_report(
         again = read_passes(cursor, round_id, among=names)
         marks = read_marks(cursor)
         compared = marks.of if round_id is None else {}
-        lengths = body_lengths(cursor, [one.content_hash for one in compared.values()])
     uninformative = tuple(sorted(reference_of(grades).uninformative))
     decided = settle_votes(votes)
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
@@ -304,7 +302,7 @@ def agreement_report(
         boundary=boundary,
         pace=pace,
         passes=compare_passes(again, guide.values, seed, door.closed),
-        evidence=evidence_agreement(compared, lengths, names),
+        evidence=evidence_agreement(compared, names),
     )
 
 

@@ -127,7 +127,6 @@ def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
         return []
     marks = [
         mark("F1 of characters", found.f1.value, found.f1, amount(found.f1.pairs, "comparison")),
-        mark("Unitising alpha", found.alpha_u.value, found.alpha_u, _pairs(found.units)),
     ]
     return [_figured("Evidence", findings.evidence(found), "Agreement on evidence", marks)]
 

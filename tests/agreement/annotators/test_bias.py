@@ -15,7 +15,7 @@ from curation.agreement.annotators.bias import (
     read_comparable,
 )
 from curation.agreement.annotators.details import annotator_details, details_of
-from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
+from curation.agreement.annotators.intra_annotator import intra_agreement
 from curation.agreement.annotators.signals import control_item_share
 from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import parts
@@ -26,6 +26,7 @@ from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, grid
+from tests.support.repeats import repeats
 
 START = datetime(2026, 3, 2)  # a Monday
 NOTHING = control_item_share(0, 0)
@@ -49,7 +50,7 @@ def noise(number: int, seed: int = 0) -> np.ndarray:
 
 
 def abouts(found: Differences) -> set[str]:
-    own = intra_agreement(Repeats("ada", 0, 0, 0, 0, None))
+    own = intra_agreement(repeats("ada", 0, 0, 0, 0, None))
     return {row.about for row in details_of(own, None, annotator_bias(found), NOTHING).feedback}
 
 

@@ -97,7 +97,7 @@ def test_repeats_are_read_with_both_grades_and_their_distance(repeated: Store) -
         (mine,) = read_showings(cursor)
         counted = {row.annotator: row for row in read_repeats(cursor)}
         assert [row.annotator for row in read_showings(cursor, "no such round")] == []
-    assert (mine.annotator, len(mine.first)) == ("ada", counted["ada"].graded)
+    assert (mine.annotator, len(mine.first)) == ("ada", sum(counted["ada"].graded))
     assert (mine.again - mine.first).tolist() == [1] * len(mine.first)
     assert mine.distance.mean() == pytest.approx(counted["ada"].distance)
 

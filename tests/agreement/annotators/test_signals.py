@@ -15,6 +15,7 @@ from curation.agreement.annotators.details import details_of
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signals import FALSE_SHARE, control_item_share
 from curation.statistics.p_values import mean_p, sign_p, threshold
+from tests.support.repeats import repeats
 
 NOTHING = control_item_share(0, 0)
 ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -52,18 +53,18 @@ def abouts(consistency: Repeats, one: AnnotatorBias) -> set[str]:
 
 
 def test_a_doubtful_finding_alone_among_several_looks_is_not_told() -> None:
-    fine = Repeats("ada", 60, 60, 55, 0, 60.0)
+    fine = repeats("ada", 60, 60, 55, 0, 60.0)
     assert abouts(fine, beside(trend_p=0.05)) == set()
     assert abouts(fine, beside(trend_p=0.03)) == {"drift"}
 
 
 def test_a_clear_finding_makes_room_for_a_doubtful_one() -> None:
-    careless = Repeats("ada", 60, 60, 30, 0, 60.0)
+    careless = repeats("ada", 60, 60, 30, 0, 60.0)
     assert abouts(careless, beside(trend_p=0.05)) == {"consistency", "drift"}
 
 
 def test_a_small_bias_is_not_told_however_certain() -> None:
-    fine = Repeats("ada", 60, 60, 55, 0, 60.0)
+    fine = repeats("ada", 60, 60, 55, 0, 60.0)
     assert abouts(fine, beside(bias=0.09, bias_p=1e-9, trend_p=1.0)) == set()
     assert abouts(fine, beside(bias=0.11, bias_p=1e-9, trend_p=1.0)) == {"bias"}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from curation.agreement.annotators.details import AnnotatorDetails, details_of
-from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
+from curation.agreement.annotators.intra_annotator import Showings, intra_agreement, self_consistency
 from curation.agreement.annotators.signals import control_item_share
 from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import (
@@ -26,6 +26,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.grades import noisy
 from tests.support.projects import add_pairs, grid
+from tests.support.repeats import repeats
 from tests.support.terminal import broken
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -150,7 +151,7 @@ def person(name: str, alike: list[bool]) -> AnnotatorDetails:
     again = np.where(alike, 1, 2)
     at = np.arange(len(alike)).astype("datetime64[h]").astype("datetime64[us]")
     shown = Showings(name, np.ones(len(alike), dtype=np.int64), again, np.full(len(alike), 30), at)
-    consistency = intra_agreement(Repeats(name, len(alike), len(alike), sum(alike), 0, 30.0))
+    consistency = intra_agreement(repeats(name, len(alike), len(alike), sum(alike), 0, 30.0))
     return details_of(consistency, self_consistency(shown, (0, 1, 2, 3)), None, control_item_share(0, 0))
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, Repeats, intra_agreement
+from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, intra_agreement
 from curation.agreement.between.inter_annotator import NO_UNITS
 from curation.agreement.report.findings import boundaries
 from curation.agreement.report.report import agreement_findings, agreement_report
@@ -30,6 +30,7 @@ from tests.support.projects import (
     grid,
     rows_of,
 )
+from tests.support.repeats import repeats
 
 GRADES = {"ada": [0, 1, 2, 3, 3, 0, 1, 2], "ben": [0, 1, 2, 2, 3, 0, 0, 2]}
 
@@ -196,9 +197,9 @@ def test_where_nothing_was_planted_the_reason_says_so(store: Store) -> None:
 
 
 def test_few_repeats_are_marked() -> None:
-    assert intra_agreement(Repeats("ada", 20, 9, 9, 0, 30.0)).too_few
-    assert not intra_agreement(Repeats("ada", 20, 10, 9, 0, 30.0)).too_few
-    assert intra_agreement(Repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
+    assert intra_agreement(repeats("ada", 20, 9, 9, 0, 30.0)).too_few
+    assert not intra_agreement(repeats("ada", 20, 10, 9, 0, 30.0)).too_few
+    assert intra_agreement(repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
 
 
 def test_grades_of_another_scale_are_refused_for_the_project_and_told_for_their_round(
