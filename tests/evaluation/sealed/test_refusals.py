@@ -36,7 +36,8 @@ from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
-from tests.support.evaluated_project import QUERIES, document_ids, query, ranked, write_run
+from curation.text import digest
+from tests.support.evaluated_project import QUERIES, Ranked, query, write_run
 from tests.support.gold_project import write_corpus
 from tests.support.projects import add_names, new_project, rows_of
 
@@ -45,15 +46,28 @@ SEALED_RULES = Rules(query=None, paraphrase=None, document=None)
 
 
 class Labels(NamedTuple):
-    """What people said of sealed queries: grades of their six documents, evidence, and reference answers."""
+    """What people said of sealed queries: grades of their documents, evidence, and reference answers."""
 
     grades: tuple[int | None, ...]
     evidence: bool
     answer: str | None
 
 
-FIRST = Labels((3, 2, 1, 0, None, None), True, "right")
-SECOND = Labels((None, None, 0, 0, 3, 3), False, None)
+FIRST = Labels((3, 2, 1, *[0] * 7, *[None] * 4), True, "right")
+SECOND = Labels((*[None] * 4, *[0] * 7, 3, 3, 3), False, None)
+PLACES = len(FIRST.grades)
+
+
+def documents_of(number: int) -> list[str]:
+    return [f"d{number}.{place}" for place in range(PLACES)]
+
+
+def lists_of(name: str) -> Ranked:
+    """A system's own order of each query's documents."""
+    return {
+        f"q{number}": sorted(documents_of(number), key=lambda one: digest(name, number, one))
+        for number in range(QUERIES)
+    }
 
 
 def twin(folder: Path, labels: Labels) -> Store:
@@ -69,7 +83,7 @@ def twin(folder: Path, labels: Labels) -> Store:
     rows = [
         {"id": name, "title": name, "text": f"all of {name} in some words"}
         for number in range(QUERIES)
-        for name in document_ids(number)
+        for name in documents_of(number)
     ]
     import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
     queries = [query(number) for number in range(QUERIES)]
@@ -78,7 +92,7 @@ def twin(folder: Path, labels: Labels) -> Store:
         given = []
         for number in range(QUERIES):
             said = labels if number in sealed else FIRST
-            for name, grade in zip(document_ids(number), said.grades, strict=True):
+            for name, grade in zip(documents_of(number), said.grades, strict=True):
                 if grade is not None:
                     marks = (StatedEvidence(None, None, "all of"),) if said.evidence and grade == 3 else ()
                     given.append(ImportedJudgment(f"q{number}", name, who, grade, evidence=marks))
@@ -103,7 +117,7 @@ def twin(folder: Path, labels: Labels) -> Store:
 def sealed_numbers(folder: Path, queries: list[Any]) -> set[int]:
     """The queries that the split will seal."""
     store = new_project(folder / "split.duckdb")
-    rows = [{"id": name, "text": name} for number in range(QUERIES) for name in document_ids(number)]
+    rows = [{"id": name, "text": name} for number in range(QUERIES) for name in documents_of(number)]
     import_corpus(store, write_corpus(folder / "ids.jsonl", rows))
     given = [ImportedJudgment(one.query_id, f"d{one.query_id[1:]}.0", "ada", 1) for one in queries]
     add_judgments(store, given, "ada.csv", queries)
@@ -124,16 +138,15 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sto
 
 def run_file(path: Path, chance: random.Random) -> Path:
     """A run: whole, with few queries, of unknown documents, with repeats, of chunks, or wrong in a line."""
-    lists = ranked(f"system {chance.randrange(9)}")
+    lists = lists_of(f"system {chance.randrange(9)}")
     kind = chance.choice([0, 0, 0, 0, 0, 0, *range(9)])
     if kind == 1:
         lists = {name: lists[name] for name in chance.sample(sorted(lists), chance.choice([1, 9, 10, 25]))}
     elif kind == 2:
         lists = {name: [f"nowhere {place}" for place in range(6)] for name in lists}
-    elif kind == 3:
-        lists = {
-            name: [found[0], *(f"nowhere {place}" for place in range(30))] for name, found in lists.items()
-        }
+    elif kind == 3:  # the question whether this document was judged, among those that nobody found
+        place, others = chance.randrange(PLACES), [f"d{number}.0" for number in range(10)]
+        lists = {name: list(dict.fromkeys([f"d{name[1:]}.{place}", *others])) for name in lists}
     elif kind == 4:
         lists = {name: [*found[:2], found[0]] for name, found in lists.items()}
     elif kind == 5:
@@ -256,7 +269,7 @@ def test_a_refusal_has_no_figure_of_lists(twins: tuple[Store, Store], tmp_path: 
     for store in twins:
         set_monthly_limit(store, 10_000, "lee")
         for number in range(6):
-            lists = ranked("a") | {"q1": ranked("b")["q1"]} if number % 2 else ranked("a")
+            lists = lists_of("a") | {"q1": lists_of("b")["q1"]} if number % 2 else lists_of("a")
             lists = {
                 name: [found[0], *(f"no{place}" for place in range(20))] for name, found in lists.items()
             }
@@ -267,7 +280,7 @@ def test_a_refusal_has_no_figure_of_lists(twins: tuple[Store, Store], tmp_path: 
 
 
 def test_the_limit_refuses_at_the_same_request(twins: tuple[Store, Store], tmp_path: Path) -> None:
-    path = write_run(tmp_path / "a.trec", ranked("a"))
+    path = write_run(tmp_path / "a.trec", lists_of("a"))
     told = []
     for store in twins:
         with store.transaction() as cursor:
@@ -281,7 +294,7 @@ def test_the_limit_refuses_at_the_same_request(twins: tuple[Store, Store], tmp_p
 
 def test_a_figure_of_few_sealed_queries_is_no_refusal(twins: tuple[Store, Store], tmp_path: Path) -> None:
     """Evidence that no sealed query has gives measures without a value, as an evaluation of others has."""
-    path = write_run(tmp_path / "a.trec", ranked("a"))
+    path = write_run(tmp_path / "a.trec", lists_of("a"))
     options = EvaluationOptions("test", ["evidence_recall@5"])
     found = [
         evaluate_runs(store, "v1", [RunSource("a", path)], options, "May", "lee").runs[0] for store in twins
