@@ -30,6 +30,7 @@ from curation.evaluation.evaluation import (
     RunFacts,
     SeedSpread,
 )
+from curation.evaluation.figures.copies import shared_copies
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, hard_negative_effect
 from curation.evaluation.figures.inferred import (
     InferredFigures,
@@ -38,6 +39,7 @@ from curation.evaluation.figures.inferred import (
     recorded_strata,
 )
 from curation.evaluation.figures.means import facet_figures, mean_figures, mean_intervals, other_means
+from curation.evaluation.figures.outdated import outdated_figures
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.traffic import traffic_figures
@@ -210,6 +212,8 @@ def _evaluated(
     every = {facet.name: facet for facet in (stratum, *facets)}
     by_facet = {name: facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()}
     shown = {facet.name for facet in facets}
+    rows = {system.name: system.rows for system in systems}
+    copies = shared_copies(rows, release, systems[0].mean.measures) if systems else {}
     return tuple(
         EvaluatedSystem(
             name=system.name,
@@ -223,6 +227,8 @@ def _evaluated(
             strata={facet: kinds[number] for facet, kinds in by_facet.items() if facet in shown},
             seeds=_seeds(system.scores),
             per_query=_per_query(system.mean),
+            copies=copies.get(system.name),
+            outdated=outdated_figures(system.rows, release),
         )
         for number, (system, overall) in enumerate(zip(systems, mean_figures(scores), strict=True))
     )

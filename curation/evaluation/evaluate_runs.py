@@ -15,6 +15,7 @@ from curation.evaluation.comparison.order import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
+from curation.evaluation.release_age import release_age
 from curation.evaluation.request import RunQuestions, check_deciding, run_problems
 from curation.evaluation.sealed.access import (
     SealedRequest,
@@ -90,7 +91,8 @@ def _evaluation(
     for found in read.values():
         found[:] = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in found]
     systems = _scored(release, measures, read, progress)
-    evaluation = replace(assembled(release, measures, facets, systems, options), subtopics=subtopics)
+    figures = assembled(release, measures, facets, systems, options)
+    evaluation = replace(figures, subtopics=subtopics, age=release_age(store, release))
     if request is None:
         return _with_other_labels(store, evaluation, release, measures, systems, options)
     return _logged(store, protected_evaluation(evaluation), release, systems, request)

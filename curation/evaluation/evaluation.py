@@ -13,6 +13,7 @@ from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.comparison.similar_lists import FirstPlaces, SimilarLists, Turning
+from curation.evaluation.figures.copies import SharedCopies
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect
 from curation.evaluation.figures.inferred import InferredFigures
 from curation.evaluation.figures.means import (
@@ -20,9 +21,11 @@ from curation.evaluation.figures.means import (
     OtherMeans,
     StratumFigures,
 )
+from curation.evaluation.figures.outdated import OutdatedFigures
 from curation.evaluation.figures.refusal import RefusalFigures
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
 from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.release_age import ReleaseAge
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_evaluations import SealedCount
 from curation.scoring.inputs.release import SOURCE, SYNTHETIC
@@ -131,6 +134,8 @@ class EvaluatedSystem:
     strata: facet → value → figures.
     seeds: empty for a system with one run.
     per_query: measure → value of each of `Evaluation.query_ids`; None where a sealed part was evaluated.
+    copies: what copies of judged texts without a grade cost it; None where it returned none.
+    outdated: outdated documents in its lists; None where the release has none.
     """
 
     name: str
@@ -141,6 +146,8 @@ class EvaluatedSystem:
     strata: Mapping[str, Mapping[str, StratumFigures[MeasureFigure]]]
     seeds: Mapping[str, SeedSpread]
     per_query: Mapping[str, tuple[float | None, ...]] | None
+    copies: SharedCopies | None = None
+    outdated: OutdatedFigures | None = None
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,7 @@ class Evaluation:
     coverage: of the release's coverage map; None where it has none.
     similar_lists: how alike the lists of each two systems are; of a system with several runs the first. Empty
         with one system, and with more pairs than `pairs.MOST_PAIRS`.
+    age: of the release, and what a newer one says otherwise.
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     mark: that the release was frozen against the gate, where it was.
@@ -209,6 +217,7 @@ class Evaluation:
     summaries: tuple[StrataSummary, ...]
     similar_lists: tuple[SimilarLists, ...] = ()
     subtopics: SubtopicFacts | None = None
+    age: ReleaseAge | None = None
     mark: str | None = None
     context: Mapping[str, tuple[ContextPoint, ...]] = field(default_factory=dict)
     lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=APART)

@@ -14,6 +14,7 @@ from curation.door import open_door
 from curation.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
+from curation.evaluation.report.page import report_sections
 from curation.filters.query_filter import OUTDATED, in_words, outside
 from curation.filters.stored import read_filters
 from curation.imports.importing import carry_out
@@ -124,6 +125,14 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
 
     runs = [RunSource(f"y{year}", write_run(folder / f"{year}.trec", year)) for year in (2024, 2025)]
     figures = evaluate_runs(project, "v1", runs, EvaluationOptions(measures=["ndcg@10"]))
+    old, new = (one.outdated for one in figures.runs)
+    assert old is not None
+    assert new is not None
+    assert (old.returned, old.lists, old.above, old.queries) == (3, 3, 3, 3)
+    assert (new.returned, new.lists, new.above, new.queries) == (0, 0, 0, 3)
+    [section] = [one for one in report_sections(figures) if one.heading == "Systems"]
+    assert "y2024: 3 outdated documents among the first 10 of 3 queries." in section.sentence
+    assert "For 3 of 3 queries (100.0%, 43.9% to 100.0%) an outdated document is above" in section.sentence
     assert [run.overall["ndcg@10"].value for run in figures.runs] == [0.0, 1.0]
     assert figures.pool_unjudged == 0  # last year's are judged by their filter
 

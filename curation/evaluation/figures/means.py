@@ -7,8 +7,8 @@ mean is that of the mean logarithm. A total has none.
 
 Figures of each kind of query, and what they say of all together.
 
-A kind with fewer than `LEAST` queries is counted and has no figures, and so is one of which fewer than
-`LEAST` queries are sealed.
+A kind without sealed queries has figures, however few its queries are. A kind with a sealed query has figures
+where at least `LEAST` of its queries are sealed; else it is counted, and says why.
 """
 
 from __future__ import annotations
@@ -172,9 +172,10 @@ def _figure(
 
 
 SMALL = f"fewer than {LEAST} queries"
+FEW_SEALED = f"fewer than {LEAST} sealed queries"
 EMPTY = "no query, so unknown"
-MOST_LISTED = 30
-"""Values of a facet that tables list whole."""
+MOST_LISTED = 50
+"""Values of a facet that tables list."""
 
 
 OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
@@ -248,24 +249,31 @@ def facet_figures(
 
 
 def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Value → why it has no figures: it has few queries, or few of its queries are sealed."""
+    """Value → why it has no figures: it has no query, or few of its queries are sealed."""
     found = {}
     for value, mask in facet.values.items():
-        if mask.sum() < LEAST or 0 < (mask & sealed).sum() < LEAST:
-            found[value] = SMALL if mask.any() else EMPTY
+        if not mask.any():
+            found[value] = EMPTY
+        elif 0 < (mask & sealed).sum() < LEAST:
+            found[value] = SMALL if mask.sum() < LEAST else FEW_SEALED
     return found
 
 
 def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
     """The values to list of all runs, and what is not listed in a sentence, empty where they all are.
 
-    Of more than `MOST_LISTED` only those with figures of some run are.
+    Of more than `MOST_LISTED` those with figures of some run are, the largest ones.
     """
     first = kinds[0]
     if len(first) <= MOST_LISTED:
         return list(first), ""
     shown = [value for value in first if any(one[value].figures for one in kinds)]
-    reasons = Counter(first[value].left_out for value in first if value not in set(shown))
+    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MOST_LISTED])
+    smaller = len(shown) - len(largest)
+    shown = [value for value in shown if value in largest]
+    reasons = Counter(first[value].left_out for value in first if not first[value].figures)
+    if smaller:
+        reasons[f"fewer queries than the {MOST_LISTED} largest"] = smaller
     listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
     return shown, f"Not listed: {listed}." if listed else ""
 
@@ -346,10 +354,10 @@ def median(values: Floats) -> Figure:
 
 
 def worst_stratum(measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]) -> WorstStratum | None:
-    """The stratum with the lowest mean of a measure; of equal ones the first by name."""
+    """The stratum of at least `LEAST` queries with the lowest mean of a measure; of equal ones the first."""
     known = []
     for name, one in sorted(figures.items()):
         figure = one.figures.get(measure)
-        if figure is not None and figure.value is not None:
+        if figure is not None and figure.value is not None and figure.n >= LEAST:
             known.append(WorstStratum(name, figure.value, figure.low, figure.high, figure.n))
     return min(known, key=lambda row: row.value) if known else None

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.means import listed_values
+from curation.evaluation.figures.means import MeasureFigure, listed_values
 from curation.evaluation.report.section import mark, with_interval
 from curation.releases.coverage import about_grid, about_map
 from curation.reports.page import Section, Table
@@ -23,7 +23,9 @@ def write_strata(found: Evaluation) -> list[Section]:
 
 def _section(found: Evaluation, facet: str) -> Section:
     headline = found.measures[0]
-    sentence = f"{headline} of each kind of query. Kinds with fewer than {LEAST} queries are counted only."
+    sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
+    if found.sealed:
+        sentence += f"\nKinds with fewer than {LEAST} sealed queries are counted only."
     if len(found.runs) > MOST_SERIES:
         sentence += f"\nThe drawing has the first {MOST_SERIES} systems, the table has all."
     values, rest = listed_values([system.strata[facet] for system in found.runs])
@@ -65,10 +67,18 @@ def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) 
     for value in values:
         stratum = found.runs[0].strata[facet][value]
         own = [system.strata[facet][value] for system in found.runs]
-        cells = [with_interval(one.figures[headline]) if headline in one.figures else "–" for one in own]
+        cells = [_cell(one.figures.get(headline), stratum.queries) for one in own]
         rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))
     columns = (facet, "queries", *(system.name for system in found.runs), "note")
     return Table(f"{headline} by {facet}", columns, tuple(rows))
+
+
+def _cell(figure: MeasureFigure | None, queries: int) -> str:
+    """A figure with its interval, and with its own number of queries where some have no value."""
+    if figure is None:
+        return "–"
+    own = "" if figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
+    return f"{with_interval(figure)}{own}"
 
 
 AGGREGATED = (

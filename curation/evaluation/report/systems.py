@@ -26,7 +26,7 @@ def write_systems(found: Evaluation) -> list[Section]:
         sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
     if found.subtopics is not None:
         sentence += f"\n{found.subtopics.sentence}"
-    for remark in _file_remarks(found):
+    for remark in (*_system_remarks(found), *_file_remarks(found)):
         sentence += f"\n{remark}"
     few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
     tables = [_headline(found, headline), _all_measures(found), _files(found)]
@@ -75,6 +75,16 @@ def _files(found: Evaluation) -> Table:
             chunks = [facts.chunks.chunks if facts.chunks else "–"] * chunked
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
     return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
+
+
+def _system_remarks(found: Evaluation) -> Iterator[str]:
+    """How old the release is, and what each system returned that figures alone do not show."""
+    if found.age is not None:
+        yield from found.age.sentences(found.release)
+    for system in found.runs:
+        for remark in (system.copies, system.outdated):
+            if remark is not None:
+                yield remark.sentence(system.name)
 
 
 def _file_remarks(found: Evaluation) -> Iterator[str]:

@@ -16,6 +16,7 @@ from curation.releases.verify import Opened
 from curation.scoring.metrics.evidence import OPEN, UNKNOWN
 from curation.statistics.arrays import Ints
 from curation.store import Store
+from curation.text import digest
 from curation.words import word_starts
 
 
@@ -39,6 +40,15 @@ class PinnedBodies:
         pins = [Pin(name, self.hashes[name]) for name in sorted(ids) if name in self.hashes]
         for pin, document in self._release.pinned(self._store, pins):
             yield pin.document_id, None if document is None else document.body
+
+    def text_sums(self, ids: Collection[str]) -> dict[str, str]:
+        """Document id → sum of title and body, of these documents; none of a document without text."""
+        pins = [Pin(name, self.hashes[name]) for name in sorted(ids) if name in self.hashes]
+        return {
+            pin.document_id: digest(document.title, document.body)
+            for pin, document in self._release.pinned(self._store, pins)
+            if document is not None and document.text
+        }
 
     def lengths(self, ids: Sequence[str]) -> Ints:
         """The characters of each body, `OPEN` where it is not known."""

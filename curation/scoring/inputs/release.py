@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
+from curation.filters.query_filter import OUTDATED
 from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import refuse_not_in_file
 from curation.releases.verify import Opened, opened
@@ -260,6 +261,8 @@ class EvaluatedRelease:
     coverage: of its coverage map; None where the release has none.
     pool_sample: which of their pool was drawn for judging, where the release records that.
     frozen: the release that it was made of; None in tests of figures alone. bodies: of its documents.
+    filtered: the queries with a filter, by id.
+    outdated: pairs whose document is outside the filter, and nearly the text of a relevant one.
     """
 
     name: str
@@ -278,6 +281,8 @@ class EvaluatedRelease:
     pool_sample: RecordedSample | None = None
     frozen: Opened | None = None
     bodies: PinnedBodies | None = None
+    filtered: frozenset[str] = frozenset()
+    outdated: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def mark(self) -> str | None:
@@ -318,11 +323,8 @@ def read_release(
     chosen = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
     ids = [row["query_id"] for row in chosen]
     inside = set(ids)
-    graded = [
-        (row["query_id"], row["document_id"], row["grade"])
-        for row in release.rows("qrels")
-        if row["query_id"] in inside
-    ]
+    rows_of_grades = [row for row in release.rows("qrels") if row["query_id"] in inside]
+    graded = [(row["query_id"], row["document_id"], row["grade"]) for row in rows_of_grades]
     if not graded:
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
@@ -350,6 +352,10 @@ def read_release(
         pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
         frozen=release,
         bodies=PinnedBodies(store, release),
+        filtered=frozenset(row["query_id"] for row in chosen if row.get("filter")),
+        outdated=frozenset(
+            (row["query_id"], row["document_id"]) for row in rows_of_grades if row.get("how") == OUTDATED
+        ),
     )
 
 

@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import ttest_ind
 
 from curation.evaluation.figures.means import (
+    EMPTY,
+    FEW_SEALED,
     SMALL,
     macro_mean,
     mean_intervals,
@@ -31,16 +33,17 @@ def sealed(found: Facet, inside: bool = True) -> np.ndarray[tuple[int], np.dtype
     return np.full(len(next(iter(found.values.values()))), inside)
 
 
-def test_fewer_than_ten_queries_are_counts() -> None:
-    kinds = facet({"a": 9, "b": 10, "c": 40})
-    assert suppressed_strata(kinds, sealed(kinds, False)) == {"a": SMALL}
+def test_fewer_than_ten_queries_have_figures_where_nothing_is_sealed() -> None:
+    kinds = facet({"a": 9, "b": 1, "c": 0, "d": 40})
+    assert suppressed_strata(kinds, sealed(kinds, False)) == {"c": EMPTY}
+    assert suppressed_strata(kinds, sealed(kinds)) == {"a": SMALL, "b": SMALL, "c": EMPTY}
 
 
 def test_a_kind_with_few_sealed_queries_has_no_figures() -> None:
     kinds = facet({"a": 30, "b": 40, "c": 9, "d": 10})
     some = sealed(kinds, False)
     some[21:] = True
-    assert suppressed_strata(kinds, some) == {"a": SMALL, "c": SMALL}
+    assert suppressed_strata(kinds, some) == {"a": FEW_SEALED, "c": SMALL}
 
 
 def test_the_macro_mean_counts_each_stratum_the_same() -> None:
