@@ -138,3 +138,14 @@ def test_an_old_release_and_one_that_a_newer_one_contradicts_are_said(project: P
     store.close()
     assert age is not None
     assert "The release v1 is 400 days old." in age.sentences("v1")[0]
+
+
+def test_a_file_of_subtopics_without_relevant_documents_says_why_nothing_was_taken(
+    project: Path, tmp_path: Path
+) -> None:
+    subtopics = tmp_path / "subtopics.txt"
+    subtopics.write_text("q1 1 a1 0\nq2 1 b1 0\n")
+    run = run_file(tmp_path / "run.trec", q1=["a1"], q2=["b1"])
+    asked = ("--run", run, "--measures", "alpha_ndcg@10", "--subtopics", str(subtopics))
+    done = invoke(["--project", str(project), "evaluate", "v1", *asked])
+    assert "could be taken from it: 2 grade 0: not relevant to the subtopic" in str(done.exception)

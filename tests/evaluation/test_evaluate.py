@@ -71,11 +71,14 @@ def test_the_part_that_is_not_sealed_is_evaluated_by_default(store: Store, tmp_p
     assert system.per_query["mrr@10"] == (1.0,) * 4
 
 
-def test_a_small_stratum_is_counted_and_has_no_figures(store: Store, tmp_path: Path) -> None:
+def test_a_small_stratum_has_figures_with_their_own_number_of_queries(store: Store, tmp_path: Path) -> None:
     [system] = score(store, written(tmp_path)).runs
     assert set(system.strata) == {"part", "stratum", "tag"}
     stratum = system.strata["stratum"]["imported"]
-    assert (stratum.queries, stratum.figures, stratum.left_out) == (4, {}, "fewer than 10 queries")
+    assert (stratum.queries, stratum.left_out) == (4, None)
+    figure = stratum.figures["ndcg_exp@10"]
+    assert (figure.n, figure.value, figure.no_interval) == (4, 1, "fewer than 5 queries")
+    assert system.others["ndcg_exp@10"].worst is None
 
 
 def test_a_sealed_part_needs_a_reason_and_ten_queries(store: Store, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from curation.sources.queries import PREFIXES
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, refuse_alike
 from curation.text import alike, amount
 
+NOT_RELEVANT = "grade 0: not relevant to the subtopic"
+
 
 class SubtopicFacts(NamedTuple):
     """What a file of subtopics held for the evaluated queries.
@@ -70,6 +72,7 @@ def read_subtopics(
     evaluated, left_out = set(release.qrels.query_ids), Counter[str]()
     prefixes = PREFIXES if release.known.share_an_id(release.documents.intersection) else ("", "")
     rows: list[tuple[str, str, str]] = []
+    not_relevant = 0
     unknown: dict[str, dict[str, int]] = {UNKNOWN_QUERY: {}, UNKNOWN_DOCUMENT: {}}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
@@ -85,12 +88,15 @@ def read_subtopics(
                 unknown[UNKNOWN_DOCUMENT].setdefault(record.fields["document"], record.line)
             elif grade > 0:
                 rows.append((query, record.fields["iteration"], document))
+            else:
+                not_relevant += 1
     refuse_alike(UNKNOWN_QUERY, unknown[UNKNOWN_QUERY], release.known.alike, records.problems)
     documents_alike = partial(alike, known=release.documents)
     refuse_alike(UNKNOWN_DOCUMENT, unknown[UNKNOWN_DOCUMENT], documents_alike, records.problems)
     records.problems.check()
     if not rows:
-        records.refuse_nothing_taken("relevant document of a subtopic", left_out)
+        reasons = left_out + Counter({NOT_RELEVANT: not_relevant})
+        records.refuse_nothing_taken("relevant document of a subtopic", reasons)
     facts = SubtopicFacts(
         source=records.source,
         queries=len({query for query, _, _ in rows}),
