@@ -41,6 +41,7 @@ NOT_CHECKED = 2
 NO_LADDER = (
     "--ladder is gone: on a sealed part evaluators get one rounded figure of each system, without any option."
 )
+NO_CORRECTION = "--correction is gone: p values of several pairs are always corrected by Holm's method."
 ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
 """Options that are no questions of the request, and change nothing without a run."""
 ABOUT_ANSWERS = ("answer_field", "context_field", "citation_field")
@@ -145,6 +146,7 @@ def evaluate(
         ),
     ] = None,
     ladder: Annotated[bool, typer.Option("--ladder", hidden=True)] = False,
+    correction: Annotated[str | None, typer.Option("--correction", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Evaluate systems on a release, with intervals.
@@ -159,7 +161,7 @@ def evaluate(
     are shown, and recall against words of context.
 
     Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
-    pairs, unless --significance-test and --correction name others. On the leaderboard, systems that share a
+    pairs, unless --significance-test names another. On the leaderboard, systems that share a
     letter cannot be distinguished.
 
     A sealed part needs a reason, which is logged. Leads see all figures of it. Evaluators see one rounded
@@ -179,7 +181,7 @@ def evaluate(
       goldset evaluate v1 --run index.trec --chunk-map chunks.csv
       goldset evaluate v1 --run old.trec --run new.trec --part dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
-      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test tukey
+      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test wilcoxon
       goldset evaluate v1 --run new.trec --part test --reason "Candidate of May"
       goldset evaluate v1 --run new.trec --part dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
@@ -198,6 +200,8 @@ def evaluate(
 
     if ladder:
         raise InputError(NO_LADDER)
+    if correction is not None:
+        raise InputError(NO_CORRECTION)
     conditions, store = read_conditions(fail_if or ()), release_store()
     summaries = read_summaries(summary or (), as_json, bool(conditions))
     sources, baseline = with_baseline(named_runs(run or []), request.of_runs.baseline)

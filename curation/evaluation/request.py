@@ -1,15 +1,12 @@
 """What an evaluation is asked for, and what is refused of that before anything is read.
 
-Which test decides whether two systems differ, and how it is corrected for the others of its family.
+Which test decides whether two systems differ.
 
     randomisation   Fisher's test of the mean difference: the default
     t               Student's, of the mean difference
     wilcoxon        signed ranks: by how much the queries differ, in order of size
-    sign            which of the two is above on more queries
-    tukey           all pairs at once, by randomisation; it corrects itself
 
-    holm, bonferroni   no false alarm in 95 % of families
-    bh                 on average at most 5 % of what is found is false (Benjamini and Hochberg)
+Holm's correction keeps 95 % of families without a false alarm.
 
 All tests that were made are shown. One decides, and it is named beforehand: who takes the one that finds
 something finds too much.
@@ -25,6 +22,8 @@ from typing import NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.step import Seed, option
 
+HOLM_COLUMN = "p Holm"
+"""What a column of corrected p values is called."""
 SIGNIFICANT = 0.05
 """A corrected p below this distinguishes two systems."""
 
@@ -40,80 +39,33 @@ TESTS = {
     "randomisation": SignificanceTest("randomisation", "Fisher's randomisation test"),
     "t": SignificanceTest("t", "Student's t test"),
     "wilcoxon": SignificanceTest("Wilcoxon", "Wilcoxon's signed-rank test"),
-    "sign": SignificanceTest("sign", "the sign test"),
-    "tukey": SignificanceTest("Tukey HSD", "the randomised Tukey HSD"),
 }
 """By name; `Comparison` has the p of each as `p_` and its name."""
 
 
-class Correction(NamedTuple):
-    """A correction of the p values of a family, with what it is called in a column and in a sentence."""
-
-    short: str
-    words: str
-
-
-CORRECTIONS = {
-    "holm": Correction("p Holm", "Holm's correction"),
-    "bonferroni": Correction("p Bonferroni", "Bonferroni's correction"),
-    "bh": Correction("p BH", "Benjamini and Hochberg's correction"),
-}
-HOLM, TUKEY = "holm", "tukey"
-
-
 class DecidingTest(NamedTuple):
-    """The test that decides.
-
-    Attributes
-    ----------
-    test: of `TESTS`.
-    correction: of `CORRECTIONS`; None is Holm's, and for `tukey` none: it is of all pairs already.
-    """
+    """The test that decides, of `TESTS`; its p values are corrected by Holm's method."""
 
     test: str = "randomisation"
-    correction: str | None = None
-
-    @property
-    def corrected_by(self) -> str:
-        """The name of the correction, `tukey` where the test corrects itself."""
-        return TUKEY if self.test == TUKEY else self.correction or HOLM
-
-    @property
-    def column(self) -> str:
-        """What a column of corrected p values is called."""
-        return "p HSD" if self.test == TUKEY else CORRECTIONS[self.corrected_by].short
 
     @property
     def words(self) -> str:
         """What the captions of differences say: neither the interval nor another test decides."""
-        return f"{self.column} below {SIGNIFICANT:g}, of {TESTS[self.test].words}, decides"
-
-    @property
-    def after(self) -> str:
-        """The correction in a sentence."""
-        return "correction for all pairs" if self.test == TUKEY else CORRECTIONS[self.corrected_by].words
+        return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[self.test].words}, decides"
 
 
 def check_deciding(deciding: DecidingTest) -> None:
-    """Refuse a test or a correction that there is not.
+    """Refuse a test that there is not.
 
     Raises
     ------
     InputError: there is none of that name.
     """
-    problems = []
     if deciding.test not in TESTS:
-        problems.append(f"there is no test {deciding.test!r}; expected one of {', '.join(TESTS)}")
-    if deciding.correction is not None and deciding.correction not in CORRECTIONS:
-        known = ", ".join(CORRECTIONS)
-        problems.append(f"there is no correction {deciding.correction!r}; expected one of {known}")
-    if deciding.test == TUKEY and deciding.correction is not None:
-        problems.append("the test tukey is of all pairs already: choose no correction with it")
-    refuse_problems(problems)
+        raise InputError(f"There is no test {deciding.test!r}; expected one of {', '.join(TESTS)}.")
 
 
 TEST_WORDS = {name: one.words for name, one in TESTS.items()}
-CORRECTION_WORDS = {name: one.words for name, one in CORRECTIONS.items()} | {None: "the usual one, Holm's"}
 
 
 @dataclass(frozen=True)
@@ -123,7 +75,7 @@ class RunQuestions:
     Attributes
     ----------
     wanted: the difference whose number of queries is estimated.
-    test, correction: as in `DecidingTest`.
+    test: as in `DecidingTest`.
     judge: whose grades estimate the figures on more queries. to_pool: for leads.
     """
 
@@ -143,21 +95,11 @@ class RunQuestions:
     test: str = option(
         "randomisation",
         "Test that decides",
-        "The test that decides whether systems differ. One of randomisation, t, wilcoxon, sign, or "
-        "tukey, which is of all pairs at once. All are shown. Choose it before the figures are seen.",
+        "The test that decides whether systems differ. One of randomisation, t, or wilcoxon. All are "
+        "shown. Choose it before the figures are seen.",
         flag="--significance-test",
         choices=tuple(TESTS),
         words=TEST_WORDS,
-    )
-    correction: str | None = option(
-        None,
-        "Correction for all pairs",
-        "How p is corrected for all pairs: holm, bonferroni, or bh. With holm or bonferroni there is no "
-        "false alarm in 95 % of evaluations. With bh (Benjamini and Hochberg) some 5 % of what is found "
-        "is false.",
-        choices=(None, *CORRECTIONS),
-        words=CORRECTION_WORDS,
-        unset="holm; none with tukey",
     )
     first_stage: str | None = option(
         None,

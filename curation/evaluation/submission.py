@@ -282,7 +282,7 @@ def _answer_options(work: EvaluationWork) -> AnswerOptions:
 
 def _run_options(work: EvaluationWork) -> EvaluationOptions:
     request, questions = work.request, work.request.of_runs
-    deciding = DecidingTest(questions.test, questions.correction)
+    deciding = DecidingTest(questions.test)
     return EvaluationOptions(
         *(request.part, request.measures, [*request.by, *work.facets], request.relevant),
         seed=request.seed,

@@ -1,4 +1,4 @@
-"""P values: by permutations, by signs, and by Student's t for a ratio over queries; corrections of a family.
+"""P values: by permutations, by signs, and by Student's t for a ratio over queries; and their correction.
 
 The step-up rule of Benjamini and Hochberg limits how many false alarms many tests raise together.
 
@@ -8,7 +8,7 @@ Society B 57.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import erfc, log, sqrt
 from typing import Any
 
@@ -108,40 +108,8 @@ def holm(ps: Floats) -> Floats:
     ----------
     ps: shape (m,). NaN is no test: it remains NaN, and m does not count it.
     """
-    return _corrected(ps, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
-
-
-def bonferroni(ps: Floats) -> Floats:
-    """The same promise as `holm` with fewer findings: each of m is multiplied by m, at most 1.
-
-    O. J. Dunn (1961), Multiple comparisons among means, Journal of the American Statistical Association 56.
-    """
-    return _corrected(ps, lambda ordered: ordered * len(ordered))
-
-
-def benjamini_hochberg(ps: Floats) -> Floats:
-    """The p values of a family, corrected so that on average at most 5 % of what is found at 5 % is false.
-
-    The k-th smallest of m is multiplied by m / k, never above those after it, at most 1: `threshold` as p
-    values. It holds for tests that are independent or lean the same way.
-
-    Parameters
-    ----------
-    ps: as for `holm`.
-    """
-
-    def stepped_up(ordered: Floats) -> Floats:
-        m = len(ordered)
-        found: Floats = np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[::-1])[::-1]
-        return found
-
-    return _corrected(ps, stepped_up)
-
-
-def _corrected(ps: Floats, of_ordered: Callable[[Floats], Floats]) -> Floats:
-    """The p values by a rule for those that are known, in ascending order."""
     tests = np.flatnonzero(~np.isnan(ps))
     order = tests[np.argsort(ps[tests], kind="stable")]
     corrected = np.full(ps.shape, np.nan)
-    corrected[order] = np.minimum(of_ordered(ps[order]), 1.0)
+    corrected[order] = np.minimum(np.maximum.accumulate(ps[order] * np.arange(len(order), 0, -1)), 1.0)
     return corrected

@@ -394,8 +394,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     assert said.endswith("correct the file, or keep the best one.")
     next(one for one in page.selectbox if one.label == "Compare each system with").select("b")
     next(one for one in page.selectbox if one.label == "Relevant from grade").select(2)
-    next(one for one in page.selectbox if one.label == "Test that decides").select("sign")
-    next(one for one in page.selectbox if one.label == "Correction for all pairs").select("bh")
+    next(one for one in page.selectbox if one.label == "Test that decides").select("wilcoxon")
     page = toggled(page, "Leave out repeated")
     times = json.dumps({"seconds": {"mean": 0.25}}).encode()
     uploader = next(one for one in page.file_uploader if one.label == "Files of times")
@@ -407,8 +406,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     uploader = next(one for one in page.file_uploader if one.label == "Files of times")
     uploader.set_value([("c.json", times, "application/json")])
     for also in (
-        "Also: Compare each system with: b, Test that decides: the sign test, ",
-        "Correction for all pairs: Benjamini and Hochberg",
+        "Also: Compare each system with: b, Test that decides: Wilcoxon&#x27;s signed-rank test, ",
         "Relevant from grade: 2, Leave out repeated documents.",
     ):
         assert also in html(page)
@@ -419,7 +417,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
         (one,) = submitted_evaluations(cursor, VERA)
         found = json.loads(submitted_report(cursor, one.evaluation_id, VERA)[1])
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
-    assert {(pair["test"], pair["correction"]) for pair in found["comparisons"]} == {("sign", "bh")}
+    assert {pair["test"] for pair in found["comparisons"]} == {"wilcoxon"}
     assert found["relevant_grade"] == 2
     assert found["runs"][0]["files"][0]["left_out"]["a document again for the same query"] == 1
     assert [run["files"][0]["seconds"] for run in found["runs"][:2]] == [None, None]

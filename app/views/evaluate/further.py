@@ -15,7 +15,7 @@ from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
 from curation.evaluation.answers.grades import neighbour_projects, releases_of
 from curation.evaluation.answers.to_grade import GUIDES
-from curation.evaluation.request import TUKEY, EvaluateRequest
+from curation.evaluation.request import EvaluateRequest
 from curation.store import Store
 
 NONE = "None"
@@ -48,9 +48,6 @@ def ask_about_runs(form: Form[EvaluateRequest], chosen: ChosenPart, is_lead: boo
         form.ask("baseline")
         if not chosen.sealed:
             form.ask("test")
-            form.ask("correction") if form.value("test") != TUKEY else ui.quiet(
-                "It is of all pairs at once, and needs no correction."
-            )
         form.ask("first_stage", "hard_negatives")
         if chosen.sealed:
             inferred = "" if chosen.pool_sample else ", and nothing is inferred from a sample of the pool"

@@ -8,7 +8,7 @@ pairs in all strata of one measure, so that a reader who looks through the strat
 find one by chance alone. Measures are not corrected for each other: name the one that decides beforehand.
 
 The randomisation test and Student's are made of every pair, overall and in every stratum; the test that
-decides as well. Wilcoxon's and the sign test are shown as well overall, Tukey's by the first measure.
+decides as well. Wilcoxon's is shown as well overall.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import numpy as np
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.request import CORRECTIONS, SIGNIFICANT, TESTS, TUKEY, DecidingTest
+from curation.evaluation.request import SIGNIFICANT, TESTS, DecidingTest
 from curation.scoring.inputs.release import LEAST
 from curation.statistics.arrays import Floats, Mask
-from curation.statistics.p_values import benjamini_hochberg, bonferroni, holm
+from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
     detectable_difference,
     paired_effects,
@@ -34,12 +34,10 @@ from curation.statistics.paired.differences import (
     paired_moments,
     paired_t_p,
     queries_needed,
-    sign_ps,
-    tukey_ps,
     wilcoxon_ps,
     wins_ties_losses,
 )
-from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
+from curation.statistics.paired.randomisation import assignments_for, randomisation_ps
 
 MOST_PAIRS = 45
 """With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""
@@ -48,14 +46,9 @@ LEAST_QUERIES = LEAST
 WANTED_DIFFERENCE = 0.02
 """The difference for which the number of queries needed is stated, unless the caller names another."""
 INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
-BEFORE_CORRECTION = "the interval excludes 0; after {} nothing is decided"
+BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
-
-CORRECT = {"holm": holm, "bonferroni": bonferroni, "bh": benjamini_hochberg}
-"""What `deciding.CORRECTIONS` compute."""
-TRIALS_SHOWN = 999
-"""Trials of Tukey's test where another one decides."""
 
 
 class StratumName(NamedTuple):
@@ -98,11 +91,10 @@ class Comparison:
     wins, ties, losses: queries where `system` is above, level with and below `other`.
     no_verdict: why there are counts only.
     difference, low, high: mean of `system` minus `other`, and its 95 % interval.
-    p_t, p_randomisation, p_wilcoxon, p_sign: of tests of the pair alone, two-sided, uncorrected.
-    p_tukey: of all pairs of systems at once, on the queries that every system has a figure for.
+    p_t, p_randomisation, p_wilcoxon: of tests of the pair, two-sided, uncorrected.
     p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
-    test, correction: which of the tests decides, and how it is corrected; see `comparison.deciding`.
-    p_corrected: that of the test that decides, corrected for the `family` tests of its family.
+    test: which of the tests decides.
+    p_corrected: that of the test that decides, corrected by Holm's method for its `family` tests.
     effect, effect_low, effect_high: the difference in standard deviations of the differences.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     wanted, queries_needed: a difference, and how many queries of this spread find it so often.
@@ -125,11 +117,8 @@ class Comparison:
     p_t: float | None = None
     p_randomisation: float | None = None
     p_wilcoxon: float | None = None
-    p_sign: float | None = None
-    p_tukey: float | None = None
     p_holm: float | None = None
     test: str | None = None
-    correction: str | None = None
     p_corrected: float | None = None
     family: int | None = None
     effect: float | None = None
@@ -148,13 +137,11 @@ class Comparison:
     @property
     def deciding(self) -> DecidingTest:
         """The test that decides; the default one where none was made."""
-        if self.test is None:
-            return DecidingTest()
-        return DecidingTest(self.test, self.correction if self.correction in CORRECTIONS else None)
+        return DecidingTest() if self.test is None else DecidingTest(self.test)
 
     @property
     def p(self) -> float | None:
-        """Of the test that decides, uncorrected; of Tukey's, for all pairs."""
+        """Of the test that decides, uncorrected."""
         found: float | None = getattr(self, f"p_{self.deciding.test}")
         return found
 
@@ -166,15 +153,14 @@ class Comparison:
         excludes = self.low > 0 or self.high < 0
         if excludes and not self.distinguished:
             before = self.p is not None and self.p < SIGNIFICANT
-            return BEFORE_CORRECTION.format(self.deciding.after) if before else INTERVAL_ALONE
+            return BEFORE_CORRECTION if before else INTERVAL_ALONE
         return TEST_ALONE if self.distinguished and not excludes else ""
 
 
 class _Block(NamedTuple):
-    """One measure in one stratum: values of shape (S, q), differences of all pairs of shape (q, P)."""
+    """One measure in one stratum: differences of all pairs, shape (q, P)."""
 
     stratum: StratumName | None
-    values: Floats
     differences: Floats
 
 
@@ -251,13 +237,11 @@ def compare_systems(
     found: list[Comparison] = []
     for number, measure in enumerate(of.measures):
         asked = _Comparing(of.systems, measure, pairs, deciding, seed, wanted)
-        values = of.values[:, :, number]
-        differences = pair_differences(values, pairs)
-        overall = _Block(None, values, differences)
+        differences = pair_differences(of.values[:, :, number], pairs)
+        overall = _Block(None, differences)
         shown = strata if by_stratum is None or number < by_stratum else {}
-        parts = [_Block(name, values[:, mask], differences[mask]) for name, mask in shown.items()]
-        tests = [test for test in TESTS if number == 0 or test != TUKEY]
-        found += _compared_family([overall], {*tests, deciding.test}, asked)
+        parts = [_Block(name, differences[mask]) for name, mask in shown.items()]
+        found += _compared_family([overall], TESTS, asked)
         found += _compared_family(parts, {"t", "randomisation", deciding.test}, asked)
     return tuple(found)
 
@@ -271,8 +255,9 @@ def _compared_family(
     family: Sequence[_Block], tests: Collection[str], asked: _Comparing
 ) -> Iterator[Comparison]:
     ps = {test: _ps(test, family, asked) for test in sorted(tests)}
-    holms = holm(ps["randomisation"].ravel()).reshape(ps["randomisation"].shape)
-    corrected = _corrected(ps[asked.deciding.test], asked.deciding)
+    holms, corrected = (
+        holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", asked.deciding.test)
+    )
     tested = int((~np.isnan(corrected)).sum())
     for row, block in enumerate(family):
         n = (~np.isnan(block.differences)).sum(axis=0).tolist()
@@ -299,7 +284,6 @@ def _compared_family(
                     counted,
                     no_verdict=None,
                     test=asked.deciding.test,
-                    correction=asked.deciding.corrected_by,
                     family=tested,
                     wanted=asked.wanted,
                     **figures[place],
@@ -313,34 +297,13 @@ def _ps(test: str, family: Sequence[_Block], asked: _Comparing) -> Floats:
     drawn = assignments_for(int(sum(tested.sum() for tested in enough)))
     for row, block, tested in zip(ps, family, enough, strict=True):
         differences = block.differences[:, tested]
-        if test == TUKEY:
-            row[:] = _tukey(block, asked)
-        elif test == "t":
+        if test == "t":
             row[tested] = paired_t_p(paired_moments(differences))
         elif test == "randomisation":
             row[tested] = randomisation_ps(differences, asked.seed, drawn)
         else:
-            row[tested] = (sign_ps if test == "sign" else wilcoxon_ps)(differences)
+            row[tested] = wilcoxon_ps(differences)
     return ps
-
-
-def _tukey(block: _Block, asked: _Comparing) -> Floats:
-    """p of each pair, shape (P,), on the queries that all systems have; NaN where these are too few."""
-    complete = block.values[:, ~np.isnan(block.values).any(axis=0)].T
-    if len(complete) < LEAST_QUERIES:
-        return np.full(len(asked.pairs), np.nan)
-    trials = LEAST_ASSIGNMENTS if asked.deciding.test == TUKEY else TRIALS_SHOWN
-    ps = tukey_ps(complete, asked.seed, trials)
-    return np.array([ps[pair] for pair in asked.pairs])
-
-
-def _corrected(ps: Floats, deciding: DecidingTest) -> Floats:
-    """The p values of a family of shape (blocks, P), corrected; Tukey's for the number of blocks alone."""
-    if deciding.test == TUKEY:
-        blocks = (~np.isnan(ps)).any(axis=1).sum() if ps.size else 0
-        corrected: Floats = np.minimum(ps * blocks, 1.0)
-        return corrected
-    return CORRECT[deciding.corrected_by](ps.ravel()).reshape(ps.shape)
 
 
 def _figures(differences: Floats, ps: Mapping[str, Floats], asked: _Comparing) -> list[dict[str, Any]]:

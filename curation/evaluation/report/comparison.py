@@ -16,7 +16,7 @@ from curation.evaluation.comparison.pairs import MOST_PAIRS, Comparison
 from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSISTENCE, Turning
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
-from curation.evaluation.request import TESTS, TUKEY, DecidingTest
+from curation.evaluation.request import HOLM_COLUMN, TESTS, DecidingTest
 from curation.reports.page import Mark, QueryName, Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.scoring.inputs.run_chunks import said_of_texts
@@ -98,7 +98,7 @@ def _pair(one: Comparison) -> str:
 
 def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
     deciding = compared[0].deciding
-    columns = ("systems", "difference", "95 %", "p", deciding.column, "queries", "note")
+    columns = ("systems", "difference", "95 %", "p", HOLM_COLUMN, "queries", "note")
     rows = tuple(
         (_pair(one), one.difference, interval(one), p_cell(one.p), p_cell(one.p_corrected), one.n, one.note)
         for one in compared
@@ -108,9 +108,7 @@ def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
 
 def about_p(deciding: DecidingTest, pairs: int) -> str:
     """What p is, in a sentence."""
-    if deciding.test == TUKEY:
-        return "p is that of the randomised Tukey HSD, of all pairs at once."
-    return f"p is that of {TESTS[deciding.test].words}, with {deciding.after} for {amount(pairs, 'pair')}."
+    return f"p is that of {TESTS[deciding.test].words}, with Holm's correction for {amount(pairs, 'pair')}."
 
 
 def every_test(measure: str, compared: Sequence[Comparison]) -> list[Table]:
@@ -120,7 +118,6 @@ def every_test(measure: str, compared: Sequence[Comparison]) -> list[Table]:
         return []
     rows = [(_pair(one), *(p_cell(getattr(one, f"p_{test}")) for test in made)) for one in compared]
     caption = f"{measure}: p of each test, not corrected"
-    caption += "; Tukey HSD is of all pairs at once" if TUKEY in made else ""
     return [Table(caption, ("systems", *(TESTS[test].short for test in made)), tuple(rows))]
 
 

@@ -3,26 +3,14 @@
 Two systems answer the same queries, so what is compared is the difference of each query. All functions take
 many columns of differences at once, one for each pair of systems, and NaN where a query has no figure.
 
-Wilcoxon's signed-rank test and the sign test of paired differences.
-
-Both ask whether one system is above the other more often than chance would have it. The sign test counts
-queries alone. The signed-rank test counts them by the rank of how much they differ. Neither is about the
-difference of the means: on skewed differences they may decide otherwise than the randomisation test.
+Wilcoxon's signed-rank test counts queries by the rank of how much they differ. It is not about the difference
+of the means: on skewed differences it may decide otherwise than the randomisation test.
 
 Power of paired t tests: the smallest difference that n queries detect, and the queries a difference needs.
 
 The power of the two-sided test at 5 % follows from the noncentral t distribution (J. Cohen (1988),
 Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2). A finding in the wrong direction
 does not count as power, as in R's `power.t.test`.
-
-Tukey's honestly significant difference over queries, by randomisation: all pairs of systems at once.
-
-Were all systems alike, the values of a query could be theirs in any order. In each trial the values of every
-query are put in random order, and the largest difference of two means is kept. The p of a pair is the share
-of trials whose largest difference is at least as large as that pair's, so that no correction for the number
-of pairs is needed (B. A. Carterette (2012), Multiple testing in statistical analysis of systems-based
-information retrieval experiments, ACM Transactions on Information Systems 30). With two systems it is
-Fisher's randomisation test.
 
 95 % intervals of mean differences, also where a few queries decide.
 
@@ -44,12 +32,12 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, nctdtr, nctdtrinc, ndtr, stdtr, stdtrit
+from scipy.special import nctdtr, nctdtrinc, stdtr, stdtrit
 
 from curation.statistics.arrays import Floats, Ints, ratio
 from curation.statistics.intervals import Z95, percentile_interval, resampled
 from curation.statistics.means import most_common
-from curation.statistics.paired.randomisation import CELLS, EXACT_UP_TO, STEPS, counted_p, in_steps
+from curation.statistics.paired.randomisation import in_steps
 
 CARRIED_BY = 8
 """With fewer queries than this that differ from the most common figure, a sample easily misses such ones."""
@@ -110,38 +98,6 @@ def _guarded(differences: Floats, weights: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def tukey_ps(values: Floats, seed: int, trials: int) -> Floats:
-    """p values of all pairs of S systems, shape (S, S), 1 on the diagonal: (1 + k) / (1 + B) of B trials.
-
-    Parameters
-    ----------
-    values: shape (Q, S), of queries that every system has a figure for. Their order matters no more than that
-        of the systems where the values of no two queries are the same.
-    """
-    queries = len(values)
-    most = float(np.abs(values).max(initial=0.0))
-    steps = np.rint(values * (STEPS / most) if most else values)
-    sums = steps.sum(axis=0)
-    found = np.abs(sums[:, None] - sums[None, :]) - queries  # what rounding can explain
-    largest = np.sort(_largest_differences(np.sort(steps, axis=1), seed, trials))
-    as_large = trials - np.searchsorted(largest, found, side="left")
-    ps: Floats = np.minimum((1 + as_large) / (1 + trials), 1.0)
-    return ps
-
-
-def _largest_differences(values: Floats, seed: int, trials: int) -> Floats:
-    """The largest difference of two systems' sums in each trial, shape (B,)."""
-    random = np.random.Generator(np.random.PCG64(seed))
-    block = max(1, CELLS // max(values.size, 1))
-    found = []
-    for start in range(0, trials, block):
-        shape = (min(block, trials - start), *values.shape)
-        order: Ints = np.argsort(random.random(shape, np.float32), axis=2)
-        sums = np.take_along_axis(np.broadcast_to(values, shape), order, axis=2).sum(axis=1)
-        found.append(sums.max(axis=1) - sums.min(axis=1))
-    return np.concatenate(found)
-
-
 POWER = 0.8
 """How often a difference of the stated size is found."""
 
@@ -192,55 +148,20 @@ def _needed(effect: float) -> float:
     return float(n)
 
 
-def sign_ps(differences: Floats) -> Floats:
-    """Two-sided exact p of the sign test, shape (P,); 1 where no query differs.
-
-    J. Arbuthnott (1710), An argument for divine providence, Philosophical Transactions 27; queries that are
-    level are left out (W. J. Dixon and A. M. Mood (1946), The statistical sign test, Journal of the American
-    Statistical Association 41).
-
-    Parameters
-    ----------
-    differences: shape (Q, P), NaN where a query has none.
-    """
-    wins, _, losses = wins_ties_losses(differences)
-    found: Floats = np.minimum(2 * bdtr(np.minimum(wins, losses), wins + losses, 0.5), 1.0)
-    return found
-
-
 def wilcoxon_ps(differences: Floats) -> Floats:
     """Two-sided p of Wilcoxon's signed-rank test, shape (P,); 1 where no query differs.
 
     F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1: queries that are
-    level are left out, equal sizes share the mean of their ranks. Exact with up to `EXACT_UP_TO` queries
-    that differ, also with equal sizes; else by the normal distribution, with the variance that equal sizes
-    leave and without a correction for continuity.
+    level are left out, equal sizes share the mean of their ranks.
 
     Parameters
     ----------
     differences: shape (Q, P), NaN where a query has none.
     """
-    return np.array([_wilcoxon_p(in_steps(column)) for column in differences.T])
+    from scipy.stats import wilcoxon
 
-
-def _wilcoxon_p(steps: Ints) -> float:
-    steps = steps[steps != 0]
-    if not len(steps):
-        return 1.0
-    ranks = np.sign(steps) * _doubled_ranks(np.abs(steps))
-    if len(ranks) <= EXACT_UP_TO:
-        # Multiplied, so that the test's allowance for rounding is less than one rank.
-        return counted_p(ranks * (len(ranks) + 1))
-    spread = float(np.sqrt((ranks.astype(np.float64) ** 2).sum()))
-    return 2 * float(ndtr(-abs(float(ranks.sum())) / spread))
-
-
-def _doubled_ranks(sizes: Ints) -> Ints:
-    """Twice the rank of each, from 1; equal ones have the mean of their ranks."""
-    _, place, times = np.unique(sizes, return_inverse=True, return_counts=True)
-    last = np.cumsum(times)
-    ranks: Ints = (2 * last - times + 1)[place].astype(np.int64)
-    return ranks
+    columns = [in_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
+    return np.array([float(wilcoxon(one[one != 0]).pvalue) if one.any() else 1.0 for one in columns])
 
 
 CONSTANT_WITHIN = 1e-12

@@ -105,7 +105,7 @@ def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evalua
 def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_table(two: Evaluation) -> None:
     sections = {one.heading: one for one in report_sections(two)}
     board, differences, reach, every = sections["Comparison"].tables
-    assert every.columns == ("systems", "randomisation", "t", "Wilcoxon", "sign", "Tukey HSD")
+    assert every.columns == ("systems", "randomisation", "t", "Wilcoxon")
     assert reach.rows[0][-1] == next(one.queries_needed for one in two.comparisons)
     assert {row[0] for row in board.rows} == {"run a", "run b"}
     (first,) = [one for one in two.comparisons if one.measure == "ndcg_exp@10" and one.stratum is None]
