@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
-from curation.evaluation.report.section import interval, mark, with_interval
+from curation.evaluation.report.section import interval, mark, with_interval, with_own_n
 from curation.judges.estimates import JudgedEvaluation
 from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
@@ -133,9 +133,9 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         left += [f"{amount(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
         sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
     overall = Table(
-        "Means over queries",
+        f"Means over {amount(found.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
-        tuple(_row(system, measures, bool(found.unanswerable)) for system in found.systems),
+        tuple(_row(system, measures, found) for system in found.systems),
     )
     drawn = _drawing("Answers of each system", {system.name: system.overall for system in found.systems})
     count = found.sealed_count.sentence if found.sealed_count else ""
@@ -175,9 +175,9 @@ def _meanings(measures: Sequence[str]) -> str:
     return " ".join(text for name, text in _MEANINGS.items() if name in measures)
 
 
-def _row(system: AnsweringSystem, measures: Sequence[str], unanswerable: bool) -> tuple[object, ...]:
-    figures = (with_interval(system.overall[name]) for name in measures)
-    silence = (with_interval(system.refused), system.unsent) if unanswerable else ()
+def _row(system: AnsweringSystem, measures: Sequence[str], found: AnswerEvaluation) -> tuple[object, ...]:
+    figures = (with_own_n(system.overall[name], found.queries) for name in measures)
+    silence = (with_own_n(system.refused, found.unanswerable), system.unsent) if found.unanswerable else ()
     return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
 
 
@@ -187,15 +187,15 @@ def _strata(found: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
         for facet, values in system.strata.items():
             rows = []
             for value, one in values.items():
-                means = [_mean(one.figures.get(name)) for name in measures]
+                means = [_mean(one.figures.get(name), one.queries) for name in measures]
                 rows.append((value, one.queries, *means, one.left_out or ""))
             columns = (facet, "queries", *measures, "note")
             tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
     return tables
 
 
-def _mean(figure: Figure | None) -> str:
-    return "–" if figure is None else with_interval(figure)
+def _mean(figure: Figure | None, queries: int) -> str:
+    return "–" if figure is None else with_own_n(figure, queries)
 
 
 def pooled_sections(pooled: PooledRuns | None) -> list[Section]:

@@ -29,6 +29,11 @@ class _Figure(_Ends, Protocol):
     def value(self) -> float | None: ...
 
 
+class _CountedFigure(_Figure, Protocol):
+    @property
+    def n(self) -> int: ...
+
+
 def interval(figure: _Ends) -> str:
     """A 95 % interval in words, a dash without one."""
     if figure.low is None or figure.high is None:
@@ -41,6 +46,12 @@ def with_interval(figure: _Figure) -> str:
     if figure.value is None:
         return "–"
     return figure_text(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
+
+
+def with_own_n(figure: _CountedFigure, queries: int) -> str:
+    """A figure with its interval, and with its own number of queries where that is not the one beside it."""
+    own = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
+    return with_interval(figure) + own
 
 
 def figure_text(value: float) -> str:

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.means import MeasureFigure, listed_values
-from curation.evaluation.report.section import mark, with_interval
+from curation.evaluation.figures.means import listed_values
+from curation.evaluation.report.section import mark, with_interval, with_own_n
 from curation.releases.coverage import about_grid, about_map
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
@@ -67,18 +67,11 @@ def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) 
     for value in values:
         stratum = found.runs[0].strata[facet][value]
         own = [system.strata[facet][value] for system in found.runs]
-        cells = [_cell(one.figures.get(headline), stratum.queries) for one in own]
+        figures = [one.figures.get(headline) for one in own]
+        cells = ["–" if one is None else with_own_n(one, stratum.queries) for one in figures]
         rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))
     columns = (facet, "queries", *(system.name for system in found.runs), "note")
     return Table(f"{headline} by {facet}", columns, tuple(rows))
-
-
-def _cell(figure: MeasureFigure | None, queries: int) -> str:
-    """A figure with its interval, and with its own number of queries where some have no value."""
-    if figure is None:
-        return "–"
-    own = "" if figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
-    return f"{with_interval(figure)}{own}"
 
 
 AGGREGATED = (

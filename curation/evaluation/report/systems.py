@@ -7,7 +7,7 @@ from statistics import median
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
-from curation.evaluation.report.section import by_measure, interval, mark, share, with_interval
+from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
 from curation.releases.stored import marked
 from curation.reports.page import Section, Table, intervals
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves
@@ -60,7 +60,11 @@ def _headline(found: Evaluation, headline: str) -> Table:
 def _all_measures(found: Evaluation) -> Table:
     totals = [one.name for one in measures_named(found.measures) if one.summary == "total"]
     of_totals = f"; {', '.join(totals)}: total" if totals else ""
-    return by_measure(f"Every measure: mean over queries{of_totals}", found, with_interval)
+    return by_measure(
+        f"Every measure: mean over {amount(found.queries, 'query', 'queries')}{of_totals}",
+        found,
+        lambda figure: with_own_n(figure, found.queries),
+    )
 
 
 def _files(found: Evaluation) -> Table:
