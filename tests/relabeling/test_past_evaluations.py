@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,10 @@ def test_an_evaluation_on_the_old_release_stays_what_it_was(
     folder = tmp_path / "untouched"
     folder.mkdir()
     untouched = evaluated_project(folder)
-    before, after = (canonical_json(plain(evaluate_runs(one, "v1", runs))) for one in (untouched, turned))
+    alone, succeeded = (evaluate_runs(one, "v1", runs) for one in (untouched, turned))
+    assert succeeded.age is not None
+    assert succeeded.age.successor == "v2"
+    before, after = (canonical_json(plain(replace(one, age=None))) for one in (alone, succeeded))
     assert before == after
     untouched.close()
 
@@ -91,6 +95,10 @@ def test_the_last_comparison_counts_and_refusals_keep_nothing(turned: Store, run
     with turned.reading() as cursor:
         ((plan_id,),) = cursor.execute("SELECT plan_id FROM relabeling_plans").fetchall()
         assert stored_orders(cursor, plan_id) == again
+    report = drift_report(turned)
+    assert not any("order of the systems" in told for told in drift_findings(report))  # one has none
+    section = next(one for one in drift_sections(report) if one.heading == "Past evaluations")
+    assert {row[1] for row in section.tables[0].rows} == {"–"}
     assert sealed_queries(turned)
 
 

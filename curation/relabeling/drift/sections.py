@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from curation.relabeling.drift.figures import ChangeRow, DriftFigure, DriftRow
+from curation.relabeling.drift.past_evaluations import OrderChange
 from curation.relabeling.drift.regraded_pairs import DOCUMENT, GUIDE
 from curation.relabeling.drift.report import DriftReport
 from curation.relabeling.drift.wrong_labels import FEW, WrongLabels
@@ -95,13 +96,14 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
 
 
 def _orders_told(report: DriftReport) -> list[str]:
-    if not report.orders:
+    orders = [one for one in report.orders if len(one.systems) > 1]
+    if not orders:
         return []
-    turned = [one.measure for one in report.orders if not one.kept]
-    kept = len(report.orders) - len(turned)
+    turned = [one.measure for one in orders if not one.kept]
+    kept = len(orders) - len(turned)
     turns = f"; it turns by {', '.join(turned)}" if turned else ""
     return [
-        f"The order of the systems is the same on both releases by {kept:,} of {len(report.orders):,} "
+        f"The order of the systems is the same on both releases by {kept:,} of {len(orders):,} "
         f"measures{turns}."
     ]
 
@@ -218,11 +220,18 @@ def _past_told(report: DriftReport) -> str:
     return f"The same runs on {one.old} and on {one.new}, queries of {', '.join(one.parts)}."
 
 
+def _order(change: OrderChange) -> str:
+    """Whether the order is the same; a dash for one system, which has none."""
+    if len(change.systems) < 2:
+        return "–"
+    return "kept" if change.kept else "turned: " + ", ".join(f"{a} and {b}" for a, b in change.swapped)
+
+
 def _orders(report: DriftReport) -> Table:
     rows = tuple(
         (
             one.measure,
-            "kept" if one.kept else "turned: " + ", ".join(f"{a} and {b}" for a, b in one.swapped),
+            _order(one),
             ", ".join(f"{s.system} {decimal(s.before)} → {decimal(s.after)}" for s in one.systems),
         )
         for one in report.orders
