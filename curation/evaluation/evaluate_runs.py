@@ -14,8 +14,8 @@ from curation.evaluation.assembly import ScoredSystem, assembled, score_system
 from curation.evaluation.comparison.order import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
+from curation.evaluation.figures.release_age import release_age
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.release_age import release_age
 from curation.evaluation.request import RunQuestions, check_deciding, run_problems
 from curation.evaluation.sealed.access import (
     SealedRequest,

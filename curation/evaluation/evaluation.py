@@ -23,9 +23,9 @@ from curation.evaluation.figures.means import (
 )
 from curation.evaluation.figures.outdated import OutdatedFigures
 from curation.evaluation.figures.refusal import RefusalFigures
+from curation.evaluation.figures.release_age import ReleaseAge
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.release_age import ReleaseAge
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_evaluations import SealedCount
 from curation.scoring.inputs.release import SOURCE, SYNTHETIC

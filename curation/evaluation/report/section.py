@@ -49,7 +49,7 @@ def with_interval(figure: _Figure) -> str:
 
 
 def with_own_n(figure: _CountedFigure, queries: int) -> str:
-    """A figure with its interval, and with its own number of queries where that is not the one beside it."""
+    """A figure with its interval, and with its own number of queries where the table names another one."""
     own = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
     return with_interval(figure) + own
 

@@ -49,19 +49,18 @@ class ReleaseAge(NamedTuple):
 
 
 def release_age(store: Store, release: EvaluatedRelease) -> ReleaseAge | None:
-    """The age; None in tests of figures alone, and without a successor where the release is a file's."""
+    """The age; None of a young release without a successor, and of a file, which does not say when it was
+    frozen."""
     frozen = release.frozen
-    if frozen is None:
+    if frozen is None or frozen.file is not None:
         return None
     days = (utc_now() - frozen.row.frozen_at).days
-    if frozen.file is not None:
-        return ReleaseAge(days, None, 0, 0)
     with store.reading() as cursor:
         rows = list_releases(cursor)
         ids = [row.release_id for row in rows]
         later = rows[ids.index(frozen.row.release_id) + 1 :] if frozen.row.release_id in ids else []
         if not later or later[-1].release_id == frozen.row.release_id:
-            return ReleaseAge(days, None, 0, 0)
+            return ReleaseAge(days, None, 0, 0) if days > OLD_DAYS else None
         newest = later[-1]
         tables = {
             name: read_part(cursor, newest.release_id, name) for name in ("release", "queries", "qrels")
