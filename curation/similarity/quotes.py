@@ -72,7 +72,7 @@ def _caseless(text: str) -> str:
 
 def _exact(quote: str, text: str) -> Iterator[Span]:
     """All places, also those that overlap: two of them are at least the period of the quotation apart."""
-    period = f"{quote}{quote}".find(quote, 1)
+    period = _period(quote)
     at = text.find(quote)
     while at >= 0:
         yield at, at + len(quote)
@@ -80,6 +80,17 @@ def _exact(quote: str, text: str) -> Iterator[Span]:
             at += period
         else:
             at = text.find(quote, at + period + 1)
+
+
+def _period(quote: str) -> int:
+    """The least shift by which a quotation overlaps itself, in linear time (Knuth, Morris and Pratt 1977)."""
+    borders, border = [0] * len(quote), 0
+    for at in range(1, len(quote)):
+        while border and quote[at] != quote[border]:
+            border = borders[border - 1]
+        border += quote[at] == quote[border]
+        borders[at] = border
+    return len(quote) - border
 
 
 def find_again(quote: str, text: str, before: int) -> FoundQuote | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curation.similarity.quotes import FoundQuote, find_again, places_of
 
@@ -52,3 +54,12 @@ def test_a_quote_of_which_little_is_left_is_not_found(text: str) -> None:
 
 def test_words_that_a_text_has_again_and_again_do_not_hold_up_the_search() -> None:
     assert find_again("a b " * 500, "a a " * 20_000, 0) is None
+
+
+@given(st.text("ab ", min_size=1, max_size=6), st.text("ab ", max_size=24))
+def test_every_place_counts_also_where_two_overlap_in_part(quote: str, text: str) -> None:
+    """As "aba" in "ababa", which is no repetition of one piece."""
+    exact = [(at, at + len(quote)) for at in range(len(text)) if text.startswith(quote, at)]
+    if exact:
+        assert places_of(quote, text) == exact
+    assert places_of("aba", "ababa") == [(0, 3), (2, 5)]
