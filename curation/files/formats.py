@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -28,6 +29,9 @@ _SUFFIXES = {
     ".xlsx": "xlsx",
     ".qrels": "qrels",
 }
+
+
+_SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 
 
 class FileLayout(NamedTuple):
@@ -68,6 +72,12 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     return found
 
 
+def separator_of(line: str) -> str:
+    """The delimiter that Excel's line `sep=;` names; '' of any other line."""
+    found = _SEPARATOR.fullmatch(line)
+    return found[1] if found else ""
+
+
 def _format_of_content(path: Path, layout: FileLayout) -> str | None:
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
@@ -77,6 +87,8 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
     start = [line.rstrip("\n") for line in islice(lines, 20) if not line.isspace()]
     if not start:
         return "jsonl"
+    if sign := separator_of(start[0]):
+        return "tsv" if sign == "\t" else "csv"
     if trec.BEGINNING.match(start[0]):
         return "trec"
     if start[0].startswith(".I"):

@@ -26,7 +26,7 @@ from curation.files.bounds import LONGEST_LINE, OutOfBoundsError
 from curation.files.classic import CLASSIC_ROWS
 from curation.files.classic.sheets import sheet_rows
 from curation.files.fields import FileColumns, FileField, column_for, file_fields
-from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format
+from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format, separator_of
 from curation.files.lines import BYTES, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
@@ -364,7 +364,10 @@ class Records:
 
     def _table(self, lines: Iterator[str]) -> Iterator[Record]:
         begin = _up_to_text(lines)
-        reader = self._reader(chain(begin, lines), begin[-1] if begin else "")
+        sign = separator_of(begin[-1]) if begin else ""
+        if sign:
+            begin[-1] = "\n"
+        reader = self._reader(chain(begin, lines), begin[-1] if begin else "", sign)
         rows = _numbered(reader, self.problems)
         names = self._layout.columns or self._header(rows)
         width = len(names)
@@ -377,13 +380,13 @@ class Records:
                 more = "…" if width > 8 else ""
                 expected = f"expected {width} ({', '.join(names[:8])}{more})"
                 self.problems.add(number, f"{_cells(len(row))}, {expected}")
-            elif width == 1:
+            elif width == 1 and not (sign and number == len(begin)):
                 yield Record(number, {names[0]: ""})
 
-    def _reader(self, lines: Iterable[str], first: str) -> Any:
+    def _reader(self, lines: Iterable[str], first: str, sign: str) -> Any:
         if self.format == "tsv":
             return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
-        self._delimiter = _delimiter(first, self._layout.columns)
+        self._delimiter = sign or _delimiter(first, self._layout.columns)
         return csv.reader(lines, delimiter=self._delimiter, strict=True)
 
     def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.files.written_times import parse_written, split_zone, zone_in_doubt
 
 EPOCH = datetime(1970, 1, 1)  # UTC without a zone, as the database keeps it
 _MICROSECOND = timedelta(microseconds=1)
@@ -62,8 +63,9 @@ def parse_time(value: Any) -> datetime | None:
     """The time in UTC without a zone, or None if it cannot be read.
 
     Read are ISO 8601 with or without zone (without: UTC), `YYYY-MM-DD HH:MM:SS`, seconds, milliseconds and
-    microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, and times that
-    the file holds as such. Two-digit years are those of POSIX: 69-99 are 19xx.
+    microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, the forms of
+    `files.written_times`, and times that the file holds as such. Two-digit years are those of POSIX: 69-99
+    are 19xx.
     """
     if isinstance(value, str):
         return _from_text(value.strip())
@@ -88,7 +90,8 @@ def _from_text(text: str) -> datetime | None:
     try:
         return _utc(datetime.fromisoformat(text.removesuffix(" UTC")))
     except ValueError:
-        return None
+        written = parse_written(text)
+        return None if written is None else _utc(written)
 
 
 def _from_digits(whole: str, fraction: str) -> datetime | None:
@@ -236,12 +239,20 @@ def check_date_order(order: str | None) -> None:
 
 def is_numeric_date(value: Any) -> bool:
     """Whether a cell is a numeric date, with or without a time of day."""
-    return isinstance(value, str) and _NUMERIC_DATE.fullmatch(value.strip()) is not None
+    return isinstance(value, str) and _numeric(value.strip())[0] is not None
+
+
+def _numeric(text: str) -> tuple[re.Match[str] | None, tzinfo | None]:
+    found = _NUMERIC_DATE.fullmatch(text)
+    if found is not None or _NUMERIC_DATE.match(text) is None:
+        return found, None
+    local, zone = split_zone(text)
+    return _NUMERIC_DATE.fullmatch(local), zone
 
 
 def numeric_date(text: str, order: str) -> datetime | None:
     """The time that a numeric date says in this order; None where the calendar has no such time."""
-    found = _NUMERIC_DATE.fullmatch(text.strip())
+    found, zone = _numeric(text.strip())
     if found is None:
         return None
     first, _, second, year, hour, minute, clock_second, half = found.groups()
@@ -252,7 +263,8 @@ def numeric_date(text: str, order: str) -> datetime | None:
     if half:
         hours = hours % 12 + 12 * (half.lower() == "p")
     try:
-        return datetime(int(year), int(month), int(day), hours, int(minute or 0), int(clock_second or 0))
+        clock = (hours, int(minute or 0), int(clock_second or 0))
+        return _utc(datetime(int(year), int(month), int(day), *clock, tzinfo=zone))
     except ValueError:
         return None
 
@@ -260,6 +272,11 @@ def numeric_date(text: str, order: str) -> datetime | None:
 def not_in_order(value: str, order: str) -> str:
     """What is wrong with a numeric date that has no reading in this order."""
     return f"the time {value!r} is no date with the {'month' if order == MONTH_FIRST else 'day'} first"
+
+
+def doubtful_zone(zone: str) -> str:
+    """What is wrong with times of a zone that nobody, or not one zone alone, is called by."""
+    return f"time in {zone}, which is the name of no zone or of several: write offsets such as +02:00"
 
 
 class ImportedTimes:
@@ -276,18 +293,22 @@ class ImportedTimes:
         self._milliseconds = _milliseconds(duration_field, duration_unit)
         self.unread: Counter[str] = Counter()
         self._read: set[str] = set()
+        self._has_unread_time = False
 
     @property
     def no_time(self) -> bool:
         """Whether there were times, and none could be read."""
-        return self.unread[UNREADABLE_TIME] > 0 and UNREADABLE_TIME not in self._read
+        return self._has_unread_time and UNREADABLE_TIME not in self._read
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
         """The time of a cell in UTC; `problem` gets a numeric date that cannot be distinguished."""
         if value is None or value == "":
             return None
         if not is_numeric_date(value):
-            return self._counted(parse_time(value), UNREADABLE_TIME)
+            time = parse_time(value)
+            doubt = zone_in_doubt(value.strip()) if time is None and isinstance(value, str) else ""
+            self._has_unread_time |= time is None
+            return self._counted(time, doubtful_zone(doubt) if doubt else UNREADABLE_TIME)
         if self._order is None:
             problem(f"the time {value!r} does not say whether the day or the month is first", ASK_FOR_ORDER)
             return None

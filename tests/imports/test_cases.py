@@ -236,3 +236,43 @@ def test_a_guides_own_word_is_a_grade(pair: Store, write: Callable[..., Path]) -
         pair, write("j.csv", f"{LONG}q1,d1,ann,None\nq1,d2,ann,2\n"), grade_map=parse_grade_map("none=0,2=2")
     )
     assert (judged_pairs(pair), done.left_out) == ([("ann", "d1", 0), ("ann", "d2", 2)], {})
+
+
+def test_times_of_all_kinds_are_read(store: Store) -> None:
+    log = import_traffic(store, case("writings/times.csv"))
+    times = rows_of(store, "SELECT text, time::TEXT FROM traffic WHERE time IS NOT NULL ORDER BY line")
+    assert [time for text, time in times if text in ("tea pot", "cup", "spoon", "fork")] == [
+        "2026-10-25 00:30:00",
+        "2026-10-25 00:30:00",
+        "2026-10-25 02:30:00",
+        "2026-10-25 00:30:00",
+    ]
+    assert (log.unknown_times, log.unreadable_time) == (1, "'2026-13-45' on line 11")
+
+
+def test_the_line_of_excel_that_names_the_separator_is_no_header(
+    store: Store, write: Callable[..., Path]
+) -> None:
+    import_corpus(store, write("corpus.jsonl", [{"id": "b1", "text": "kettle"}]))
+    import_queries(store, write("queries.jsonl", [{"id": "w", "text": "water"}]))
+    import_judgments(store, case("writings/excel_sep_line.csv"), BY_ANN)
+    assert judged_pairs(store) == [("ann", "b1", 3)]
+
+
+@pytest.mark.parametrize("sign", [";", ",", "\t", "|", "^"])
+@pytest.mark.parametrize("line", ["sep={}\r\n", "SEP={}\n", '"sep={}"\r\n', "\ufeffsep={}\n"])
+@pytest.mark.parametrize("name", ["log.csv", "log.txt"])
+def test_each_separator_is_taken_and_lines_keep_their_numbers(
+    store: Store, write: Callable[..., Path], sign: str, line: str, name: str
+) -> None:
+    head = line.format(sign)
+    text = f'{head}query{sign}count\nred{sign}2\n"a, b; c{sign}d"{sign}3\n'
+    log = import_traffic(store, write(name, text), layout=FileLayout("csv" if sign == "\t" else None))
+    assert (log.rows, log.traffic) == (2, 5)
+    with pytest.raises(InputError, match="line 3: the count"):
+        import_traffic(store, write(name, f"{head}query{sign}count\nred{sign}x\n"), layout=FileLayout("csv"))
+
+
+def test_a_column_that_is_called_sep_is_a_column(store: Store, write: Callable[..., Path]) -> None:
+    log = import_traffic(store, write("log.csv", "query,sep=a\ntea,1\n"))
+    assert log.rows == 1

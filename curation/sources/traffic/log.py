@@ -23,6 +23,7 @@ from curation.files.records import Records
 from curation.files.times import (
     ASK_FOR_ORDER,
     UNREAD,
+    doubtful_zone,
     is_numeric_date,
     microseconds,
     not_in_order,
@@ -32,6 +33,7 @@ from curation.files.times import (
     text_buffers,
 )
 from curation.files.values import text_of, whole_number
+from curation.files.written_times import zone_in_doubt
 from curation.sources.traffic.cleaning import UNKNOWN_TIME
 from curation.statistics.arrays import Mask
 from curation.store.release_parts import batched
@@ -196,7 +198,8 @@ def _time(rows: _Rows, line: int, records: Records, value: Any, order: str | Non
 
 
 def _unreadable(text: str, unit: str, line: int) -> str:
-    return f"{text[:60]!r} on {unit} {line}"
+    doubt = zone_in_doubt(text.strip())
+    return f"{text[:60]!r} on {unit} {line}" + (f" ({doubtful_zone(doubt)})" if doubt else "")
 
 
 # ── By column ───────────────────────────────────────────────────────────────────────────────────
