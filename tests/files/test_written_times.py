@@ -72,7 +72,7 @@ def test_a_zone_that_cannot_be_known_is_named(text: str, zone: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["2026-13-45", "Oct 32, 2026", "2026-10-25 13:30 PM", "25/10/26", "may be", "12:30 PM", "a" * 100_000],
+    ["2026-13-45", "Oct 32, 2026", "2026-10-25 13:30 PM", "25/10/26", "may be", "12:30 PM", "a" * 9_000],
 )
 def test_what_is_no_time_stays_unknown(text: str) -> None:
     assert (parse_time(text), zone_in_doubt(text)) == (None, "")
