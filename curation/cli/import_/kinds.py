@@ -146,9 +146,9 @@ def import_traffic_command(
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, have month names as in
-    Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an offset, a name such
-    as Europe/Berlin, or an abbreviation of one zone, such as CEST. A time that cannot be read, or is in a zone
-    in doubt, such as EST, is unknown and never guessed.
+    Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an offset, a name
+    such as Europe/Berlin, or an abbreviation of one zone, such as CEST. A time that cannot be read, or is in
+    a zone in doubt, such as EST, is unknown and never guessed.
 
     With --print-sql nothing is imported. The statement that is printed counts a table's log by text, segment
     and day, without turned pages and robots; its result imports as the log would. Fields are the table's
