@@ -145,6 +145,59 @@ ARGILLA: list[dict[str, Any]] = [
     }
     for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
 ]
+ARGILLA_1 = [
+    {
+        "id": None,
+        "fields": {"query": query, "text": "The body."},
+        "metadata": {"doc_id": document},
+        "vectors": {},
+        "responses": [
+            {
+                "user_id": "ann",
+                "status": "submitted",
+                "values": {"rel": {"value": grade}},
+                "inserted_at": "2026-03-09T22:16:08",
+                "updated_at": "2026-03-09T22:17:08",
+            },
+            {"user_id": "ben", "status": "discarded", "values": {"rel": {"value": 2}}},
+        ],
+        "suggestions": [{"question_name": "rel", "value": 1, "agent": "a model"}],
+        "external_id": None,
+    }
+    for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
+]
+ARGILLA_FLAT = [
+    {
+        "id": "1",
+        "status": "completed",
+        "_server_id": "7b1c",
+        "query": query,
+        "text": "The body.",
+        "doc_id": document,
+        "rel.responses": [grade, 2],
+        "rel.responses.users": ["ann", "ben"],
+        "rel.responses.status": ["submitted", "draft"],
+        "rel.suggestion": 1,
+        "rel.suggestion.score": 0.5,
+        "rel.suggestion.agent": "a model",
+    }
+    for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
+]
+ARGILLA_DATASET = [
+    {
+        "query": query,
+        "text": "The body.",
+        "rel": [
+            {"user_id": "ann", "value": grade, "status": "submitted"},
+            {"user_id": "ben", "value": 2, "status": "draft"},
+        ],
+        "rel-suggestion": 1,
+        "rel-suggestion-metadata": {"agent": "a model", "score": 0.5, "type": "model"},
+        "external_id": None,
+        "metadata": json.dumps({"doc_id": document}),
+    }
+    for query, document, grade in (("tea", "d1", 3), ("green tea", "d3", 0))
+]
 PRODIGY = [
     {
         "text": "The body.",
@@ -262,6 +315,11 @@ JUDGMENTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "label studio": ("export.json", LABEL_STUDIO, {}),
     # argilla-io/argilla: argilla/src/argilla/records/_resource.py, Record.to_dict
     "argilla": ("records.json", ARGILLA, {}),
+    # argilla-io/argilla, v1.29: FeedbackRecord.to_dict, and a row of FeedbackDataset.push_to_huggingface
+    "argilla 1": ("records.json", ARGILLA_1, {}),
+    "argilla 1 dataset": ("train.jsonl", LINES(map(json.dumps, ARGILLA_DATASET)), {}),
+    # argilla-io/argilla, v2: records.to_list(flatten=True)
+    "argilla flat": ("records.json", ARGILLA_FLAT, {}),
     "argilla with texts": (
         "records.json",
         [row | {"fields": {"query": row["fields"]["query"], "document": "The body."}} for row in ARGILLA],

@@ -8,7 +8,8 @@ query that nobody rated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
@@ -17,11 +18,15 @@ Parts = Iterator[tuple[Fields, Fields]]
 
 
 class NestedForm(NamedTuple):
-    """A form: whose it is, the keys of its records and kinds of their values, and how it is taken apart."""
+    """A form: whose it is, the keys of its records and kinds of their values, and how it is taken apart.
+
+    known_by: what else a record of the form is known by.
+    """
 
     name: str
     keys: Mapping[str, type | tuple[type, ...]]
     parts: Callable[[Fields], Parts]
+    known_by: Callable[[Fields], bool] = lambda fields: True
 
 
 def unnested(fields: Fields, judged: bool) -> Iterator[Fields]:
@@ -52,7 +57,7 @@ class UnlikeFormError(Exception):
 def form_of(fields: Fields) -> NestedForm | None:
     """The form of a record, if it is of one."""
     for form in _FORMS:
-        if all(_is_of(fields.get(key), kind) for key, kind in form.keys.items()):
+        if all(_is_of(fields.get(key), kind) for key, kind in form.keys.items()) and form.known_by(fields):
             return form
     return None
 
@@ -151,11 +156,98 @@ def _said(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
 
 def _argilla(fields: Fields) -> Parts:
     """`responses`: question → a list of `value` and `user_id`."""
-    base = {**fields.get("metadata", {}), **fields["fields"]}
+    base = {**(fields.get("metadata") or {}), **fields["fields"]}
+    yield from _of_people(
+        base,
+        (
+            (one.get("user_id"), question, one.get("value"), one.get("status"))
+            for question, responses in fields["responses"].items()
+            for one in responses
+        ),
+    )
+
+
+def _argilla_1(fields: Fields) -> Parts:
+    """`responses`: a list of `user_id`, `status` and `values`, question → an object with the value."""
+    base = {**(fields.get("metadata") or {}), **fields["fields"]}
+    responses = fields["responses"]
+    for one in responses or [{}]:
+        values = {question: answer.get("value") for question, answer in (one.get("values") or {}).items()}
+        time = {"submitted_at": one.get("updated_at") or one.get("inserted_at")} if values else {}
+        for shared, judgment in _of_people(
+            base, ((one.get("user_id"), name, value, one.get("status")) for name, value in values.items())
+        ):
+            yield shared, judgment | time
+
+
+_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+
+
+def _questions(fields: Fields) -> list[str]:
+    """The questions of a flattened record of Argilla: each has lists of values and of users."""
+    return [
+        name.removesuffix(_RESPONSES)
+        for name in fields
+        if name.endswith(_RESPONSES) and f"{name.removesuffix(_RESPONSES)}{_USERS}" in fields
+    ]
+
+
+def _flat_argilla(fields: Fields) -> Parts:
+    """Fields and metadata side by side, and a question's answers as lists: of values, users and status."""
+    questions = _questions(fields)
+    parts = tuple(f"{question}." for question in questions)
+    base = {name: value for name, value in fields.items() if not name.startswith(parts)}
+    said: list[_Answer] = []
+    for question in questions:
+        values, users, status = (
+            fields.get(f"{question}{end}") or [] for end in (_RESPONSES, _USERS, _STATUS)
+        )
+        said += (
+            (who, question, value, how)
+            for who, value, how in zip(users, values, status or [None] * len(values), strict=True)
+        )
+    yield from _of_people(_without(base, "id", "status", "_server_id"), said)
+
+
+def _argilla_columns(fields: Fields) -> list[str]:
+    """The questions of a row of a dataset that Argilla 1 wrote: lists of `user_id`, `value` and `status`."""
+    return [
+        name
+        for name, value in fields.items()
+        if f"{name}-suggestion" in fields
+        and isinstance(value, list)
+        and all(isinstance(one, dict) and "user_id" in one and "value" in one for one in value)
+    ]
+
+
+def _argilla_dataset(fields: Fields) -> Parts:
+    questions = _argilla_columns(fields)
+    metadata = fields.get("metadata")
+    known = json.loads(metadata) if isinstance(metadata, str) and metadata else metadata or {}
+    parts = tuple(f"{question}-suggestion" for question in questions)
+    base = {
+        name: value for name, value in fields.items() if name not in questions and not name.startswith(parts)
+    }
+    yield from _of_people(
+        {**known, **_without(base, "metadata", "external_id")},
+        (
+            (one["user_id"], question, one["value"], one.get("status"))
+            for question in questions
+            for one in fields[question]
+        ),
+    )
+
+
+_Answer = tuple[Any, str, Any, Any]
+"""Who, question, value, and what became of it: submitted, or a draft or discarded, which are no answers."""
+
+
+def _of_people(base: Fields, said: Iterable[_Answer]) -> Parts:
+    """The answers of each person as one judgment."""
     answers: dict[Any, Fields] = {}
-    for question, responses in fields["responses"].items():
-        for one in responses:
-            answers.setdefault(one.get("user_id"), {})[question] = one.get("value")
+    for who, question, value, status in said:
+        submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
+        answers.setdefault(who, {})[question] = value if submitted else None
     for who, values in (answers or {None: {}}).items():
         yield base, {"annotator": who, **_said(values, list(values))}
 
@@ -193,6 +285,9 @@ _FORMS = (
     NestedForm("RRE", {"id_field": str, "queries": list}, _rre),
     NestedForm("Label Studio", {"data": dict, "annotations": list}, _label_studio),
     NestedForm("Argilla", {"fields": dict, "responses": dict}, _argilla),
+    NestedForm("Argilla 1", {"fields": dict, "responses": list}, _argilla_1),
+    NestedForm("Argilla", {}, _flat_argilla, lambda fields: bool(_questions(fields))),
+    NestedForm("Argilla 1", {}, _argilla_dataset, lambda fields: bool(_argilla_columns(fields))),
     *(
         NestedForm("Potato", {"instance_id": str, who: str, labels: dict}, _potato)
         for who in ("user_id", "user")
