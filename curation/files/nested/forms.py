@@ -199,13 +199,11 @@ def _flat_argilla(fields: Fields) -> Parts:
     base = {name: value for name, value in fields.items() if not name.startswith(parts)}
     said: list[_Answer] = []
     for question in questions:
-        values, users, status = (
-            fields.get(f"{question}{end}") or [] for end in (_RESPONSES, _USERS, _STATUS)
-        )
-        said += (
-            (who, question, value, how)
-            for who, value, how in zip(users, values, status or [None] * len(values), strict=True)
-        )
+        values = fields[f"{question}{_RESPONSES}"] or []
+        users = fields[f"{question}{_USERS}"] or []
+        status = fields.get(f"{question}{_STATUS}") or [None] * len(values)
+        rows = zip(users, values, status, strict=True)
+        said += [(who, question, value, state) for who, value, state in rows]
     yield from _of_people(_without(base, "id", "status", "_server_id"), said)
 
 
@@ -225,15 +223,14 @@ def _argilla_dataset(fields: Fields) -> Parts:
     metadata = fields.get("metadata")
     known = json.loads(metadata) if isinstance(metadata, str) and metadata else metadata or {}
     parts = tuple(f"{question}-suggestion" for question in questions)
-    base = {
-        name: value for name, value in fields.items() if name not in questions and not name.startswith(parts)
-    }
+    others = _without(fields, "metadata", "external_id", *questions)
+    base = {name: value for name, value in others.items() if not name.startswith(parts)}
     yield from _of_people(
-        {**known, **_without(base, "metadata", "external_id")},
+        {**known, **base},
         (
-            (one["user_id"], question, one["value"], one.get("status"))
+            (answer["user_id"], question, answer["value"], answer.get("status"))
             for question in questions
-            for one in fields[question]
+            for answer in fields[question]
         ),
     )
 
