@@ -1,0 +1,83 @@
+"""A project and a release of 2026-11-28 open today, verify to the same id, and say and export the same.
+
+`GONE` lists each field that the commands no longer say, with the reason; what is new is not compared.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.command_line import invoke
+
+FIXTURE = ROOT.parent / "shared" / "fixture"
+SAID = {
+    "verify": "verify sample",
+    "evaluate-dev": "evaluate sample --run {run} --part dev",
+    "agreement": "agreement",
+    "consistency": "consistency",
+    "consensus": "consensus --pairs",
+}
+GONE = {
+    "evaluate-dev": {
+        ".looks": "sealed evaluations are counted, not bounded by a ladder",
+        ".depths_left_out": "bounds of lists went with the ladder",
+        ".runs[].files[].seconds": "the time that reading took",
+    },
+    "agreement": {".evidence.alpha_u": "unitising alpha went; F1 of characters stays"},
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not FIXTURE.is_dir():
+        pytest.skip("the fixture is not beside this checkout")
+    folder = tmp_path_factory.mktemp("fixture")
+    with gzip.open(FIXTURE / "project.duckdb.gz") as packed, (folder / "project.duckdb").open("wb") as file:
+        shutil.copyfileobj(packed, file)
+    return folder / "project.duckdb"
+
+
+def differences(before: Any, now: Any, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """Path, value before and value now of each leaf that is not the same; paths have no places in lists."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name, value in before.items():
+            yield from differences(value, now.get(name, "gone"), f"{path}.{name}")
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for one, other in zip(before, now, strict=True):
+            yield from differences(one, other, f"{path}[]")
+    elif isinstance(before, float) and isinstance(now, float):
+        if before != pytest.approx(now, abs=1e-9):
+            yield path, before, now
+    elif before != now:
+        yield path, before, now
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_the_commands_say_what_they_said(project: Path, name: str) -> None:
+    words = SAID[name].format(run=FIXTURE / "bm25.trec").split()
+    done = invoke(["--project", str(project), *words, "--json"])
+    assert done.exit_code == 0, done.stderr
+    before = json.loads((FIXTURE / f"{name}.json").read_text(encoding="utf-8"))
+    left = [row for row in differences(before, json.loads(done.stdout)) if row[0] not in GONE.get(name, {})]
+    assert left == []
+
+
+@pytest.mark.parametrize("format", ["trec", "beir", "csv"])
+def test_an_export_has_the_same_bytes(project: Path, tmp_path: Path, format: str) -> None:
+    words = ["export", "sample", "--format", format, "--part", "dev", "--out", str(tmp_path / "out")]
+    done = invoke(["--project", str(project), *words])
+    assert done.exit_code == 0, done.stderr
+    assert bytes_in(tmp_path / "out") == bytes_in(FIXTURE / format)
+
+
+def bytes_in(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
