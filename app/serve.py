@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from app import api, api_decisions, manual
 from app.context import BACKUP_TO, IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
-from app.front import palette
+from app.front import palette, tabs
 from app.front.connections import BoundedConnection
 from app.front.front import Front
 from app.front.guard import Guard, UploadLimits
@@ -63,6 +63,7 @@ def routes() -> list[Route]:
         *palette.ROUTES,
         *downloads.ROUTES,
         *manual.ROUTES,
+        tabs.ROUTE,
         health.ROUTE,
         metrics.ROUTE,
     ]

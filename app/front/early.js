@@ -15,3 +15,11 @@ const load = document.fonts.load.bind(document.fonts);
 const drawn = new Promise((done) => { window.goldsetDrawn = () => setTimeout(done, 4000); });
 document.fonts.load = (font, text) =>
   font.includes("Material Symbols") ? drawn.then(() => load(font, text)) : load(font, text);
+// A tab that the server ended for a newer one goes to the page that says so; else Streamlit would come back at once.
+const Socket = window.WebSocket;
+window.WebSocket = class extends Socket {
+  constructor(...about) {
+    super(...about);
+    this.addEventListener("close", ({ code }) => { if (code === 4008) location.replace("/tab-ended"); });
+  }
+};

@@ -21,6 +21,7 @@ of it or the tab is closed. An upload that stops coming is over: a connection ca
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -42,8 +43,10 @@ from app.components.refused_uploads import SENTENCES
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.front.index import SCRIPTS_FROM
+from app.front.tabs import OpenTabs
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
+from curation import log
 from curation.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
@@ -175,9 +178,11 @@ class OfferedFiles:
         async def wrapped(message: Message) -> None:
             data = message.get("bytes") or b""
             if MEDIA.encode() in data:
-                address = ForwardMsg.FromString(data).delta.new_element.download_button.url
-                if not self.to(account, address):
-                    self._to[account].append(address)
+                told = ForwardMsg.FromString(data)
+                deferred = told.backend_operation_response.deferred_file  # made when its button is pressed
+                for address in (told.delta.new_element.download_button.url, deferred.url):
+                    if address and not self.to(account, address):
+                        self._to[account].append(address)
             await send(message)
 
         return wrapped
@@ -214,6 +219,7 @@ class Guard:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._offered = OfferedFiles()
+        self._tabs = OpenTabs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -229,9 +235,14 @@ class Guard:
         scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
             if account is None or not same_origin(headers):
+                log.write(
+                    logging.WARNING, "A page's connection was refused: not signed in, or of another site"
+                )
                 await WebSocketClose(code=1008, reason="not signed in")(scope, receive, send)
                 return
-            await self._app(scope, _while_signed_in(receive, headers), self._offered.watch(account, send))
+            async with self._tabs.open(account.name, receive, send) as tab:
+                receive = _while_signed_in(tab.receive, headers)
+                await self._app(scope, receive, self._offered.watch(account, tab.send))
             return
         refusal = _refusal(scope, headers, account)
         path: str = scope["path"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -264,6 +265,22 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     assert not page.error
     with project.reading() as cursor:
         assert [one.systems for one in submitted_evaluations(cursor, VERA)] == [["foreign"]]
+
+
+def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:
+    page = opened(VERA)
+    next(one for one in page.file_uploader if one.label == "Run files").set_value(
+        [("bm25.trec", run_bytes(tmp_path, "a"), "text/plain")]
+    )
+    page.run()
+    topics = gzip.compress(b"101\tnobody asks this\n")
+    uploader = next(one for one in page.file_uploader if one.label.startswith("Topics"))
+    uploader.set_value([("topics.tsv.gz", topics, "application/gzip")])
+    next(one for one in page.run().button if one.label == "Evaluate").click().run()
+    with project.reading() as cursor:
+        job = last_job(cursor)
+    assert job is not None
+    assert (job.kind, job.started_by) == ("evaluate", "vera")
 
 
 def test_a_double_click_evaluates_once(project: Store, tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import resource
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,16 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.testclient import TestClient
+from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app import api, context
-from app.front.guard import Guard
+from app.front import tabs as tabs_of_one
+from app.front.guard import Guard, OfferedFiles
+from app.front.index import EARLY
 from app.monitoring import failures, health, metrics
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
@@ -46,7 +51,7 @@ from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
-from curation.store import HEALTH_CHECKED, Store, get_setting, open_store
+from curation.store import HEALTH_CHECKED, Annotator, Store, get_setting, open_store
 from tests.support.projects import new_project
 
 PASSWORD = "correct horse battery"
@@ -828,6 +833,62 @@ def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
         arrived = BackMsg.FromString(open_tab.receive_bytes())
     assert arrived.WhichOneof("type") == "rerun_script"
     assert (arrived.rerun_script.fragment_id, len(arrived.rerun_script.widget_states.widgets)) == ("", 0)
+
+
+def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(
+    anyone: TestClient,
+) -> None:
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+        async for message in websocket.iter_bytes():
+            await websocket.send_bytes(message)
+
+    cookies = {}
+    for name in ("anna", "ben"):
+        anyone.cookies.clear()
+        enter(anyone, name)
+        cookies[name] = "; ".join(f"{key}={value}" for key, value in anyone.cookies.items())
+    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
+    with TestClient(pages) as server, ExitStack() as opened:
+
+        def tab(name: str) -> WebSocketTestSession:
+            headers = {**ORIGIN, "Cookie": cookies[name]}
+            return opened.enter_context(server.websocket_connect("/_stcore/stream", headers=headers))
+
+        of_ben, *tabs = [tab("ben"), *(tab("anna") for _ in range(tabs_of_one.MOST))]
+        newest = tab("anna")
+        with pytest.raises(WebSocketDisconnect) as ended:
+            tabs[0].receive_bytes()
+        assert ended.value.code == tabs_of_one.CLOSED_FOR_OTHERS
+        for one in (of_ben, *tabs[1:], newest):
+            one.send_bytes(b"x")
+            assert one.receive_bytes() == b"x"
+    assert str(tabs_of_one.CLOSED_FOR_OTHERS) in EARLY
+    assert tabs_of_one.ENDED in EARLY
+
+
+def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:
+    pace = tabs_of_one.Pace()
+    waits = [pace.wait(100.0) for _ in range(tabs_of_one.AT_ONCE + 10)]
+    assert waits[: tabs_of_one.AT_ONCE] == [0.0] * tabs_of_one.AT_ONCE
+    assert waits[-1] == pytest.approx(9 / tabs_of_one.A_SECOND)
+    assert pace.wait(200.0) == 0.0
+
+
+def test_a_file_that_is_made_when_its_button_is_pressed_is_offered_to_who_pressed_it() -> None:
+    offered, lee = OfferedFiles(), Annotator("lee", "lead", False)
+    told = ForwardMsg()
+    told.backend_operation_response.deferred_file.url = "/media/topics.tsv"
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(offered.watch(lee, send)({"type": "websocket.send", "bytes": told.SerializeToString()}))
+    assert len(sent) == 1
+    assert offered.to(lee, "/media/topics.tsv")
+    assert not offered.to(lee, "")
+    assert not offered.to(Annotator("anna", "annotator", False), "/media/topics.tsv")
 
 
 def test_a_question_is_asked_at_an_own_item_and_nobody_elses(anyone: TestClient, project: Store) -> None:

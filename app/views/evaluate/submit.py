@@ -49,7 +49,8 @@ class _Files(NamedTuple):
 
     @property
     def size(self) -> int:
-        return sum(one.file.size for one in (*self.runs, *self.answers))
+        files = [one.file for one in (*self.runs, *self.answers)]
+        return sum(file.size for file in (*files, *self.times, *([self.topics] if self.topics else [])))
 
 
 def show(context: PageContext, chosen: ChosenPart) -> None:
@@ -154,9 +155,9 @@ def _evaluate(
     try:
         runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
         write_times(runs, files.times)
-        paths = [Path(path) for _, path in (*runs, *answers)]
         named = write_uploads(folder, [UploadedFile("topics", files.topics)] if files.topics else [])
         topics = Path(named[0][1]) if named else None
+        paths = [path for path in Path(folder).rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=topics, folder=str(folder))
         if files.size > AT_ONCE or not all(map(is_quickly_read, paths)) or request.of_runs.to_pool:
             context.begin(FORM, request)
