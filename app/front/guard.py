@@ -178,9 +178,9 @@ class OfferedFiles:
         async def wrapped(message: Message) -> None:
             data = message.get("bytes") or b""
             if MEDIA.encode() in data:
-                told = ForwardMsg.FromString(data)
-                deferred = told.backend_operation_response.deferred_file  # made when its button is pressed
-                for address in (told.delta.new_element.download_button.url, deferred.url):
+                offer = ForwardMsg.FromString(data)
+                deferred = offer.backend_operation_response.deferred_file  # made when its button is pressed
+                for address in (offer.delta.new_element.download_button.url, deferred.url):
                     if address and not self.to(account, address):
                         self._to[account].append(address)
             await send(message)

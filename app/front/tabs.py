@@ -32,7 +32,7 @@ SENTENCE = (
 )
 
 
-class Pace:
+class TabPace:
     """When the next message of a person may go on."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Pace:
 class Tab:
     """The connection of one tab, at its person's pace, until it ends for a newer one."""
 
-    def __init__(self, receive: Receive, send: Send, pace: Pace) -> None:
+    def __init__(self, receive: Receive, send: Send, pace: TabPace) -> None:
         self._receive, self._send, self._pace = receive, send, pace
         self._is_ended = False
 
@@ -76,7 +76,7 @@ class OpenTabs:
 
     def __init__(self) -> None:
         self._open: dict[str, list[Tab]] = defaultdict(list)
-        self._paces: dict[str, Pace] = defaultdict(Pace)
+        self._paces: dict[str, TabPace] = defaultdict(TabPace)
 
     @asynccontextmanager
     async def open(self, person: str, receive: Receive, send: Send) -> AsyncIterator[Tab]:

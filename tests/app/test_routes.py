@@ -868,7 +868,7 @@ def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(
 
 
 def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:
-    pace = tabs_of_one.Pace()
+    pace = tabs_of_one.TabPace()
     waits = [pace.wait(100.0) for _ in range(tabs_of_one.AT_ONCE + 10)]
     assert waits[: tabs_of_one.AT_ONCE] == [0.0] * tabs_of_one.AT_ONCE
     assert waits[-1] == pytest.approx(9 / tabs_of_one.A_SECOND)
