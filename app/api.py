@@ -16,7 +16,16 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+)
 from pydantic_core import ErrorDetails
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -70,17 +79,17 @@ class Judgment(Sent):
     """One action as the component sends it."""
 
     presentation_id: Id
-    revision: Annotated[int, Field(ge=0, le=1_000_000)]
+    revision: Annotated[StrictInt, Field(ge=0, le=1_000_000)]
     kind: Annotated[str, Field(max_length=20)]
     client_key: Annotated[str, Field(max_length=128)]
-    grade: int | None = None
+    grade: StrictInt | None = None
     reason: Annotated[str, Field(max_length=200)] | None = None
     note: Annotated[str, Field(max_length=4_000)] | None = None
-    flagged: bool = False
+    flagged: StrictBool = False
     shown_at: AwareDatetime | None = None
     guide_hash: Id | None = None
-    active_ms: int | None = None
-    evidence: Annotated[list[tuple[int, int]], Field(max_length=500)] = []
+    active_ms: StrictInt | None = None
+    evidence: Annotated[list[tuple[StrictInt, StrictInt]], Field(max_length=500)] = []
 
     def submission(self) -> Submission:
         """The action as `curation` takes it; times are UTC there."""

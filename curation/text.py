@@ -22,6 +22,8 @@ LONGEST_NOTE = 4_000
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _PLURAL = re.compile(r"\b\w{3,}s\b")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 ISOLATES = re.compile("[\u2066-\u2069]")
 """The marks of `isolated`."""
 INVISIBLE = (
@@ -37,6 +39,20 @@ _FAR_INVISIBLE = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
     "[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
 )
+
+
+def quote_formula(cell: str) -> str:
+    """The cell of a CSV as no spreadsheet takes it for a formula; `unquote_formula` gives the cell back.
+
+    An apostrophe goes before one that begins with = + - @, a tab or a carriage return, apostrophes before it
+    or none. Numbers stay as they are.
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def unquote_formula(cell: str) -> str:
+    """The cell without the apostrophe of `quote_formula`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def without_invisible(text: str) -> str:

@@ -21,12 +21,14 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from curation.files.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError
 from curation.files.parquet.rows import READ_ERRORS, parquet_batches
 from curation.files.parquet.values import plain_column
+from curation.text import unquote_formula
 
 BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
@@ -34,6 +36,7 @@ _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """Both: where `str.split` splits, besides at spaces, tabs and line ends."""
 _BLANKS = re.compile(rb"  +")
+_QUOTED_FORMULA = re.compile(rb"'[=+\-@\t\r]")
 _LONGEST = 1 << 31  # bytes that Arrow's offsets reach
 _BOM = codecs.BOM_UTF8
 _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
@@ -229,7 +232,13 @@ class _TableReader:
             return None
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
-        return Block(lines, {name: table.column(number).combine_chunks() for name, number in chosen.items()})
+        columns = {name: table.column(number).combine_chunks() for name, number in chosen.items()}
+        if self._table.quoted and _QUOTED_FORMULA.search(raw):
+            columns = {
+                name: pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
+                for name, column in columns.items()
+            }
+        return Block(lines, columns)
 
     def _by_row(self, raw: bytes) -> Block:
         lines = _Lines(self, raw)
@@ -254,6 +263,8 @@ class _TableReader:
         except csv.Error:
             raise NotPlain from None
         self._line += begin
+        if self._table.quoted:
+            rows = [[*map(unquote_formula, row)] for row in rows]
         places = {name: self._table.names.index(name) for name in self._wanted}
         columns = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in places.items()}
         return Block(np.array(numbers, np.int64), columns)

@@ -34,7 +34,7 @@ from curation.files.nested.paths import has_objects, inner_columns, object_of, v
 from curation.files.problems import Problems
 from curation.files.values import UnfitIdError, id_text, text_of, whole_number
 from curation.progress import Progress, silent
-from curation.text import listed
+from curation.text import listed, unquote_formula
 
 if TYPE_CHECKING:
     from curation.files.blocks import Block
@@ -372,6 +372,7 @@ class Records:
         names = self._layout.columns or self._header(rows)
         width = len(names)
         for number, row in rows:
+            row = [unquote_formula(cell) for cell in row] if self.format == "csv" else row
             if len(row) == 1 and tuple(names) == _CASE:
                 row = [row[0], "", ""]
             if len(row) == width:

@@ -34,6 +34,9 @@ from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.store.documents import count_fields
 from curation.text import amount, canonical_json, digest
 
+MOST_BYTES = 2_000_000
+"""Bytes of the file of a guide: a thousand pages."""
+
 BodyKind = Literal["plain", "markdown", "html", "code"]
 
 FieldName = Annotated[str, Field(min_length=1, max_length=200)]
@@ -411,6 +414,9 @@ def current_guide(cursor: Cursor) -> Guide:
 
 def _read(path: Path) -> str:
     try:
+        if path.stat().st_size > MOST_BYTES:
+            found = f"is larger than {MOST_BYTES // 10**6} MB; expected a guide that people can read"
+            raise InputError(found, path=path)
         return path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"cannot be read as a guide: {error.strerror}", path=path) from error

@@ -22,7 +22,7 @@ from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
 from curation.store.documents import documents_by_hash
 from curation.store.staging import staged, sync
-from curation.text import digest
+from curation.text import digest, quote_formula
 
 COLUMNS = ("query_id", "query", "information_need", "document_id", "title", "text", "grade", "note")
 FORMATS = (".csv", ".jsonl")
@@ -138,7 +138,7 @@ def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
             with new.open("w", encoding="utf-8", newline="") as file:
                 if path.suffix.lower() == ".csv":
                     table = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-                    table.writerows([COLUMNS, *rows])
+                    table.writerows(map(quote_formula, row) for row in [COLUMNS, *rows])
                 else:
                     records = (dict(zip(COLUMNS, row, strict=True)) | {"grade": None} for row in rows)
                     file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)

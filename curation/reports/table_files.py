@@ -14,7 +14,7 @@ from pathlib import Path
 
 from curation.errors import InputError
 from curation.reports.page import Table, cell_text
-from curation.text import printable
+from curation.text import printable, quote_formula
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 _LATEX = {
@@ -28,11 +28,11 @@ _LATEX = {
 
 
 def csv_table(table: Table) -> str:
-    """Comma-separated values with a head (RFC 4180), lines ending in a line feed."""
+    """Comma-separated values with a head (RFC 4180), lines ending in a line feed; no cell is a formula."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    rows = [table.columns, *table.rows]
+    writer.writerows([quote_formula(c) if isinstance(c, str) else c for c in row] for row in rows)
     return text.getvalue()
 
 

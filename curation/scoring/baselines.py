@@ -56,7 +56,7 @@ from curation.sources.corpus import content_hash_of
 from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
 from curation.store.documents import corpus_of
 from curation.store.staging import staged
-from curation.text import digest, normalise_query
+from curation.text import digest, normalise_query, quote_formula
 
 DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
@@ -119,7 +119,12 @@ class ChunkedSystem:
         written = StringIO()
         writer = csv.writer(written, lineterminator="\n")
         for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1):
-            writer.writerow([query_id, *self.places[hit.document_id][:-1], rank, score])
+            writer.writerow(
+                [
+                    quote_formula(str(cell))
+                    for cell in (query_id, *self.places[hit.document_id][:-1], rank, score)
+                ]
+            )
         return written.getvalue().splitlines()
 
 

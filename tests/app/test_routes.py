@@ -435,6 +435,9 @@ def test_nobody_gets_or_answers_what_is_another_persons(anna: TestClient, projec
     [
         ({"revision": -1}, "revision"),
         ({"grade": "2; DROP TABLE"}, "grade"),
+        *(({"grade": value}, "grade: Input should be a valid integer") for value in ("2", True, 2.0)),
+        ({"flagged": "yes"}, "flagged"),
+        ({"evidence": [["0", "1"]]}, "evidence"),
         ({"annotator": "ben"}, "an unknown name: Extra inputs are not permitted"),
         ({"note": "x" * 5_000}, "note"),
         ({"shown_at": "yesterday"}, "shown_at"),

@@ -19,7 +19,7 @@ from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.jobs.uploads import is_quickly_read
 from curation.steps.importing import CHECK, IMPORT, read_findings, write_findings
-from curation.text import counted, plain
+from curation.text import counted, plain, quote_formula
 
 SHOWN = 50
 """Problems in the table; the download has all that are kept."""
@@ -131,5 +131,5 @@ def problems_csv(found: DryRun) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["where", "what"])
-    writer.writerows((one.place or NO_PLACE, one.found) for one in found.problems)
+    writer.writerows(map(quote_formula, (one.place or NO_PLACE, one.found)) for one in found.problems)
     return text.getvalue()

@@ -31,7 +31,7 @@ from curation.scoring.metrics.evidence import UNKNOWN
 from curation.sources.unknown_names import like_known
 from curation.statistics.arrays import Ints
 from curation.store import Store
-from curation.text import alike
+from curation.text import alike, quote_formula, unquote_formula
 
 COLUMNS = ("chunk_id", *ChunkPlace._fields)
 
@@ -163,7 +163,9 @@ def _write(path: Path, columns: Sequence[Sequence[Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = zip(*columns, strict=True)
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS[: len(columns)], *rows])
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS[: len(columns)])
+            writer.writerows([quote_formula(str(cell)) for cell in row] for row in rows)
     except OSError as error:
         raise InputError(f"the map could not be written: {error.strerror or error}", path=path) from error
 
@@ -180,8 +182,8 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return {
-                row["chunk_id"]: ChunkPlace(
-                    row["document_id"],
+                unquote_formula(row["chunk_id"]): ChunkPlace(
+                    unquote_formula(row["document_id"]),
                     *(int(row["start"]), int(row["end"])),
                     row["content_hash"],
                     int(row.get("places", 1)),

@@ -16,6 +16,7 @@ from curation.releases.export.formats.export_format import (
     write_parquet,
     write_table,
 )
+from curation.text import quote_formula
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -25,8 +26,8 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
 def write_csv(folder: Path, gold: Gold) -> Written:
-    """qrels.csv."""
-    rows = (row[: len(COLUMNS)] for row in gold.judged())
+    """qrels.csv, in which no spreadsheet takes a cell for a formula."""
+    rows = ([quote_formula(c) if isinstance(c, str) else c for c in row[:5]] for row in gold.judged())
     write_table(folder / "qrels.csv", COLUMNS, rows, ",")
     return Written({"default": {"qrels": "qrels.csv"}}, loading=csv_types(COLUMNS))
 
