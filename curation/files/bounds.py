@@ -23,8 +23,11 @@ DEEPEST = 100
 """Lists and objects in one another."""
 MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
-MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
-"""Bytes that any gzip or Parquet may unpack to, and how many times its own size a larger one."""
+MOST_UNPACKED, MOST_TIMES = 64_000_000, 40
+"""Bytes that any gzip or zip may unpack to, and how many times its own size a larger one. Logs and runs unpack
+to 5 to 25 times theirs, and lines of a run take 27 times theirs in memory."""
+OF_PARQUET = 3
+"""So many times these bounds are those of Parquet, which has a value once however often it is meant."""
 MOST_PARTS = 10_000
 """Files in a zip archive."""
 _BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -108,9 +111,9 @@ def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
         return file.read(part.file_size)
 
 
-def most_unpacked(path: Path) -> int:
-    """Bytes that a packed file of this size may unpack to."""
-    return max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
+def most_unpacked(path: Path, times: int = 1) -> int:
+    """Bytes that a packed file of this size may unpack to; or so many times as many."""
+    return times * max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
 
 
 def refuse_beyond(most: int, unpacked: int) -> None:

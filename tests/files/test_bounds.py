@@ -19,8 +19,19 @@ from hypothesis import strategies as st
 from curation.errors import LONGEST_LINE as LONGEST_SENTENCE
 from curation.errors import CurationError, InputError
 from curation.files import bounds
-from curation.files.bounds import DEEPEST, LONGEST_LINE, MOST_BLANK, MOST_PARTS, bounded, open_zip, read_part
+from curation.files.bounds import (
+    DEEPEST,
+    LONGEST_LINE,
+    MOST_BLANK,
+    MOST_PARTS,
+    MOST_TIMES,
+    OF_PARQUET,
+    bounded,
+    open_zip,
+    read_part,
+)
 from curation.files.records import Records
+from curation.files.run_files import RunFile
 from curation.imports.collection_archive import opened_collection
 
 
@@ -31,19 +42,40 @@ def refusal(path: Path, content: bytes) -> str:
     return str(refused.value)
 
 
-def test_a_line_without_an_end_is_refused_before_it_is_in_memory(tmp_path: Path) -> None:
+def test_a_line_without_an_end_is_refused_before_it_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """1.4 MB of gzip took 3 GB."""
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2 * LONGEST_LINE)
     packed = gzip.compress(b'{"_id": "a"}\n{"_id": "' + b"a" * (LONGEST_LINE + 2_000_000) + b'"}\n', 1)
     assert "has a line of more than 64 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
 
 
-def test_a_gzip_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused(
+def test_a_gzip_that_unpacks_to_more_than_forty_times_its_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """3.2 MB of documents of 8 MB took 10.7 GB."""
     monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
     packed = gzip.compress(b"".join(b'{"_id": "%d", "text": "%s"}\n' % (n, b"a" * 99_999) for n in range(40)))
     assert "unpacks to more than 2 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
+@pytest.mark.parametrize("name", ["a.trec.gz", "a.csv.gz"])
+def test_a_run_that_gzip_has_made_small_is_given_up_at_forty_times_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """2 MB of gzip took `evaluate --run` to 5.5 GB: lines take 27 times their bytes in memory."""
+    line = b"q1 Q0 document 1 1.0 tag\n" if "trec" in name else b"q1,document,1\n"
+    header = b"" if "trec" in name else b"query,document,rank\n"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(header + line * 1_000_000))
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 100_000)
+    most = MOST_TIMES * path.stat().st_size
+    rows = []
+    with pytest.raises(InputError, match="unpacks to more than"):
+        rows.extend(row.line for row in RunFile(path))
+    assert RunFile(path).columns() is None
+    assert len(rows) * len(line) <= most + (1 << 20)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +85,7 @@ def test_a_parquet_that_says_the_same_again_and_again_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, value: str, of_a_list: int
 ) -> None:
     """A value is stored once for all rows: 1.7 KB took 53 s, and 5 KB of long texts 16 GB."""
-    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_100_000 // OF_PARQUET)
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows * max(1, of_a_list), pa.int32()), [value])
     if of_a_list:
         texts = pa.ListArray.from_arrays(
@@ -78,7 +110,10 @@ def test_blank_lines_without_an_end_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_csv_whose_quote_is_never_closed_is_refused_within_its_bounds(tmp_path: Path) -> None:
+def test_a_csv_whose_quote_is_never_closed_is_refused_within_its_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2 * LONGEST_LINE)
     packed = gzip.compress(b'id,text\n1,"' + b"word\n" * (LONGEST_LINE // 4), 1)
     assert "broken CSV" in refusal(tmp_path / "a.csv.gz", packed)
 

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet takes for formulas: quoted in every CSV that we write, unchanged where we read it."""
+"""Cells that a spreadsheet takes for formulas: quoted in a CSV that we write, unchanged where we read it."""
 
 from __future__ import annotations
 

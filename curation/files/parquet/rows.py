@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.files.bounds import OutOfBoundsError, most_unpacked, refuse_beyond
+from curation.files.bounds import OF_PARQUET, OutOfBoundsError, most_unpacked, refuse_beyond
 from curation.files.parquet.values import is_any_text, known_zone, values_of
 
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
@@ -44,7 +44,7 @@ def parquet_batches(
     ------
     OutOfBoundsError: it unpacks to more than can be meant.
     """
-    most = most_unpacked(path)
+    most = most_unpacked(path, OF_PARQUET)
     with open_parquet(path) as file:
         wanted = list(file.schema_arrow.names if columns is None else columns)
         groups = range(file.num_row_groups)
