@@ -24,8 +24,8 @@ DEEPEST = 100
 MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
 MOST_UNPACKED, MOST_TIMES = 64_000_000, 40
-"""Bytes that any gzip or zip may unpack to, and how many times its own size a larger one. Logs and runs unpack
-to 5 to 25 times theirs, and lines of a run take 27 times theirs in memory."""
+"""Bytes that any gzip or zip may unpack to, and how many times its own size a larger one. Logs and runs
+unpack to 5 to 25 times theirs, and lines of a run take 27 times theirs in memory."""
 OF_PARQUET = 3
 """So many times these bounds are those of Parquet, which has a value once however often it is meant."""
 MOST_PARTS = 10_000

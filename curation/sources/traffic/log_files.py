@@ -12,7 +12,6 @@ reading, would give.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import tempfile
@@ -30,6 +29,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.errors import InputError, RefusedError
+from curation.files.bounds import BoundedGzip, OutOfBoundsError
 from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
@@ -190,7 +190,8 @@ def _version(storage: Storage, name: str, known: Container[str]) -> str:
     """The version of a file; of a known one that was gzipped since, as rotated logs are, the known one."""
     version = storage.version(name)
     if version not in known and storage.is_local and name.endswith(".gz"):
-        with suppress(OSError, EOFError, zlib.error), gzip.open(storage.address(name)) as file:
+        failures = OSError, EOFError, zlib.error, OutOfBoundsError
+        with suppress(*failures), BoundedGzip(Path(storage.address(name))) as file:
             unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
             return unzipped if unzipped in known else version
     return version
