@@ -25,6 +25,8 @@ NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no te
 REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
 """How the kinds of what is replaced in a file begin, and what takes the place."""
 
+DIGITS = "id of more than 15 digits"
+"""Counted with what is replaced: the spreadsheet may have done so, which keeps 15 digits of a number."""
 _SMUGGLED = re.compile("[\udc80-\udcff]")
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 _PACKED = {

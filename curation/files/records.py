@@ -27,7 +27,7 @@ from curation.files.classic import CLASSIC_ROWS
 from curation.files.classic.sheets import sheet_rows
 from curation.files.fields import FileColumns, FileField, column_for, file_fields
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format, separator_of
-from curation.files.lines import BYTES, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
+from curation.files.lines import BYTES, DIGITS, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.files.nested.forms import UnlikeFormError, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
@@ -47,6 +47,7 @@ _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
+_EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _CASE = ("query", "docid", "rating")
 """Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
@@ -139,7 +140,7 @@ class Records:
     @property
     def replaced(self) -> dict[str, int]:
         """Characters that became U+FFFD so far, by kind."""
-        return dict(self._replaced)
+        return dict(+self._replaced)
 
     def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
         """The column that `option` asks for, else the first usual one that the file has, else None.
@@ -317,7 +318,8 @@ class Records:
             if isinstance(value, str | None | list | dict):
                 continue
             try:
-                record.fields[name] = id_text(value)
+                record.fields[name] = text = id_text(value)
+                self._replaced[DIGITS] += self.format == "xlsx" and len(text.lstrip("-")) > _EXACT_DIGITS
             except UnfitIdError as error:
                 found = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
                 self.problems.add(record.line, found, IDS_AS_TEXT)

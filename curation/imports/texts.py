@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.files.fields import CorpusFields, NuggetFields, QueryFields, ReferenceFields, TrafficFields
-from curation.files.lines import REPLACED_BY
+from curation.files.lines import DIGITS, REPLACED_BY
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
 from curation.guides.versions import with_presentation
 from curation.imports.look import LOOKED_AT, look_at
@@ -230,8 +230,13 @@ def fields_used(fields: Any, rest: str = "") -> str:
 
 def replaced(found: Mapping[str, int]) -> list[str]:
     """Sentences about what no database keeps: characters, bytes that are no text, and zones nobody knows."""
+    digits = found.get(DIGITS, 0)
+    ids = amount(digits, "id has", "ids have")
+    said = [f"{ids} more than 15 digits. A spreadsheet keeps 15: the others may be wrong."] if digits else []
+    found = {kind: count for kind, count in found.items() if kind != DIGITS}
     by = {kind: next(by for begin, by in REPLACED_BY.items() if kind.startswith(begin)) for kind in found}
-    return [f"Replaced: {count:,} × {kind}, by {by[kind]}." for kind, count in found.items()]
+    sentences = [f"Replaced: {count:,} × {kind}, by {by[kind]}." for kind, count in found.items()]
+    return sentences + said
 
 
 def _withdrawn(items: int) -> list[str]:

@@ -19,6 +19,7 @@ from curation.errors import InputError
 from curation.files.classic import sheet_parts
 from curation.files.fields import CorpusFields
 from curation.files.records import Records
+from curation.imports.texts import replaced
 
 CASES = Path("../shared/cases/binary")
 HEADER = ("query", "docid", "grade")
@@ -105,6 +106,15 @@ def test_ids_that_a_sheet_has_changed_are_refused_by_row() -> None:
         assert f"row {line}: 'id' is " in str(refused.value)
         assert what in str(refused.value)
     assert len(refused.value.problems) == 4
+
+
+def test_ids_that_may_have_lost_digits_are_counted_and_said(sheet: Callable[..., Path]) -> None:
+    records = Records(sheet(("id", "text"), (123456789012345, "a"), (1234567890123450, "b")))
+    records.resolve(CorpusFields())
+    assert [record.fields["id"] for record in records] == ["123456789012345", "1234567890123450"]
+    assert replaced(records.replaced) == [
+        "1 id has more than 15 digits. A spreadsheet keeps 15: the others may be wrong."
+    ]
 
 
 def test_a_hidden_sheet_is_no_table(sheet: Callable[..., Path]) -> None:
