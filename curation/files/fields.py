@@ -23,6 +23,7 @@ class FileField(NamedTuple):
     needed: what the file cannot be read without, as "the documents' ids"; '' where it can.
     lacking: what to do with a file that has no such column.
     rare: few files have it. objects: its cells may be objects. ids: its cells are ids (`values.id_text`).
+    leads: the object that has it has the other fields, too. Where none does, the first needed one leads.
     name: the attribute of the record.
     """
 
@@ -37,6 +38,7 @@ class FileField(NamedTuple):
     lacking: str = ""
     objects: bool = False
     ids: bool = False
+    leads: bool = False
 
     @property
     def option(self) -> str:
@@ -56,16 +58,63 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
-def column_for(field: FileField, columns: Sequence[str]) -> str | None:
-    """The column that holds a field: the first usual name that is one, as it is, or but for case and signs.
+def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
+    """The column that holds a field: the first usual name that one has, as it is, or but for case and signs.
 
     What a file cannot be read without may be in an object, such as `inputs.question`, if it is in one only.
+
+    Parameters
+    ----------
+    inside: the path of the object that has what leads, as `leading_object` finds it. Other fields are looked
+        for in it first, and then in the objects around it.
     """
-    exact = next((name for name in field.usual if name in columns), None)
-    if exact is not None:
-        return exact
-    found = like(field.usual, columns)
-    return _inner(field.usual, columns) if found is None and field.needed else found
+    beside = _beside(field.usual, columns, "", bool(inside))
+    within, place = None, inside
+    while place and within is None:
+        within = _beside(field.usual, columns, place, place != inside)
+        place = place.rpartition(".")[0]
+    inner = _inner(field.usual, columns) if field.needed or field.leads else None
+    if not field.needed:
+        return within or beside or inner
+    if field.usual[0] in columns:
+        return field.usual[0]
+    return within or beside or inner if f"{inside}.".startswith("_source.") else beside or inner or within
+
+
+def leading_object(
+    fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
+) -> str:
+    """The path of the object that has the queries, or the texts of a corpus; '' where none is around them.
+
+    Elasticsearch and OpenSearch write records as `_source`, beside names of their own such as `_id`.
+
+    Parameters
+    ----------
+    asked: name of a field → the column that somebody gives for it, or '' for none.
+    """
+    leading = next((field for field in fields if field.leads), None)
+    leading = leading or next((field for field in fields if field.needed), None)
+    if leading is None:
+        return ""
+    found = asked.get(leading.name)
+    if found is None:
+        found = _beside(leading.usual, columns, "_source", False) or column_for(leading, columns)
+        found = found or _beside(leading.usual, columns, "fields", False)
+        if found in leading.usual:
+            return ""
+    return (found or "").rpartition(".")[0]
+
+
+def _beside(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
+    """The column with a usual name in the object at a path, which may be around the one that leads.
+
+    There, names that begin with "_" are the engine's own, as `_score`, and only taken as they are.
+    """
+    before = f"{place}." if place else ""
+    here = {column[len(before) :]: column for column in columns if column.startswith(before)}
+    exact = next((name for name in usual if name in here), None)
+    found = exact or like(usual, [name for name in here if not (is_around and name.startswith("_"))])
+    return None if found is None else here[found]
 
 
 def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
@@ -142,6 +191,7 @@ class CorpusFields(FileColumns):
     Attributes
     ----------
     titles_only: whether no column may be the text; documents are judged by their title alone then.
+    inside: the path of the object whose values are the document's; '' where they are those of the record.
     """
 
     id: str | None = column(
@@ -165,6 +215,7 @@ class CorpusFields(FileColumns):
             *("markdown", "body_markdown", "abstract", "full_text", "article", "passage"),
         ),
         several=True,
+        leads=True,
         seen=("short_description", "long_description", "summary"),
     )
     url: str | None = column("Address", "its address", ("url",), seen=("link",))
@@ -173,6 +224,7 @@ class CorpusFields(FileColumns):
     valid_from: str | None = column("Valid from", "its first day, for filters", ("valid_from",), rare=True)
     valid_to: str | None = column("Valid to", "its last day, for filters", ("valid_to",), rare=True)
     titles_only: bool = False
+    inside: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -217,7 +269,12 @@ class TrafficFields(FileColumns):
 
 @dataclass(frozen=True)
 class QueryFields(FileColumns):
-    """Columns of queries to be judged. Without an id the query gets the one of its text."""
+    """Columns of queries to be judged. Without an id the query gets the one of its text.
+
+    Attributes
+    ----------
+    inside: the path of the object whose values are the query's; '' where they are those of the record.
+    """
 
     id: str | None = column(
         "Id",
@@ -247,6 +304,7 @@ class QueryFields(FileColumns):
         rare=True,
         objects=True,
     )
+    inside: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

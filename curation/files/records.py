@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from curation.files.bounds import LONGEST_LINE, OutOfBoundsError
 from curation.files.classic import CLASSIC_ROWS
 from curation.files.classic.sheets import sheet_rows
-from curation.files.fields import FileColumns, FileField, column_for, file_fields
+from curation.files.fields import FileColumns, FileField, column_for, file_fields, leading_object
 from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format, separator_of
 from curation.files.lines import BYTES, DIGITS, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
-from curation.files.nested.forms import UnlikeFormError, unnested
+from curation.files.nested.forms import UnlikeFormError, form_of, unnested
 from curation.files.nested.json_records import json_rows
 from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
@@ -131,6 +131,7 @@ class Records:
         self._texts: dict[str, str] = {}
         self._ids: set[str] = set()
         self._read: dict[str, str] = {}
+        self._inside = ""
 
     @property
     def unit(self) -> str:
@@ -153,11 +154,14 @@ class Records:
         self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
     ) -> str | None:
         """Like `field`, for what no record can do without; that there is none is a problem."""
-        return self._column(option, asked, FileField("", "", tuple(usual), what, ids=ids))
+        field = FileField("", "", tuple(usual), what, ids=ids)
+        self._inside = self._inside or leading_object([field], self.columns, {"": asked})
+        return self._column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """The columns that the file has for the fields of its kind; those of `but` are left out."""
         used: dict[str, Any] = dict.fromkeys(but)
+        self._inside = leading_object(file_fields(type(asked)), self.columns, _named(asked, but))
         for field in file_fields(type(asked)):
             given = getattr(asked, field.name)
             if field.name in but:
@@ -172,13 +176,16 @@ class Records:
         others = tuple(name for name in self.columns if name not in self._graded)
         if asked.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
             self._wanted = tuple(self._read)
+        if self._inside and hasattr(asked, "inside"):
+            used["inside"] = self._inside
         return replace(asked, columns=others, **used)
 
     def _column(self, option: str, asked: str | None, field: FileField) -> str | None:
         if asked == "":
             found = None
         elif asked is None:
-            found = column_for(field, (*self._names, *self.columns) if field.objects else self.columns)
+            columns = (*self._names, *self.columns) if field.objects else self.columns
+            found = column_for(field, columns, self._inside)
         else:
             found = asked
             if asked not in self._names and asked not in self.columns:
@@ -329,6 +336,9 @@ class Records:
             yield from rows
             return
         for line, fields in rows:
+            source = fields.get("_source")
+            if isinstance(source, dict) and form_of(source) is not None:
+                fields = source  # as an index of judgments has it
             try:
                 yield from (Record(line, inner) for inner in unnested(fields, self._judged))
             except UnlikeFormError as error:
@@ -496,6 +506,15 @@ def _is_the_grade(records: Iterable[Record], name: str) -> bool:
     """Whether a column has the values of the grade: a form names the question that has the grades."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)
+
+
+def _named(asked: FileColumns, but: Collection[str]) -> dict[str, str | None]:
+    """Field → the column that somebody names for it, the first of several; '' where it is left out."""
+    given = {field.name: getattr(asked, field.name) for field in file_fields(type(asked))}
+    first = {
+        name: next(iter(value), None) if isinstance(value, tuple) else value for name, value in given.items()
+    }
+    return {name: "" if name in but else value for name, value in first.items()}
 
 
 def _holds_objects(records: Iterable[Record], name: str) -> bool:

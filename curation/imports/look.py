@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import FileField, column_for, like
+from curation.files.fields import FileField, column_for, leading_object, like
 from curation.files.formats import FileLayout
 from curation.files.lines import clean, text_lines
 from curation.files.nested.paths import value_at
@@ -102,8 +102,9 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
     """Field → its column among these, or a list of one; fields that none is known for are absent."""
     found: dict[str, Any] = {}
     taken: set[str] = set()
+    inside = leading_object(fields, columns)
     for field in fields:
-        column = column_for(field, columns) or like(field.seen, columns)
+        column = column_for(field, columns, inside) or like(field.seen, columns)
         if field.name == "query_text" and named_by(found.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
         if column is not None and column not in taken:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from curation.errors import RefusedError
 from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
+from curation.files.nested.paths import rest_of
 from curation.files.records import Records, beir_file
 from curation.files.values import metadata_json, text_of
 from curation.filters.query_filter import VALID
@@ -250,7 +251,7 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """The document that a record's values are; what no field names is metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date, fields.group}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
-    rest = {name: value for name, value in values.items() if name not in used | {*valid.values()}}
+    rest = rest_of(values, used | {*valid.values()}, fields.inside)
     document = Document(
         document_id=text_of(values.get(fields.id or "")).strip(),
         content_hash="",

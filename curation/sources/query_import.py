@@ -18,6 +18,7 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.files.lines import clean
+from curation.files.nested.paths import rest_of
 from curation.files.problems import Problems
 from curation.files.records import Record, Records, beir_file
 from curation.files.values import metadata_json, text_of
@@ -285,7 +286,7 @@ def _row(
     answers = () if column is None else cleaned_answers(values.get(column), left_out, found)
     kinds |= set(found)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    rest = _clean({name: value for name, value in values.items() if name not in used} | wanted, kinds)
+    rest = _clean(rest_of(values, used, fields.inside) | wanted, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
     return _ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))

@@ -58,7 +58,8 @@ def json_rows(
         if second is None and isinstance(value, dict) and records_in(value) != [value]:
             yield from _entries(value, problems)
         elif isinstance(value, dict):
-            yield number, value
+            found = hits_of(value)
+            yield from ((number, record) for record in ([value] if found is None else found))
         else:
             problems.add(number, f"found {line[:40]!r}; expected an object: {{…}}")
 
@@ -67,6 +68,8 @@ def records_in(value: dict[str, Any]) -> list[Any]:
     """The records of an object: of the list in it, or of its columns; else the object itself."""
     if form_of(value) is not None:
         return [value]
+    if (hits := hits_of(value)) is not None:
+        return hits
     lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
     is_table = "requests" not in value  # as `_rank_eval` has them, next to its templates
     if is_table and len(value) > 1 and len(lengths) == 1 and lengths.isdisjoint((-1, 0)):
@@ -78,6 +81,18 @@ def records_in(value: dict[str, Any]) -> list[Any]:
     data = value.get("data")
     found = records_in(data) if isinstance(data, dict) else [data]
     return found if found != [data] else [value]
+
+
+def hits_of(value: dict[str, Any]) -> list[Any] | None:
+    """The hits of a response of Elasticsearch or OpenSearch, or of several in one; None where it is none."""
+    inner = value.get("rawResponse", value)
+    responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
+    if not isinstance(responses, list) or not responses:
+        return None
+    found = [one["hits"] for one in responses if isinstance(one, dict) and isinstance(one.get("hits"), dict)]
+    lists = [inside["hits"] for inside in found if isinstance(inside.get("hits"), list)]
+    hits = [hit for inside in lists for hit in inside]
+    return hits if len(lists) == len(responses) and all(isinstance(hit, dict) for hit in hits) else None
 
 
 def _holds_objects(value: Any) -> bool:

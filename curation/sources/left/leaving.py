@@ -126,7 +126,10 @@ def _read(
         records = Records(path, layout, progress)
         read_documents(records, asked, taken)
         parquet = pq.read_metadata(path) if records.format == "parquet" else None
-    reading = canonical_json({"fields": asdict(taken.fields[-1]), "layout": layout._asdict()})
+    used = asdict(taken.fields[-1])
+    if not used["inside"]:
+        del used["inside"]  # ids are those of older imports
+    reading = canonical_json({"fields": used, "layout": layout._asdict()})
     rows = [number for number, *_ in taken.here]  # not all, where files before this one have some of them
     file_id = digest("left file", storage.location, file.name, version, reading, rows)
     groups = [parquet.row_group(place).num_rows for place in range(parquet.num_row_groups)] if parquet else []
