@@ -512,7 +512,8 @@ def _named(asked: FileColumns, but: Collection[str]) -> dict[str, str | None]:
     """Field → the column that somebody names for it, the first of several; '' where it is left out."""
     given = {field.name: getattr(asked, field.name) for field in file_fields(type(asked))}
     first = {
-        name: next(iter(value), None) if isinstance(value, tuple) else value for name, value in given.items()
+        name: next(iter(value), None) if isinstance(value, tuple | list) else value
+        for name, value in given.items()
     }
     return {name: "" if name in but else value for name, value in first.items()}
 
