@@ -68,17 +68,17 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
     inside: the path of the object that has what leads, as `leading_object` finds it. Other fields are looked
         for in it first, and then in the objects around it.
     """
-    beside = _beside(field.usual, columns, "", bool(inside))
+    outside = _column_in(field.usual, columns, "", bool(inside))
     within, place = None, inside
     while place and within is None:
-        within = _beside(field.usual, columns, place, place != inside)
+        within = _column_in(field.usual, columns, place, place != inside)
         place = place.rpartition(".")[0]
     inner = _inner(field.usual, columns) if field.needed or field.leads else None
     if not field.needed:
-        return within or beside or inner
+        return within or outside or inner
     if field.usual[0] in columns:
         return field.usual[0]
-    return within or beside or inner if f"{inside}.".startswith("_source.") else beside or inner or within
+    return within or outside or inner if f"{inside}.".startswith("_source.") else outside or inner or within
 
 
 def leading_object(
@@ -86,7 +86,7 @@ def leading_object(
 ) -> str:
     """The path of the object that has the queries, or the texts of a corpus; '' where none is around them.
 
-    Elasticsearch and OpenSearch write records as `_source`, beside names of their own such as `_id`.
+    Elasticsearch and OpenSearch write records as `_source`, next to names of their own such as `_id`.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ def leading_object(
         return ""
     found = asked.get(leading.name)
     if found is None:
-        found = _beside(leading.usual, columns, "_source", False) or column_for(leading, columns)
-        found = found or _beside(leading.usual, columns, "fields", False)
+        found = _column_in(leading.usual, columns, "_source", False) or column_for(leading, columns)
+        found = found or _column_in(leading.usual, columns, "fields", False)
         if found in leading.usual:
             return ""
     return (found or "").rpartition(".")[0]
 
 
-def _beside(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
+def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
     """The column with a usual name in the object at a path, which may be around the one that leads.
 
     There, names that begin with "_" are the engine's own, as `_score`, and only taken as they are.

@@ -15,7 +15,7 @@ _WIDEST = 30
 _WRAPPERS = ("_source", "fields", "doc", "event")
 """Objects that are opened whatever they have: each is a record as another tool wraps it."""
 _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
-"""What Elasticsearch and OpenSearch write beside `_source`, besides names that begin with "_"."""
+"""What Elasticsearch and OpenSearch write next to `_source`, apart from names that begin with "_"."""
 
 
 def object_of(value: Any) -> dict[str, Any] | None:
@@ -68,18 +68,18 @@ def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
 def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
     """What a record has besides the columns that are used.
 
-    Where the record is wrapped in the object at `place`, that is what the object has, and what is beside it;
-    names beside it that begin with "_" are an engine's own.
+    Where the record is wrapped in the object at `place`, that is what the object has, and what is next to it;
+    names next to it that begin with "_" are an engine's own.
     """
     if not place:
         return {name: value for name, value in fields.items() if name not in used}
     root = place.split(".")[0]
     dropped = {*used, root, *(_OF_A_HIT if root == "_source" else ())}
-    beside = {
+    outside = {
         name: value
         for name, value in fields.items()
         if name not in dropped and not name.startswith(("_", f"{root}."))
     }
     [inside] = value_at(fields, place) or ({},)
     paths = {name: f"{place}.{name}" for name in _opened(place, inside) or {}}
-    return beside | {name: value_at(fields, path)[0] for name, path in paths.items() if path not in used}
+    return outside | {name: value_at(fields, path)[0] for name, path in paths.items() if path not in used}
