@@ -229,8 +229,8 @@ SOME = {
     pa.decimal128(9, 2): st.decimals(-999, 999, places=2),
     pa.date32(): st.integers(-(2**31), 2**31 - 1),
     pa.date64(): st.integers(-(10**9), 10**9).map(lambda day: day * 86_400_000),
-    pa.time32("s"): st.integers(0, 86_400),
-    pa.time64("ns"): st.integers(0, 86_400 * 10**9),
+    pa.time32("s"): st.integers(0, 86_399),
+    pa.time64("ns"): st.integers(0, 86_400 * 10**9 - 1),
     **{
         pa.timestamp(unit, zone): st.integers(-(2**63), 2**63 - 1) | st.integers(-(2**40), 2**40)
         for unit in ("ms", "us", "ns")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,7 @@ def is_moment(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
+@lru_cache
 def known_zone(zone: str | None) -> bool:
     """Whether a zone is known here; without one, times are UTC."""
     try:
@@ -150,13 +153,18 @@ def _text_or_bytes(value: bytes) -> str | bytes:
 
 
 def _moment_values(column: pa.Array) -> list[Any]:
+    zone = getattr(column.type, "tz", None)
+    if getattr(column.type, "unit", "") != "ns" and known_zone(zone):  # nanoseconds need pandas
+        with suppress(ValueError, OverflowError):
+            plain: list[Any] = column.to_pylist()
+            return plain
     found, known, odd = microseconds_of(column)
     kind = column.type
     if pa.types.is_date(kind):
         days = pa.array(found // (_DAY * _MICROSECOND), mask=~known)
         values: list[Any] = days.cast(pa.int32()).cast(pa.date32()).to_pylist()
     else:
-        zone = kind.tz if known_zone(kind.tz) else "UTC"
+        zone = zone if known_zone(zone) else "UTC"
         values = pa.array(found, mask=~known).cast(pa.timestamp("us", zone)).to_pylist()
     for index in odd:
         values[index] = odd_moment(column, index)
