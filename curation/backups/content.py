@@ -27,7 +27,7 @@ def read_whole_file(path: Path) -> Rows:
     StoreError: it is damaged, or no goldset project.
     StoreVersionError: a newer goldset has written it, or one that is too old.
     """
-    damage = log_damage(log_of(path))
+    damage = log_damage(path)
     if damage:
         raise StoreError(f"{path}: its log is damaged: {damage}.")
     engine = start_engine(f"{path}.tmp")
@@ -44,7 +44,7 @@ def read_whole_file(path: Path) -> Rows:
         stop_engine(engine)
     log_of(path).unlink(missing_ok=True)
     with path.open("rb") as file:
-        damage = damage_of_blocks(lambda: damaged_blocks(file.fileno()))
+        damage = damage_of_blocks(lambda: damaged_blocks(path, file.fileno()))
     if damage:
         raise StoreError(f"{path}: {damage}")
     return rows

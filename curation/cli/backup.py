@@ -96,6 +96,8 @@ def _show_backup(taken: Backup) -> None:
 
 
 def _show_restored(restored: Restored) -> None:
+    from curation.backups.lacking import describe_lacking
+
     when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums next to it"
     say(
         f"{restored.path} is now {restored.backup.name}, {when}: "
@@ -103,3 +105,7 @@ def _show_restored(restored: Restored) -> None:
     )
     if restored.kept is not None:
         say(f"The project that was there is kept: {restored.kept}")
+        if restored.lacking is None:
+            say("It cannot be read, so nobody can say what the backup lacks of it.")
+        elif restored.lacking:
+            say(f"It has {describe_lacking(restored.lacking)} that the backup lacks.")

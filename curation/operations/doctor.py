@@ -27,7 +27,7 @@ def look_at_log(project: Path) -> Iterator[DoctorFinding]:
     log = log_of(project)
     with suppress(FileNotFoundError):
         size = log.stat().st_size
-        damage = log_damage(log)
+        damage = log_damage(project)
         if damage:
             yield DoctorFinding(
                 "problem", "log", f"{log.name}, which holds what was written last, is damaged: {damage}."

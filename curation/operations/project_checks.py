@@ -58,7 +58,7 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
         rows = read_all_rows(cursor)
     damage = damage_of_blocks(store.damaged_blocks)
     if damage:
-        yield DoctorFinding("problem", "file", damage, "goldset doctor --repair NEW")
+        yield DoctorFinding("problem", "file", damage, "goldset --project NEW restore FILE")
     sentence = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
         "fine", "file", f"{sentence}; {rows.get('judgment_events', 0):,} are answers of annotators."

@@ -30,7 +30,7 @@ from weakref import WeakSet
 
 import duckdb
 
-from curation.errors import InputError, NotFoundError, RefusedError, StoreError
+from curation.errors import InputError, RefusedError, StoreError
 from curation.store import migrations
 from curation.store.files import (
     PATIENCE,
@@ -38,10 +38,10 @@ from curation.store.files import (
     Cursor,
     DatabaseFile,
     failure,
-    no_project,
     only_read,
     patiently,
     refuse_name,
+    require_file,
 )
 from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged
@@ -150,13 +150,13 @@ class Store:
 
         Raises
         ------
-        ValueError: the file has a form that is not known, is cut short, or the list of blocks is damaged.
+        ValueError: the list of free blocks is damaged.
         StoreError, StoreBusyError, StoreVersionError: the project cannot be opened.
         """
         from curation.store.on_disk.blocks import damaged_blocks  # numpy, which most commands do without
 
         with self._writer, self._lease():
-            return damaged_blocks(self._file.descriptor())
+            return damaged_blocks(self.path, self._file.descriptor())
 
     def close(self) -> None:
         """Let go of the file now; the next lease opens it again."""
@@ -303,12 +303,12 @@ def open_store(path: Path) -> Store:
     Raises
     ------
     NotFoundError: there is no such file.
+    StoreError: it is a folder, empty, or may not be read.
     StoreError, StoreBusyError, StoreVersionError: by the first lease.
     """
     path = path.resolve()
     refuse_name(path)
-    if not path.is_file():
-        raise NotFoundError(no_project(path))
+    require_file(path)
     with _stores_lock:
         return _stores.setdefault(path, Store(path))
 

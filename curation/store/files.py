@@ -5,22 +5,25 @@ engine stays for a while after the file is detached, and other processes can ope
 
 The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header
 with a higher number, and between two of them the log only grows: equal headers and a log of equal size mean
-equal content. The headers are read while the file is held, because then nobody else can write. The file
-descriptor for it is closed only after the file is detached: closing one ends all of this process's locks on
-the file (POSIX, fcntl), and while the file is held no other connection of this process can have one.
+equal content, where goldset knows the file's form. The headers are read while the file is held, because then
+nobody else can write. The file descriptor for it is closed only after the file is detached: closing one ends
+all of this process's locks on the file (POSIX, fcntl), and while the file is held no other connection of this
+process can have one.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import json
 import os
-import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, TypeVar
 
 import duckdb
 
@@ -33,7 +36,8 @@ from curation.errors import (
     StoreReadOnlyError,
 )
 from curation.store.on_disk import checkpoints
-from curation.store.on_disk.checkpoints import HEADERS, copy_changed_blocks
+from curation.store.on_disk.checkpoints import copy_changed_blocks
+from curation.store.on_disk.file_form import HEADERS, has_known_form
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
@@ -48,13 +52,14 @@ reads them again, 0.16 ms each, and a checkpoint takes 8 ms (`bench_checkpoints`
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 
-_NOT_WRITTEN = re.compile("Failed to commit: (Could not|Checkpoint failed)|Failed to create checkpoint")
-_OURS = "Unique file handle conflict"
-_LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
-_DAMAGED = re.compile("Corrupt database file|Could not read enough bytes")
-_DAMAGED_LOG = re.compile("replaying WAL|Corrupt WAL")
-_BROKEN = "The database file is damaged, or a part of it is missing"
-_RESTORE = "Restore a backup: goldset restore FILE --replace."
+NOT_COMMITTED = (
+    "Failed to commit: Could not",
+    "Failed to commit: Checkpoint failed",
+    "Failed to create checkpoint",
+)
+"""How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
+_LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
+_RESTORE = "Make a project of a backup beside it: goldset --project NEW restore FILE."
 _CHUNK = 8 << 20
 
 
@@ -81,6 +86,20 @@ def stop_engine(engine: Cursor) -> None:
     """End an engine, also one that failed for good."""
     with suppress(duckdb.Error):
         engine.close()
+
+
+def attach(engine: Cursor, path: Path, name: str, *, read_only: bool) -> None:
+    """Attach a file under a name from code. Read-only, what its log holds stays in memory.
+
+    Errors of the engine have the system's number of what went wrong, as `patiently` needs it.
+    """
+    way = "READ_ONLY" if read_only else "READ_WRITE"
+    engine.execute("SET errors_as_json = true")
+    try:
+        engine.execute(f"ATTACH ? AS {name} (TYPE DUCKDB, {way})", [str(path)])
+    finally:
+        with suppress(duckdb.Error):  # an engine that failed for good
+            engine.execute("SET errors_as_json = false")
 
 
 class DatabaseFile:
@@ -111,7 +130,8 @@ class DatabaseFile:
         """
         patiently(self.path, self._patience, self._attach)
         self.held, self._log_taken = True, self._log_size()
-        return self._fingerprint_left is not None and self._fingerprint_left == self._fingerprint()
+        unchanged = self._fingerprint_left is not None and self._fingerprint_left == self._fingerprint()
+        return unchanged and has_known_form(self.path, self.descriptor())
 
     def cursor(self) -> Cursor:
         """A connection of its own for one thread, on the file that is held."""
@@ -192,7 +212,8 @@ class DatabaseFile:
         What is not in the file yet is copied with the log.
         """
         with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-            copy_changed_blocks(self.descriptor(), file.fileno())
+            known = has_known_form(self.path, self.descriptor())
+            copy_changed_blocks(self.descriptor(), file.fileno(), known=known)
         log_of(target).unlink(missing_ok=True)
         self._copy_log(target)
 
@@ -206,6 +227,8 @@ class DatabaseFile:
 
     def has_headers_of(self, other: Path) -> bool:
         """Whether the file that is held is in the state of another one, but for what its log holds."""
+        if not has_known_form(self.path, self.descriptor()):
+            return False
         with other.open("rb") as file:
             return os.pread(self.descriptor(), HEADERS, 0) == file.read(HEADERS)
 
@@ -230,8 +253,7 @@ class DatabaseFile:
             self._attach_to_engine()
 
     def _attach_to_engine(self) -> None:
-        if not self.path.is_file():  # it was moved away, and DuckDB would make an empty one
-            raise NotFoundError(no_project(self.path))
+        require_file(self.path)  # it may be gone, and DuckDB would make an empty one
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
         if self.read_only and checkpoints.kept_blocks(self.path).exists():
             raise StoreReadOnlyError(_torn(self.path))
@@ -245,12 +267,11 @@ class DatabaseFile:
             self._engine = start_engine(
                 f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
             )
-        way = "READ_ONLY" if self.read_only else "READ_WRITE"  # read-only, what the log holds stays in memory
-        self._engine.execute(f"ATTACH ? AS project (TYPE DUCKDB, {way})", [str(self.path)])
+        attach(self._engine, self.path, "project", read_only=self.read_only)
         checkpoints.hold(self.path)
 
     def _refuse_damaged_log(self) -> None:
-        damage = log_damage(self._log)
+        damage = log_damage(self.path)
         if damage:
             raise StoreError(_damaged_log(self.path, damage), command=_RESTORE)
 
@@ -343,6 +364,29 @@ def no_project(path: Path) -> str:
     return f"There is no goldset project at {path}. Make one with `goldset init`."
 
 
+def require_file(path: Path) -> None:
+    """Refuse a path at which no project can be: nothing, a folder, or a place that nobody may look into.
+
+    Raises
+    ------
+    NotFoundError: there is nothing.
+    StoreError: it is no file, is empty, or cannot be read by who runs this.
+    """
+    try:
+        mode, size = path.stat().st_mode, path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFoundError(no_project(path)) from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened as a project: {error.strerror}.") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no file"
+        raise StoreError(f"{path} is {kind}; expected the file of a goldset project, NAME.duckdb.")
+    if not os.access(path, os.R_OK):
+        raise StoreError(f"{path} cannot be opened as a project: who runs this may not read it.")
+    if not size:
+        raise StoreError(f"{path} is empty; expected the file of a goldset project.", command=_RESTORE)
+
+
 def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
     """What `opens` returns once no other process holds the file.
 
@@ -355,24 +399,35 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
         try:
             return opens()
         except duckdb.Error as error:
-            if not _LOCKED.search(str(error)):
-                _cannot_open(path, error)
+            if not _is_locked(error):
+                raise StoreError(_not_opened(path, error), command=_RESTORE) from error
             if time.monotonic() > deadline:
-                raise StoreBusyError(_busy(path, str(error), patience)) from error
+                raise StoreBusyError(_busy(path, patience)) from error
             time.sleep(RETRY)
 
 
-def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
-    if _DAMAGED_LOG.search(str(error)):
-        raise StoreError(_damaged_log(path, first_line(error)), command=_RESTORE) from error
-    found = failure(error)
-    if found is not None and _DAMAGED.search(str(error)):
-        raise StoreError(f"{path}: {found.found}", command=_RESTORE) from error
-    if path.is_file() and not path.stat().st_size:
-        raise StoreError(f"{path}: {_BROKEN}: it is empty.", command=_RESTORE) from error
-    if isinstance(error, duckdb.IOException):
-        raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
-    raise found or error
+def _is_locked(error: duckdb.Error) -> bool:
+    """Whether another process or another engine of this one has the file."""
+    if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
+        return True
+    return isinstance(error, duckdb.IOException) and _parts(error).get("errno", "") in _LOCKED
+
+
+def _parts(error: Exception) -> dict[str, str]:
+    """What an error of the engine says as JSON; {} where it is plain text."""
+    _, brace, rest = str(error).partition("{")
+    with suppress(ValueError):
+        parts = json.loads(brace + rest)
+        return parts if isinstance(parts, dict) else {}
+    return {}
+
+
+def _not_opened(path: Path, error: duckdb.Error) -> str:
+    why = f"{'it is damaged: ' if _is_damage(error) else ''}{first_line(error)}"
+    sentence = f"{path} was not opened as a project, and nothing was changed: {why.rstrip('.')}."
+    if not log_of(path).exists():
+        return sentence
+    return f"{sentence} {log_of(path).name} next to it holds what was written last: keep both files."
 
 
 def _damaged_log(path: Path, damage: str) -> str:
@@ -383,32 +438,40 @@ def _damaged_log(path: Path, damage: str) -> str:
     )
 
 
+def _is_damage(error: duckdb.Error) -> bool:
+    """Whether a block has another checksum: an error without a class of its own in DuckDB for Python."""
+    return type(error) is duckdb.Error
+
+
 def failure(error: duckdb.Error) -> StoreError | None:
     """The sentence for an error that the disk caused; None for any other error.
 
-    DuckDB has no error class for a damaged block, and reports a disk that is full at a commit as an error of
-    the transaction. What a checkpoint could not write is still in the log, so only that transaction is lost.
+    A disk that is full at a commit is an error of the transaction. What a checkpoint could not write is still
+    in the log, so only that transaction is lost.
     """
-    if _DAMAGED.search(str(error)):
-        return StoreError(f"{_BROKEN}: {first_line(error)}.", command=_RESTORE)
-    if isinstance(error, duckdb.IOException) or _NOT_WRITTEN.search(str(error)):
-        way_out = ". The disk is full: make room and try again." if "No space left" in str(error) else ""
-        return StoreError(
-            f"The database file could not be used, and nothing was changed: {first_line(error)}{way_out}"
-        )
+    why = first_line(error)
+    if _is_damage(error):
+        sentence = f"The database file is damaged, or a part of it is missing: {why.rstrip('.')}."
+        return StoreError(sentence, command=_RESTORE)
+    if isinstance(error, duckdb.IOException) or any(words in why for words in NOT_COMMITTED):
+        full = os.strerror(errno.ENOSPC) in why
+        way_out = ". The disk is full: make room and try again." if full else ""
+        return StoreError(f"The database file could not be used, and nothing was changed: {why}{way_out}")
     return None
 
 
 def first_line(error: Exception) -> str:
     """The first line of an error of the engine, without its advice."""
-    return str(error).strip().splitlines()[0]
+    return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
 
 
-def _busy(path: Path, message: str, patience: float) -> str:
-    holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
-    program = (_program(holder[2]) or Path(holder[1]).name) if holder else ""
-    others = "another connection of this process" if _OURS in message else "another process"
-    who = f"process {holder[2]} ({program})" if holder else others
+def _busy(path: Path, patience: float) -> str:
+    process = checkpoints.holder(path)
+    program = _program(process) if process else ""
+    if process == os.getpid():
+        who = "another connection of this process"
+    else:
+        who = f"process {process} ({program or 'of another user'})" if process else "another process"
     way_out = (
         "It is writing much at once: wait until it is done and try again."
         if "goldset" in program
@@ -418,7 +481,7 @@ def _busy(path: Path, message: str, patience: float) -> str:
     return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
 
 
-def _program(pid: str) -> str:
+def _program(pid: int) -> str:
     """The name of a process's program; its arguments may hold tokens and stay unsaid."""
     words = [""]
     with suppress(OSError):

@@ -281,3 +281,34 @@ def test_the_commands_write_and_restore_a_backup(store: Store, tmp_path: Path) -
     assert "All of it was read." in written.stdout
     restored = invoke([*project, "restore", str(tmp_path / "b.duckdb"), "--replace"])
     assert "The project that was there is kept" in restored.stdout
+
+
+def test_where_the_backup_lacks_rows_replace_is_not_advised_and_their_number_is_said(
+    store: Store, tmp_path: Path
+) -> None:
+    add_pairs(store, grid(2, 2))
+    backup = back_up(store, tmp_path / "backup.duckdb").path
+    with pytest.raises(RefusedError, match="Add --replace to move it aside") as refused:
+        restore(backup, store.path)
+    assert "lacks" not in str(refused.value)
+    add_names(store, "ann")
+    open_round(store, "first", ["ann"], overlap=1, duplicates=0, seed=1)
+    saved = len(grade_next(store, "ann", 3))
+    with pytest.raises(
+        RefusedError, match=f"It has {saved} judgments and .* that backup.duckdb lacks"
+    ) as refused:
+        restore(backup, store.path)
+    assert "--replace" not in str(refused.value)
+    done = invoke(["--project", str(store.path), "restore", str(backup), "--replace"])
+    assert f"It has {saved} judgments and " in done.stdout
+
+
+def test_where_the_log_is_damaged_or_the_project_unreadable_replace_is_not_advised(
+    store: Store, tmp_path: Path
+) -> None:
+    backup = back_up(store, tmp_path / "backup.duckdb").path
+    store.close()
+    store.path.write_bytes(store.path.read_bytes()[:100_000])
+    with pytest.raises(RefusedError, match="cannot be counted") as refused:
+        restore(backup, store.path)
+    assert "--replace" not in str(refused.value)

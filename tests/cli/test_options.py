@@ -64,8 +64,6 @@ LOGGED = (
         ("negatives audit --size 10 --depth 5", "--size, --depth", "--annotators"),
         ("judge --part dev --seed 3", "--part, --seed", "name one"),
         ("consensus --reason why", "--reason", "--pairs"),
-        ("doctor --backup b.duckdb", "--backup", "--repair"),
-        ("doctor --repair new.duckdb --clean", "--clean", "--repair"),
         ("practice open first --annotators ada --grade-field rating", "--grade-field", "--file"),
         ("run v1 --out runs --model other", "--model", "dense"),
         ("adjudicate decide q d --grade 1 --all --reason-field why", "--reason-field, --all", "--file"),

@@ -123,7 +123,7 @@ ALONE = set(
     --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
     --pool-sample --print-sql
     --query-text-field --question --quota --random-negatives --reason-field --refresh --region
-    --rehearse --repair --repeat --repeat-minutes --replace --resolution --rule --same-annotators
+    --rehearse --repeat --repeat-minutes --replace --resolution --rule --same-annotators
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
     --share-grades --show
     --significance-test --since --single-annotator --smoothing --source

@@ -15,7 +15,7 @@ from curation.operations.doctor import examine
 from curation.operations.drill import rehearse_restore
 from curation.store import Store
 from curation.store.files import start_engine, stop_engine
-from tests.backups.test_repair import blocks, flip
+from tests.support.blocks import blocks, flip
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.stored_parts import alter_part

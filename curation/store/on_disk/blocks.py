@@ -4,68 +4,46 @@ DuckDB compares a block with its checksum when it reads it, and it reads the blo
 index is used: rows that can be read say nothing of them. Which blocks are free is in the list of free blocks,
 whose place the newer header names. A free block may hold anything.
 
-The form of DuckDB 2: after three headers of 4,096 bytes come blocks of 256 KB, each with a checksum of 8
-bytes. A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8.
+A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8. Of a file
+in a form that goldset does not know (`file_form`) nothing is compared.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from curation.store.on_disk.checkpoints import BLOCK, HEADERS
+from curation.store.on_disk.file_form import BLOCK, HEADERS, has_known_form, newest_header
 from curation.store.on_disk.write_ahead_log import FACTOR, START
 
-_HEADERS_OF_STATES = (4096, 8192)
 _SUM = 8
 _PARTS, _PART = 64, 4088
 _NONE = 2**64 - 1
 
 
-def damaged_blocks(descriptor: int) -> list[int]:
+def damaged_blocks(path: Path, descriptor: int) -> list[int]:
     """Numbers of the blocks in use whose content has another checksum; nobody may checkpoint meanwhile.
 
+    path: of the file; a line of the log names it where its form is not known, and no block is compared.
     descriptor: of the file; it stays open, because closing one would end this process's lock on the file.
 
     Raises
     ------
-    ValueError: the file has another form, or its headers or its list of free blocks are damaged.
+    ValueError: the file's list of free blocks is damaged.
     """
-    headers = os.pread(descriptor, HEADERS, 0)
-    if len(headers) < HEADERS:
-        raise ValueError("its headers are cut short")
-    _, _, free_list, count, size = max(
-        struct.unpack_from("<5Q", headers, place + _SUM) for place in _HEADERS_OF_STATES
-    )
-    if size != BLOCK:
-        raise ValueError(f"its blocks have {size:,} bytes, not {BLOCK:,}")
+    if not has_known_form(path, descriptor):
+        return []
+    _, _, free_list, count, _ = newest_header(os.pread(descriptor, HEADERS, 0))
     free: set[int] = set()
     if free_list != _NONE:
         numbers = _numbers(descriptor, free_list)
         free = set(islice(numbers, next(numbers)))
     return [number for number in range(count) if number not in free and not _is_whole(descriptor, number)]
-
-
-def take_blocks(file: Path, others: Iterable[Path]) -> list[int]:
-    """Take damaged blocks from files that have them whole and with the same sum; returns their numbers."""
-    taken = []
-    for other in others:
-        with file.open("r+b") as out, other.open("rb") as whole:
-            for number in range((file.stat().st_size - HEADERS) // BLOCK):
-                content = _content(whole.fileno(), number)
-                if (
-                    content[:_SUM] == _content(out.fileno(), number)[:_SUM]
-                    and _is_whole(whole.fileno(), number)
-                    and not _is_whole(out.fileno(), number)
-                ):
-                    os.pwrite(out.fileno(), content, HEADERS + number * BLOCK)
-                    taken.append(number)
-    return taken
 
 
 def _content(descriptor: int, number: int) -> bytes:

@@ -4,14 +4,15 @@ DuckDB writes new data into free blocks. The blocks of metadata, which the state
 share, it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops
 such a write between two pages. The header before then refers to a block with a wrong checksum, and the file
 opens no more. So these blocks are kept next to the file before each checkpoint, and put back by the next
-opening if the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin
-after the headers (DuckDB 2).
+opening if the headers are still the same. The log then brings back what was committed. Nothing is kept of a
+file in a form that goldset does not know (`file_form`).
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +22,20 @@ from typing import IO
 
 import duckdb
 
-HEADERS = 3 * 4096
-"""Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
-BLOCK = 1 << 18
+from curation.store.on_disk.file_form import BLOCK, HEADERS, has_known_form
+
 _NUMBER = 8
+_LOCK = "hh4xqqi4x"
+"""struct flock of Linux with 64 bits: kind, whence, start, length, process."""
 _SUM = 16
 
 _held: set[Path] = set()
+
+
+class LockedError(duckdb.IOException):
+    """Another process holds the file."""
+
+
 _put_back = threading.Lock()
 
 
@@ -40,7 +48,8 @@ def kept_blocks(file: Path) -> Path:
 def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
     """What checkpoints the database `project` within the block can be undone at the next open.
 
-    What is kept stays if the checkpoint failed: of the blocks, some may be written.
+    What is kept stays if the checkpoint failed: of the blocks, some may be written. Nothing is kept of a file
+    in a form that is not known.
 
     descriptor: of the file; it stays open, because closing one would end the lock on the file.
 
@@ -48,6 +57,9 @@ def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> I
     ------
     duckdb.IOException: the blocks cannot be kept; nothing has begun.
     """
+    if not has_known_form(file, descriptor):
+        yield
+        return
     kept, headers = kept_blocks(file), os.pread(descriptor, HEADERS, 0)
     if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed, and the whole blocks are kept
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
@@ -55,6 +67,11 @@ def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> I
     yield
     if os.pread(descriptor, HEADERS, 0) != headers:
         kept.unlink()
+
+
+def is_held(file: Path) -> bool:
+    """Whether this process has the file open."""
+    return file in _held
 
 
 def hold(file: Path) -> None:
@@ -72,7 +89,7 @@ def put_back(file: Path) -> bool:
 
     Raises
     ------
-    duckdb.IOException: another process holds the file.
+    LockedError: another process holds the file.
     OSError: the file cannot be written.
     """
     kept = kept_blocks(file)
@@ -92,29 +109,43 @@ def put_back(file: Path) -> bool:
         return undone
 
 
+def holder(file: Path) -> int | None:
+    """The process that has a file locked; None where it is not to be known, as between containers."""
+    if file in _held:
+        return os.getpid()
+    asked = struct.pack(_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    try:
+        with file.open("rb") as opened:
+            kind, _, _, _, process = struct.unpack(_LOCK, fcntl.fcntl(opened, fcntl.F_GETLK, asked))
+    except OSError:
+        return None
+    return int(process) if kind != fcntl.F_UNLCK and process > 0 else None
+
+
 def lock(file: IO[bytes], kind: int) -> None:
     """Lock a file as DuckDB does, until any descriptor of this process for it is closed.
 
     Raises
     ------
-    duckdb.IOException: another process holds it.
+    LockedError: another process holds it.
     """
     try:
         fcntl.lockf(file, kind | fcntl.LOCK_NB)
     except OSError as error:
-        raise duckdb.IOException(f"Could not set lock on file: {error.strerror}") from None
+        raise LockedError(f"{file.name} is locked: {error.strerror}") from None
 
 
-def copy_changed_blocks(source: int, target: int) -> None:
+def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
     """Copy the blocks whose checksum, their first bytes, differs; neither file may be written meanwhile.
 
     source, target: descriptors of a file and of an earlier copy of it, or of an empty file.
+    known: the file has a known form; else all of it is copied.
     """
     size = os.fstat(source).st_size
     os.ftruncate(target, size)
     os.pwrite(target, os.pread(source, HEADERS, 0), 0)
     for place in range(HEADERS, size, BLOCK):
-        if os.pread(source, _NUMBER, place) != os.pread(target, _NUMBER, place):
+        if not known or os.pread(source, _NUMBER, place) != os.pread(target, _NUMBER, place):
             os.pwrite(target, os.pread(source, BLOCK, place), place)
 
 

@@ -5,7 +5,10 @@ entry, or in the header of the log, makes it replay a part of the log, or nothin
 is gone with the next checkpoint. A log that a process left in the middle of a write is no such case: it has a
 torn last entry and nothing after it, and what was torn was never acknowledged.
 
-The log of DuckDB 2 (form 2): a header, then entries of [length: 8 bytes][checksum: 8 bytes][content].
+The log of DuckDB 2.0 (form 2): a header, then entries of [length: 8 bytes][checksum: 8 bytes][content]. A log
+is called damaged for two reasons only: an entry that agrees with its checksum follows a broken one, or it
+follows a header that differs in a byte or two from the one that DuckDB 2.0 writes for this very file. DuckDB
+alone decides about a log in any other form, and a line of goldset's log says so.
 """
 
 from __future__ import annotations
@@ -14,6 +17,15 @@ import re
 import struct
 import time
 from pathlib import Path
+
+from curation.store.on_disk.checkpoints import is_held
+from curation.store.on_disk.file_form import (
+    HEADERS,
+    identifier_of,
+    newest_header,
+    tell_unknown,
+    unknown_form,
+)
 
 _HEADER = re.compile(
     rb"d\x00b"  # field 100: the kind of entry, 98 (version)
@@ -26,6 +38,9 @@ _HEADER = re.compile(
 _ENTRY = b"d\x00"  # the first field of the content
 _FRAME = 16
 _FORM = 2
+_ALTERED = 2
+"""Bytes by which a damaged header may differ from the right one."""
+_OTHER_HEADER = "its log has another header"
 _BETWEEN_LOOKS = 0.05
 _WORD = 2**64 - 1
 FACTOR = 0xBF58476D1CE4E5B9
@@ -39,45 +54,18 @@ def log_of(database: Path) -> Path:
     return Path(f"{database}.wal")
 
 
-def log_damage(log: Path) -> str:
-    """What is wrong with a log, as a part of a sentence; '' where it is whole, torn at its end, or not there.
+def log_damage(database: Path) -> str:
+    """What is wrong with a database's log, as a part of a sentence.
 
-    Another process may be writing it: damage is what is found twice, a moment apart.
+    It is '' where the log is whole, torn at its end or not there, and where the form of the log or of the
+    database is not known. Another process may be writing the log: damage is found twice, a moment apart.
     """
-    found = _damage(_content(log))
-    if found:
+    log = log_of(database)
+    damage = _damage(database, _content(log))
+    if damage:
         time.sleep(_BETWEEN_LOOKS)
-        found = _damage(_content(log))
-    return found
-
-
-def repair_log(log: Path) -> tuple[int, bool]:
-    """Put wrong lengths of entries right, and cut the log before an entry that is broken otherwise.
-
-    Returns the number of bytes that were cut off, and whether the log was changed. A torn last entry stays:
-    it was never acknowledged.
-    """
-    content = _content(log)
-    header = _HEADER.match(content)
-    place = header.end() if header else 0
-    kept = content[:place]
-    while header and (end := _true_end(content, place)) is not None:
-        kept += (end - place - _FRAME).to_bytes(8, "little") + content[place + 8 : end]
-        place = end
-    if _end_of_entry(content, place) is None and _whole_from(content, place) is None:  # whole, or torn
-        kept, place = kept + content[place:], len(content)
-    if kept != content:
-        log.write_bytes(kept)
-    return len(content) - place, kept != content
-
-
-def _true_end(content: bytes, place: int) -> int | None:
-    """Where the entry ends whose checksum is at a place, whatever its length says; None where none does."""
-    for find in (_end_of_entry, lambda *_: _whole_from(content, place + 1), lambda *_: len(content)):
-        end = find(content, place)
-        if end is not None and _recorded(content, place + _FRAME) == _checksum(content[place + _FRAME : end]):
-            return end
-    return None
+        damage = _damage(database, _content(log))
+    return damage if damage and _is_known(database) else ""
 
 
 def _content(log: Path) -> bytes:
@@ -87,20 +75,69 @@ def _content(log: Path) -> bytes:
         return b""
 
 
-def _damage(content: bytes) -> str:
+def _damage(database: Path, content: bytes) -> str:
     header = _HEADER.match(content)
     if header is None:
-        start = _whole_from(content, 1)
-        return (
-            "" if start is None else f"its header cannot be read, and {len(content) - start:,} bytes follow"
-        )
+        return _damage_of_header(database, content)
     if header["form"][0] != _FORM:
-        return ""  # a form that this does not know: the engine decides
+        tell_unknown(database, f"{_OTHER_HEADER}: form {header['form'][0]}")
+        return ""
     torn = _end_of_entries(content, header.end())
     lost = torn if _only_its_length_is_wrong(content, torn) else _whole_from(content, torn + 1)
     if lost is None:
         return ""
     return f"the entry at byte {torn:,} is broken, and {len(content) - lost:,} bytes would be lost with it"
+
+
+def _damage_of_header(database: Path, content: bytes) -> str:
+    """Damage where a byte or two of the right header are altered; any other header is of an unknown form."""
+    right = _header_for(_headers_of(database))
+    altered = sum(byte != wanted for byte, wanted in zip(content, right, strict=False))
+    whole = _whole_from(content, len(right)) if right and altered <= _ALTERED else None
+    if whole is not None:
+        return f"its header cannot be read, and {len(content) - whole:,} bytes follow"
+    if len(content) > len(right):
+        tell_unknown(database, _OTHER_HEADER)
+    return ""
+
+
+def _is_known(database: Path) -> bool:
+    headers = _headers_of(database)
+    unknown = unknown_form(headers) if headers else ""
+    if unknown:
+        tell_unknown(database, unknown)
+    return not unknown
+
+
+def _headers_of(database: Path) -> bytes:
+    """The headers of a database; b'' where it cannot be read now."""
+    if is_held(database):  # closing another descriptor would end this process's lock
+        return b""
+    try:
+        with database.open("rb") as file:
+            return file.read(HEADERS)
+    except OSError:
+        return b""
+
+
+def _header_for(headers: bytes) -> bytes:
+    """The header that DuckDB 2.0 writes into the log of a file in its state now; b'' where nobody knows."""
+    if unknown_form(headers):
+        return b""
+    identifier = b"".join(map(_number, identifier_of(headers)))
+    checkpoints_made = _number(newest_header(headers)[0])
+    return b"".join(
+        (b"d\0be\0", bytes([_FORM]), b"f\0\x10", identifier, b"g\0", checkpoints_made, b"\xff\xff")
+    )
+
+
+def _number(value: int) -> bytes:
+    """A number as the log has it: seven bits a byte, the lowest first."""
+    written = bytearray()
+    while value > 127:
+        written.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*written, value])
 
 
 def _only_its_length_is_wrong(content: bytes, place: int) -> bool:
@@ -117,8 +154,11 @@ def _end_of_entries(content: bytes, start: int) -> int:
 
 def _end_of_entry(content: bytes, start: int) -> int | None:
     end = start + _FRAME + int.from_bytes(content[start : start + 8], "little")
-    begins = content[start + _FRAME : start + _FRAME + len(_ENTRY)]
-    return end if begins == _ENTRY and end <= len(content) else None
+    entry = content[start + _FRAME : end]
+    if end > len(content) or not entry:
+        return None
+    begins = entry.startswith(_ENTRY)  # far cheaper than a checksum, which entries of another form need
+    return end if begins or _checksum(entry) == _recorded(content, start + _FRAME) else None
 
 
 def _whole_from(content: bytes, start: int) -> int | None:

@@ -14,7 +14,7 @@ from curation.operations.doctor import examine
 from curation.project import init_project
 from curation.store import Store, open_store
 from curation.store.on_disk.blocks import damaged_blocks
-from curation.store.on_disk.checkpoints import BLOCK, HEADERS
+from curation.store.on_disk.file_form import BLOCK, HEADERS
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def test_every_block_in_use_is_compared_and_no_free_one(grown: Path) -> None:
         sizes = connection.execute("SELECT used_blocks, free_blocks FROM pragma_database_size()").fetchone()
     used = free = 0
     with grown.open("r+b", buffering=0) as file:
-        assert damaged_blocks(file.fileno()) == []
+        assert damaged_blocks(grown, file.fileno()) == []
         for number in range((grown.stat().st_size - HEADERS) // BLOCK):
             flip(file, number)
             try:
-                found = damaged_blocks(file.fileno())
+                found = damaged_blocks(grown, file.fileno())
             except ValueError:  # the list of free blocks is in it
                 found = [number]
             used, free = used + (found == [number]), free + (found == [])

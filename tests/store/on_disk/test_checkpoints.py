@@ -12,7 +12,8 @@ import pytest
 from curation.errors import StoreBusyError, StoreError
 from curation.store import Store, get_setting, put_setting
 from curation.store.files import start_engine
-from curation.store.on_disk.checkpoints import BLOCK, HEADERS, guarded, kept_blocks, put_back
+from curation.store.on_disk.checkpoints import guarded, kept_blocks, put_back
+from curation.store.on_disk.file_form import BLOCK, HEADERS
 from curation.store.on_disk.write_ahead_log import log_of
 
 NEW = "SELECT count(*) FROM project.settings WHERE name = 'new'"

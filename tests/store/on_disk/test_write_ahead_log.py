@@ -54,15 +54,15 @@ def written_with(killed: Path, folder: Path, log: bytes) -> int | str:
 
 
 def test_what_a_killed_process_has_acknowledged_is_read(killed: Path, tmp_path: Path) -> None:
-    assert log_damage(log_of(killed)) == ""
+    assert log_damage(killed) == ""
     assert written_with(killed, tmp_path, log_of(killed).read_bytes()) == COMMITS
 
 
 def test_a_log_that_is_torn_at_its_end_is_no_damage(killed: Path, tmp_path: Path) -> None:
-    whole = log_of(killed).read_bytes()
+    whole, copy = log_of(killed).read_bytes(), Path(shutil.copy(killed, tmp_path / "copy.duckdb"))
     for length in range(0, len(whole), 3):
-        (tmp_path / "log").write_bytes(whole[:length])
-        assert log_damage(tmp_path / "log") == "", length
+        log_of(copy).write_bytes(whole[:length])
+        assert log_damage(copy) == "", length
     assert written_with(killed, tmp_path, whole[:-3]) == COMMITS - 1
 
 
@@ -90,4 +90,4 @@ def test_a_damaged_log_is_refused_with_what_to_do(killed: Path, tmp_path: Path) 
     refusal = written_with(killed, tmp_path, bytes(altered))
     assert "project.duckdb.wal) holds what was written last and is damaged: the entry at byte" in str(refusal)
     assert "Keep both files." in str(refusal)
-    assert "goldset restore FILE --replace" in str(refusal)
+    assert "goldset --project NEW restore FILE" in str(refusal)
