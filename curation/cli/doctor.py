@@ -25,7 +25,7 @@ def doctor(
         list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
-    repair: Annotated[str | None, typer.Option(hidden=True)] = None,
+    repair: Annotated[str | None, typer.Option(help="Gone.", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Examine the project while it is in use. Exit 1 if somebody must act.

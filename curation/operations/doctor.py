@@ -17,6 +17,7 @@ from curation.jobs.uploads import old_results, remove_old_results
 from curation.operations.project_checks import CHECKS, DoctorFinding, Level, megabytes, read_everything
 from curation.retrieval.index.stored import index_folder
 from curation.store import open_store
+from curation.store.files import require_file
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 from curation.store.staging import clear_leftovers, leftovers
 
@@ -119,8 +120,10 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     Raises
     ------
     NotFoundError: there is no such file.
+    StoreError: it is a folder, empty, or may not be read.
     """
     project = project.resolve()
+    require_file(project)
     findings = [*look_at_log(project), *look_at_permissions(project), *look_at_disk(project)]
     findings += look_for_leftovers([project.parent, *folders], clean)
     not_checked: dict[str, str] = {}

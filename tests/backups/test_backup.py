@@ -16,10 +16,11 @@ import pytest
 from curation.backups.backup import back_up, restore, sums_path
 from curation.cli import main
 from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
+from curation.labeling.rounds.rounds import open_round
 from curation.store import Store, get_setting, open_store, put_setting
 from curation.store.files import serve_alone
 from tests.support.command_line import invoke
-from tests.support.projects import new_project
+from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project
 
 WRITER = """
 import sys
@@ -294,9 +295,7 @@ def test_where_the_backup_lacks_rows_replace_is_not_advised_and_their_number_is_
     add_names(store, "ann")
     open_round(store, "first", ["ann"], overlap=1, duplicates=0, seed=1)
     saved = len(grade_next(store, "ann", 3))
-    with pytest.raises(
-        RefusedError, match=f"It has {saved} judgments and .* that backup.duckdb lacks"
-    ) as refused:
+    with pytest.raises(RefusedError, match=f"It has {saved} judgments and .* that backup") as refused:
         restore(backup, store.path)
     assert "--replace" not in str(refused.value)
     done = invoke(["--project", str(store.path), "restore", str(backup), "--replace"])

@@ -18,8 +18,8 @@ DATABASE_HEADERS = (4096, 8192)
 STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
 """Those that DuckDB 2.0 reads; it writes 999 where nobody asks for an older one."""
 LOG_ALONE = (
-    "%s has a form that this version of goldset does not know (%s). goldset leaves its protection to DuckDB: "
-    "damage is not looked for, and a checkpoint that a kill stops cannot be undone."
+    "%s has a form that this version of goldset does not know (%s). goldset does not guard it, and relies on "
+    "DuckDB alone."
 )
 _SUM = 8
 _MAGIC = b"DUCK"

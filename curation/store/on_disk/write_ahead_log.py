@@ -7,7 +7,7 @@ torn last entry and nothing after it, and what was torn was never acknowledged.
 
 The log of DuckDB 2.0 (form 2): a header, then entries of [length: 8 bytes][checksum: 8 bytes][content]. A log
 is called damaged for two reasons only: an entry that agrees with its checksum follows a broken one, or it
-follows a header that differs in a byte or two from the one that DuckDB 2.0 writes for this very file. DuckDB
+follows a header that differs in one byte from the one that DuckDB 2.0 writes for this very file. DuckDB
 alone decides about a log in any other form, and a line of goldset's log says so.
 """
 
@@ -38,8 +38,6 @@ _HEADER = re.compile(
 _ENTRY = b"d\x00"  # the first field of the content
 _FRAME = 16
 _FORM = 2
-_ALTERED = 2
-"""Bytes by which a damaged header may differ from the right one."""
 _OTHER_HEADER = "its log has another header"
 _BETWEEN_LOOKS = 0.05
 _WORD = 2**64 - 1
@@ -90,12 +88,11 @@ def _damage(database: Path, content: bytes) -> str:
 
 
 def _damage_of_header(database: Path, content: bytes) -> str:
-    """Damage where a byte or two of the right header are altered; any other header is of an unknown form."""
+    """Damage where one byte of the right header is altered; any other header is of an unknown form."""
     right = _header_for(_headers_of(database))
     altered = sum(byte != wanted for byte, wanted in zip(content, right, strict=False))
-    whole = _whole_from(content, len(right)) if right and altered <= _ALTERED else None
-    if whole is not None:
-        return f"its header cannot be read, and {len(content) - whole:,} bytes follow"
+    if right and altered == 1 and _whole_from(content, len(right)) == len(right):
+        return f"its header cannot be read, and {len(content) - len(right):,} bytes follow"
     if len(content) > len(right):
         tell_unknown(database, _OTHER_HEADER)
     return ""

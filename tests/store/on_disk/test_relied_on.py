@@ -1,7 +1,8 @@
 """What goldset relies on of DuckDB's files, locks and errors, one fact a test.
 
-A test that fails on another version of DuckDB names what that version changed. Without these facts, a torn checkpoint
-or a damaged log is not seen: compare the new form, extend `file_form` and the log's pattern, then widen the pin.
+A test that fails on another version of DuckDB names what that version changed. Without these facts, a torn
+checkpoint or a damaged log is not seen: compare the new form, extend `file_form` and the log's pattern, then
+widen the pin.
 """
 
 from __future__ import annotations
