@@ -402,7 +402,7 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
             if not _is_locked(error):
                 raise StoreError(_not_opened(path, error), command=_RESTORE) from error
             if time.monotonic() > deadline:
-                raise StoreBusyError(_busy(path, patience)) from error
+                raise StoreBusyError(_busy(path, error, patience)) from error
             time.sleep(RETRY)
 
 
@@ -423,8 +423,8 @@ def _parts(error: Exception) -> dict[str, str]:
 
 
 def _not_opened(path: Path, error: duckdb.Error) -> str:
-    why = f"{'it is damaged: ' if _is_damage(error) else ''}{first_line(error)}"
-    sentence = f"{path} was not opened as a project, and nothing was changed: {why.rstrip('.')}."
+    why = f"{'it is damaged, or a part of it is missing: ' if _is_damage(error) else ''}{first_line(error)}"
+    sentence = f"{path} cannot be opened as a project, and nothing was changed: {why.rstrip('.!')}."
     if not log_of(path).exists():
         return sentence
     return f"{sentence} {log_of(path).name} next to it holds what was written last: keep both files."
@@ -465,8 +465,9 @@ def first_line(error: Exception) -> str:
     return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
 
 
-def _busy(path: Path, patience: float) -> str:
-    process = checkpoints.holder(path)
+def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
+    ours = isinstance(error, duckdb.ResourceInUseException)
+    process = os.getpid() if ours else checkpoints.holder(path)
     program = _program(process) if process else ""
     if process == os.getpid():
         who = "another connection of this process"

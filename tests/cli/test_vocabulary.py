@@ -104,7 +104,7 @@ ALONE = set(
     --about --address
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --annotator-map
-    --answer-field --ask-from --asker-only --backup --backup-to --baseline --body-field --bot-per-day
+    --answer-field --ask-from --asker-only --backup-to --baseline --body-field --bot-per-day
     --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
     --context-field --control-items --correction --correctness --count-field --date-field --dense --design

@@ -74,7 +74,7 @@ def test_a_damaged_file_is_a_problem_and_the_rest_is_not_checked(store: Store) -
     with store.path.open("r+b") as file:
         file.truncate(store.path.stat().st_size // 2)
     found = examine(store.path)
-    assert "damaged, or a part of it is missing" in said(found, "file")
+    assert "cannot be opened as a project, and nothing was changed" in said(found, "file")
     assert found.not_checked["releases"] == "the file cannot be read"
 
 

@@ -79,7 +79,7 @@ def test_one_flipped_bit_in_the_log_loses_nothing_without_a_sentence(killed: Pat
         altered[place] ^= 0x10
         found = written_with(killed, tmp_path, bytes(altered))
         if found != COMMITS:
-            assert "was not opened, and nothing was changed" in str(found), place
+            assert "nothing was changed" in str(found), place
             refused += 1
     assert refused > len(frames) / 2
 
