@@ -69,7 +69,7 @@ def test_an_unreadable_project_is_a_sentence_from_every_entry(
         assert KINDS[kind] in said, (command, said)
         assert "--replace" not in said
     monkeypatch.setenv("GOLDSET_PROJECT", str(path))
-    with pytest.raises(CurationError, match="unreadable|is not a goldset project"):
+    with pytest.raises(CurationError, match=r"unreadable|is not a goldset project"):
         build()
 
 
