@@ -48,7 +48,7 @@ bench: setup   ## run the benchmarks; each prints a ratio
 	@for name in $(basename $(notdir $(wildcard benchmarks/bench_*.py))); do \
 	  echo "bench: $$name"; .venv/bin/python -m benchmarks.$$name || exit 1; done
 
-trials: setup   ## kills, torn writes, bombs and starved sign-ins, some hundred times each (half an hour)
+trials: setup   ## kills, torn writes, full disks and starved sign-ins, some hundred times each (half an hour)
 	@.venv/bin/python -m tests.trials
 
 docs: setup   ## write docs/commands.md and the tables of docs/architecture.md from the code

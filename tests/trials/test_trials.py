@@ -12,23 +12,12 @@ import pytest
 from tests.support import ROOT
 from tests.trials.__main__ import HEAD, TRIALS, row
 
-SHORT = {
-    "kills": 5,
-    "steps": 2,
-    "torn": 1,
-    "fuzz": 25,
-    "two_servers": 30,
-    "full_disk": 4,
-    "clock": 30,
-    "proxy": 25,
-    "starved": 20,
-    "networks": 12,
-    "idle": 300,
-}
+SHORT = {"kills": 2, "torn": 1, "full_disk": 2, "starved": 20}
 
 
 @pytest.mark.slow
 def test_what_each_trial_is_about_holds() -> None:
+    assert SHORT.keys() == TRIALS.keys()
     asked = [f"{trial}={times}" for trial, times in SHORT.items()]
     command = [sys.executable, "-m", "tests.trials", *asked, "--seed", "7"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
