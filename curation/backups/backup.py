@@ -176,7 +176,7 @@ def _read(copy: Path, project: Path) -> Rows:
         return read_whole_file(copy)
     except StoreError as error:
         found = error.found.replace(str(copy), str(project))
-        command = "Make a project of an older backup beside it: goldset --project NEW restore FILE."
+        command = "Make a project of an older backup next to it: goldset --project NEW restore FILE."
         raise StoreError(f"{found} No backup was written.", command=command) from error
 
 
@@ -265,8 +265,8 @@ def _refused_as_there(project: Path, backup: Path) -> RefusedError:
         left = f" What {backup.name} lacks of it cannot be counted, because one of the two cannot be read."
     else:
         left = f" It has {describe_lacking(lacking)} that {backup.name} lacks." if lacking else ""
-    beside = "Name another --project to have both" if left else "Add --replace to move it aside"
-    return RefusedError(f"{project} exists already, and nothing was restored.{left}", command=f"{beside}.")
+    way_out = "Name another --project to have both" if left else "Add --replace to move it aside"
+    return RefusedError(f"{project} exists already, and nothing was restored.{left}", command=f"{way_out}.")
 
 
 def _lacking(project: Path, backup: Path) -> Rows | None:

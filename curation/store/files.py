@@ -59,7 +59,7 @@ NOT_COMMITTED = (
 )
 """How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
 _LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
-_RESTORE = "Make a project of a backup beside it: goldset --project NEW restore FILE."
+_RESTORE = "Make a project of a backup next to it: goldset --project NEW restore FILE."
 _CHUNK = 8 << 20
 
 
