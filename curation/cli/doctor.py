@@ -14,7 +14,7 @@ from curation.errors import InputError
 if TYPE_CHECKING:
     from curation.operations.doctor import Examination
 
-NO_REPAIR = "--repair is gone: restore a backup next to the damaged project with `goldset --project NEW restore FILE`."
+NO_REPAIR = "--repair is gone: make a project of a backup with `goldset --project NEW restore FILE`."
 
 
 @app.command()
