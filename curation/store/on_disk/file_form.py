@@ -26,7 +26,7 @@ _MAGIC = b"DUCK"
 _VERSION = 12
 _IDENTIFIER = slice(124, 140)
 
-_told: set[tuple[str, str]] = set()
+_warned: set[tuple[str, str]] = set()
 
 
 def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
@@ -64,6 +64,6 @@ def has_known_form(path: Path, descriptor: int) -> bool:
 
 def tell_unknown(path: Path, unknown: str) -> None:
     """Write the line of the log on a form that is not known, once a process."""
-    if (str(path), unknown) not in _told:
-        _told.add((str(path), unknown))
+    if (str(path), unknown) not in _warned:
+        _warned.add((str(path), unknown))
         logging.getLogger("goldset").warning(LOG_ALONE, path, unknown)
