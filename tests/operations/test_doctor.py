@@ -22,6 +22,7 @@ from curation.retrieval.index.stored import index_folder
 from curation.sources.left.leaving import leave_corpus
 from curation.store import Store, put_setting, utc_now
 from curation.store.on_disk.write_ahead_log import log_of
+from tests.support import clock
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.stored_parts import alter_part
@@ -113,6 +114,7 @@ def test_a_result_that_nobody_holds_is_left_over_whichever_process_has_its_numbe
     store: Store, temporary: Path
 ) -> None:
     held = new_result_folder()
+    clock.change_now(held)
     left = temporary / f"{held.name[:-8]}{os.getpid()}-{held.name[-8:]}"
     left.mkdir()
     examine(store.path, clean=True)
@@ -162,9 +164,10 @@ def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store,
     for name in ("a", "b", "c", "d"):
         (folder / f"{name}.json").write_text(json.dumps([{"id": name, "text": f"text {name}"}]))
     leave_corpus(store, folder)
-    (folder / "a.json").touch()
+    clock.change_now(folder / "a.json")
     assert said(examine(store.path), "corpus") == ""
     (folder / "b.json").write_text((folder / "b.json").read_text().replace("text b", "hats b"))
+    clock.change_now(folder / "b.json")
     (folder / "c.json").unlink()
     (folder / "d.json").write_text("[]")
     named = [one for one in examine(store.path).findings if one.what == "corpus"]
