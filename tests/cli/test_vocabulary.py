@@ -107,7 +107,7 @@ ALONE = set(
     --answer-field --ask-from --asker-only --backup-to --baseline --body-field --bot-per-day
     --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
-    --context-field --control-items --correction --correctness --count-field --date-field --dense --design
+    --context-field --control-items --correctness --count-field --date-field --dense --design
     --dev --difference --documents --duration-field --duration-unit --email --end --evidence --evidence-field
     --exclude-judged --importance-field --nugget-field --support
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
@@ -123,7 +123,7 @@ ALONE = set(
     --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
     --pool-sample --print-sql
     --query-text-field --question --quota --random-negatives --reason-field --refresh --region
-    --rehearse --repeat --repeat-minutes --replace --resolution --rule --same-annotators
+    --rehearse --repeat --repeat-minutes --replace --resolution --rule
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
     --share-grades --show
     --significance-test --since --single-annotator --smoothing --source
