@@ -206,7 +206,7 @@ def set_monthly_limit(store: Store, number: int, actor: str = COMMAND_LINE) -> N
     """
     if number < 0:
         raise InputError(f"{number} sealed evaluations a month: expected 0 or more.")
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         before = monthly_limit(cursor)
         if before != number:
