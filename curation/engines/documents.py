@@ -26,6 +26,7 @@ from curation.sources.corpus import (
     document_of,
     document_rows,
     known_versions,
+    without_group,
     write_corpus,
 )
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
@@ -218,7 +219,8 @@ def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Docum
         names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
         columns[field.name] = names if field.several else next(iter(names), None)
         values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
-    return document_of({**values, _ID: document_id}, CorpusFields(**columns))
+    document = document_of({**values, _ID: document_id}, CorpusFields(**columns))
+    return without_group(document, columns["group"])  # else every document fetched again would be another
 
 
 _BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"

@@ -237,6 +237,7 @@ def alike(
     progress: Progress = silent,
     labels: Sequence[str] | None = None,
     single: Collection[int] = (),
+    apart: Collection[int] = (),
 ) -> Alike:
     """The texts with at least this similarity; only different ones are compared, their twins form stars.
 
@@ -245,8 +246,9 @@ def alike(
     search: by default `exact_links` below EXACT_BELOW texts, else `minhash_links`.
     labels: texts with different labels are no pair, however similar.
     single: numbers of texts between which every pair is wanted, not only what holds a group together.
+    apart: numbers of texts of which no two are a pair, however similar.
     """
-    sets, class_of = distinct(texts, labels, single)
+    sets, class_of = distinct(texts, labels, {*single, *apart})
     if search is None:
         search = exact_links if len(class_of) < EXACT_BELOW else minhash_links
     times = np.bincount(class_of[class_of >= 0], minlength=sets.matrix.shape[0])
@@ -256,9 +258,10 @@ def alike(
     label_of = np.zeros(len(times), np.int64)
     if labels is not None:
         label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1][first_of]
-    found = Collected(len(class_of), single)
+    found = Collected(len(class_of), single, apart)
     for links in search(sets, threshold, progress):
-        first, second, similarity = links.at(label_of[links.first] == label_of[links.second])
+        comparable = found.comparable(first_of[links.first], first_of[links.second])
+        first, second, similarity = links.at(comparable & (label_of[links.first] == label_of[links.second]))
         pairs = int((times[first] * times[second]).sum())
         ends = np.sort(np.column_stack((first_of[first], first_of[second])), axis=1)
         found.add(Links(ends[:, 0], ends[:, 1], similarity), pairs)
@@ -269,17 +272,25 @@ def alike(
 
 
 class Collected:
-    """Links as they come in blocks: a spanning forest of them, and all that touch a text in `single`."""
+    """Links as they come in blocks: a spanning forest of them, and all that touch a text in `single`; none
+    between two texts in `apart`."""
 
-    def __init__(self, size: int, single: Collection[int] = ()) -> None:
+    def __init__(self, size: int, single: Collection[int] = (), apart: Collection[int] = ()) -> None:
         self.pairs = 0
         self._forest = Forest(size)
         self._single = np.zeros(size, dtype=bool)
         self._single[list(single)] = True
+        self._apart = np.zeros(size, dtype=bool)
+        self._apart[list(apart)] = True
         self._whole: list[Links] = []
+
+    def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
+        """Whether two texts may be a pair, of each of these two."""
+        return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
         """Add a block of links that represent so many pairs; by default one each."""
+        links = links.at(self.comparable(links.first, links.second))
         self.pairs += len(links.first) if pairs is None else pairs
         whole = self._single[links.first] | self._single[links.second]
         self._forest.add(links.at(~whole))

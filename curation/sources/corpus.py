@@ -7,8 +7,9 @@ imported, a changed document is one new row, and every older snapshot stays whol
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,7 +97,10 @@ class _Said(NamedTuple):
 
 @dataclass
 class Taken:
-    """What the files say: the version of each document, and those that are not known, as rows to write."""
+    """What the files say: the version of each document, and those that are not known, as rows to write.
+
+    `in_files`: all known versions, where some of their texts stay in files.
+    """
 
     paths: Sequence[Path]
     known: frozenset[str]
@@ -109,6 +113,7 @@ class Taken:
     units: list[str] = field(default_factory=list)
     fields: list[CorpusFields] = field(default_factory=list)
     without_text: int = 0
+    in_files: frozenset[str] = frozenset()
 
     @property
     def source(self) -> str:
@@ -231,7 +236,7 @@ def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
     taken.sources.append(records.source)
     taken.units.append(records.unit)
     for number, record in enumerate(records):
-        document = document_of(record.fields, fields)
+        document = known_document(record.fields, fields, taken.in_files or taken.known)
         if not document.document_id:
             taken.left_out["no id"] += 1
         elif not document.text:
@@ -247,9 +252,30 @@ def read_documents(records: Records, asked: CorpusFields, taken: Taken) -> None:
     taken.fields.append(fields)
 
 
+def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
+    """The document of a record; in the version that is known from when the group was not metadata, too.
+
+    A new version would put aside all grades of the document.
+    """
+    document = document_of(values, fields)
+    if document.content_hash in known:
+        return document
+    older = without_group(document, fields.group)
+    return older if older.content_hash in known else document
+
+
+def without_group(document: Document, group: str | None) -> Document:
+    """The document whose metadata do not have the field of its group."""
+    if group is None:
+        return document
+    metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
+    older = document._replace(metadata=metadata_json(metadata))
+    return older._replace(content_hash=content_hash_of(older))
+
+
 def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """The document that a record's values are; what no field names is metadata."""
-    used = {fields.id, fields.title, *fields.body, fields.url, fields.date, fields.group}
+    """The document that a record's values are; what no field names is metadata, and so is the group."""
+    used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     rest = rest_of(values, used | {*valid.values()}, fields.inside)
     document = Document(

@@ -42,6 +42,7 @@ class SplitInputs:
     vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, of zeros where the
         model cannot read the query; None: there are none.
     sealed: queries whose relevant documents may not be shown.
+    grouped: relevant documents with a group, where groups are a tie; their likeness is none then.
     """
 
     queries: Mapping[str, str]
@@ -51,6 +52,14 @@ class SplitInputs:
     times: Mapping[str, datetime] = field(default_factory=dict)
     vectors: Vectors | None = None
     sealed: frozenset[str] = frozenset()
+    grouped: frozenset[str] = frozenset()
+
+    @property
+    def grouped_queries(self) -> frozenset[str]:
+        """Queries with a relevant document that has a group, where groups are a tie."""
+        return frozenset(
+            name for name, documents in self.relevant.items() if not self.grouped.isdisjoint(documents)
+        )
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
@@ -215,6 +224,7 @@ def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
         times={name: inputs.times[name] for name in names if name in inputs.times},
         vectors=vectors,
         sealed=inputs.sealed,
+        grouped=inputs.grouped & set(documents),
     )
 
 

@@ -84,7 +84,8 @@ class Rules:
     paraphrase: least cosine, rounded to 4 decimals, of the embeddings of two query texts by `model`.
     document: least Jaccard similarity of the word 3-shingles of two relevant documents.
     shared: whether a document that is relevant to both ties them.
-    keys: 'session', 'group' (a relevant document's group_key) or a metadata field of the query.
+    keys: 'session', 'group' (a relevant document's group_key) or a metadata field of the query. With 'group'
+        the likeness of two queries, or documents, that both have a group is no tie.
     time_block: queries first asked within the same block of so many seconds are tied.
     numbers: 'text': numbers and model names are text as any other; 'apart': queries that name different ones
         are not tied by query text or paraphrase; 'tie': texts are compared with them taken out.
@@ -138,7 +139,7 @@ class Rules:
         (),
         "Queries with the same … stay together",
         "Tie queries with the same session, group or field. A group is one of a relevant document, "
-        "a field one of the query. Repeatable.",
+        "a field one of the query. Similarity does not tie two queries that both have a group. Repeatable.",
         flag="--same",
         metavar="KEY",
     )
@@ -179,3 +180,8 @@ class Rules:
         metavar="A~B",
         read=parsed_cut,
     )
+
+    @property
+    def says_what_belongs_together(self) -> bool:
+        """Whether a key other than the session is a tie: a large group is then what was asked for."""
+        return any(key != SESSION for key in self.keys)

@@ -109,7 +109,7 @@ def _assigned(
     graded: GradedQueries, request: NewSplit, groups: Mapping[str, str], fixed: Mapping[str, str]
 ) -> tuple[dict[str, str], bool | None, ByTime | None]:
     fractions, options = request.fractions, request.options
-    if options.by_time:
+    if options.by_time and len(fractions) > 1:
         parts, by_time = assign_by_time(groups, graded.inputs.times, fractions, options.undated, fixed)
         return parts, None, by_time
     balanced = assign_parts(groups, graded.levels, fractions, request.seed, fixed)
@@ -220,7 +220,7 @@ class SplitReport:
     edges: kind → number of edges kept: the strongest ties that hold the groups together.
     cut: the ties that were cut by name, whether or not they cross the parts.
     still_tied: pairs that were cut and that other ties still join.
-    large_groups: groups with more than 5 % of the queries, and what they spoil.
+    large_groups: groups with more than 5 % of the queries, and what they spoil; of one part none.
     groups_across: groups of documents that are relevant in several parts, where groups are no tie.
     kept: queries whose part is carried over from a release.
     disagreeing: of these, queries that releases have in different parts: the newest release decides.
@@ -272,7 +272,8 @@ class PreparedSplit(NamedTuple):
     def refuse_unfit(self) -> None:
         """Refuse a split with a group that is too large, or with a part without a query."""
         inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.options.largest_group
-        refuse_large(self.report.large_groups, groups, inputs, self.request.rules, most)
+        if most is not None or not self.request.rules.says_what_belongs_together:
+            refuse_large(self.report.large_groups, groups, inputs, self.request.rules, most)
         refuse_empty(self.report.certificate.shares, groups, self.edges, inputs)
 
 
@@ -330,7 +331,14 @@ def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) 
     check_request(request)
     graded, carried = _read(store, request)
     rules = replace(request.rules, cut=cuts_by_id(request.rules.cut, graded.inputs.queries))
-    inputs = with_tie_data(store, graded.inputs, rules, progress, dated=request.options.by_time)
+    dated, nothing_leaks = request.options.by_time, len(request.parts) == 1
+    try:
+        inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
+    except RefusedError:  # the model of paraphrases is missing
+        if not nothing_leaks:
+            raise
+        rules = replace(rules, paraphrase=None)
+        inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
     basis = _SplitBasis(replace(graded, inputs=inputs), carried)
     if rules.paraphrase is not None:
         rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path
@@ -393,7 +401,9 @@ def _report(
         edges={label: counts[label] for label in KINDS},
         cut=tuple(ties.cut),
         still_tied=still_tied(graded.inputs, request.rules, checked.groups),
-        large_groups=large_groups(graded.inputs, checked.groups, edges, request.rules, spoils),
+        large_groups=large_groups(graded.inputs, checked.groups, edges, request.rules, spoils)
+        if len(request.parts) > 1
+        else (),
         groups_across=groups,
         kept=len(carried.parts),
         disagreeing=carried.disagreeing,

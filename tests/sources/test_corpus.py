@@ -15,7 +15,15 @@ from curation.errors import InputError, RefusedError
 from curation.files.fields import CorpusFields
 from curation.files.formats import FileLayout
 from curation.sources import corpus as corpus_module
-from curation.sources.corpus import import_corpus, snapshot_id_of
+from curation.sources.corpus import (
+    document_of,
+    document_rows,
+    import_corpus,
+    known_versions,
+    snapshot_id_of,
+    without_group,
+    write_corpus,
+)
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples
 from tests.support.projects import documents_in_force, new_project
@@ -43,8 +51,22 @@ def test_named_fields_are_kept_as_such_and_the_rest_as_metadata(store, write):
     )
     (document,) = _documents(store)
     assert document[0] == "7"
-    assert document[2:] == ("T", "first\nx\ny", "u", "2024", "g", '{"price":3,"tags":{"a":null,"b":1}}')
+    assert document[2:7] == ("T", "first\nx\ny", "u", "2024", "g")
+    assert document[7:] == ('{"line":"g","price":3,"tags":{"a":null,"b":1}}',)
     assert result.fields == fields
+
+
+def test_a_document_from_before_the_group_was_metadata_keeps_its_version(store, write):
+    """A new version would put aside all its grades."""
+    path = write("c.jsonl", [{"id": "a", "text": "one", "line": "g", "price": 3}])
+    fields = CorpusFields(group="line")
+    used = CorpusFields("id", None, ("text",), group="line")
+    older = without_group(document_of({"id": "a", "text": "one", "line": "g", "price": 3}, used), "line")
+    assert older.metadata == '{"price":3}'
+    with store.transaction(appends=True) as cursor:
+        held = known_versions(cursor)
+        write_corpus(cursor, held, {"a": older.content_hash}, [document_rows([older])], "c.jsonl", False)
+    assert not import_corpus(store, path, fields).is_new
 
 
 def test_usual_names_are_found_and_explicit_ones_win(store, write):

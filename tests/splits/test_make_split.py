@@ -229,6 +229,56 @@ def test_a_large_group_that_fills_most_of_a_part_is_refused_with_its_kind_of_tie
     assert told.index("11 of its 11 ties are of one kind: shared document.") < told.index("a chain of 11:")
 
 
+def test_a_split_of_one_part_is_never_refused_for_what_ties_its_queries(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing can leak between the parts: a giant group, a missing model and a missing time do no harm."""
+    chained(store, tmp_path, 12, 8)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    report = make_split(store, {"dev": 1.0})
+    assert set(parts_of(store).values()) == {"dev"}
+    assert (report.certificate.largest, report.large_groups) == (12, ())
+    assert make_split(store, {"dev": 1.0}, options=AssignmentOptions(by_time=True)).by_time is None
+    with pytest.raises(RefusedError, match="--no-paraphrase"):
+        make_split(store)
+
+
+def versions_of_policies(store: Store, folder: Path) -> None:
+    """Twelve policies in two versions with nearly the same words, and queries of one pattern; half of the
+    queries are about the first policy."""
+    shared = " ".join(f"clause{number}" for number in range(60))
+    documents, queries, given = [], [], []
+    for place, policy in enumerate([*NAMES, "oak", "pine"]):
+        for year in ("2024", "2025"):
+            name = f"{policy}-{year}"
+            documents.append({"id": name, "text": f"{shared} {policy} {year}", "policy": policy})
+            for number in range(11 if place == 0 else 1):
+                text = f"the {number} limit of the {policy} policy in {year}"
+                queries.append(Query(text, text, normalise_query(text), "imported"))
+                given.append(ImportedJudgment(text, name, "rater", 3))
+    path = folder / "policies.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in documents), encoding="utf-8")
+    import_corpus(store, path, CorpusFields(group="policy"))
+    add_judgments(store, given, "ratings.csv", queries)
+
+
+def test_versions_of_policies_are_split_by_their_group_with_one_option(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words that all policies share join no groups, and a large group is what was asked for."""
+    versions_of_policies(store, tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    report = make_split(store, rules=Rules(keys=("group",)))
+    assert (report.certificate.groups, report.certificate.largest) == (12, 22)
+    told_apart = {check.kind: check.told_apart for check in report.certificate.checks}
+    assert told_apart[QUERY_TEXT].similarity > 0.65
+    assert told_apart["near-duplicate document"].similarity > 0.8
+    parts = parts_of(store)
+    assert all(parts[text] == parts[text.replace("2024", "2025")] for text in parts)
+    with pytest.raises(RefusedError, match="holds 22 of 44"):
+        make_split(store, rules=Rules(keys=("group",)), options=AssignmentOptions(largest_group=0.3))
+
+
 def _share(part: str, ideal: float, reached: int, dimension: str = "all", level: str = "all") -> PartShare:
     return PartShare(part, dimension, level, ideal, reached)
 

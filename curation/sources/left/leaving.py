@@ -85,7 +85,8 @@ def leave_corpus(
         held = known_versions(cursor)
         pooled = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
     paths = [Path(file.name) for file in files]
-    taken = _Left(paths, held.hashes, needed=frozenset(one for (one,) in pooled))
+    in_files = held.hashes.union(held.versions.values())
+    taken = _Left(paths, held.hashes, in_files=in_files, needed=frozenset(one for (one,) in pooled))
     for file in files:
         _read(storage, file, fields or CorpusFields(), layout or FileLayout(), taken, progress)
     taken.pack()

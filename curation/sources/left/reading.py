@@ -55,7 +55,7 @@ def read_left(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     for place in range(len(found)):
         [values] = found.slice(place, 1).to_pylist()
         rows = values.pop("rows")
-        yield from _rows_of(LeftFile(**values), rows)
+        yield from _rows_of(LeftFile(**values), rows, frozenset(hashes.to_pylist()))
 
 
 def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
@@ -131,12 +131,12 @@ ORDER BY location, name, file_id
 """  # noqa: S608  columns from code
 
 
-def _rows_of(file: LeftFile, rows: Sequence[int]) -> Iterator[pa.Table]:
-    """Records of a file as rows of the table `documents`."""
+def _rows_of(file: LeftFile, rows: Sequence[int], wanted: frozenset[str]) -> Iterator[pa.Table]:
+    """Records of a file as rows of the table `documents`, in the versions that are wanted."""
     from curation.files.fields import CorpusFields
     from curation.files.formats import FileLayout
     from curation.files.records import Records
-    from curation.sources.corpus import document_of, document_rows
+    from curation.sources.corpus import document_rows, known_document
 
     reading = json.loads(file.reading)
     used = reading["fields"]
@@ -147,7 +147,7 @@ def _rows_of(file: LeftFile, rows: Sequence[int]) -> Iterator[pa.Table]:
         records.resolve(CorpusFields(**again))
         numbers = set(wanted)
         taken = (one.fields for number, one in enumerate(records) if number in numbers)
-        for batch in batched(document_of(values, fields) for values in taken):
+        for batch in batched(known_document(values, fields, wanted) for values in taken):
             yield document_rows(batch)
 
 

@@ -72,7 +72,9 @@ def _tie(found: Edge | Crossing, closed: Collection[str]) -> Edge | Crossing:
 def _check(found: TieCheck) -> TieCheck:
     if found.kind != NEAR_DUPLICATE:
         return found
-    return replace(found, compared=None, highest=_closest(found.highest))
+    return replace(
+        found, compared=None, highest=_closest(found.highest), told_apart=_closest(found.told_apart)
+    )
 
 
 def _closest(found: ClosestPair | None) -> ClosestPair | None:

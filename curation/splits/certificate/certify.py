@@ -103,10 +103,12 @@ def _checked(
     number = {name: place for place, name in enumerate(ids)}
     known = (sorted(number[name] for name in pair if name in number) for pair in evidence.cut)
     cut = {(pair[0], pair[1]) for pair in known if len(pair) == 2}
-    sieve = Sieve(threshold, len(ids), cut, _name_codes(evidence, texts))
+    inside = evidence.inputs.grouped_queries
+    grouped = np.array([name in inside for name in ids], dtype=bool)
+    sieve = Sieve(threshold, len(ids), cut, _name_codes(evidence, texts), grouped)
     for block in blocks:
         sieve.take(*block)
-    further = Sieve(threshold, len(ids), cut, _name_codes(evidence, texts))
+    further = Sieve(threshold, len(ids), cut, _name_codes(evidence, texts), grouped)
     for block in leaks_alone if threshold is not None else ():
         further.take(*block)
     leaks = _crossings(kind, ids, sieve.leaks, further.leaks)

@@ -84,11 +84,17 @@ class Sieve:
     Attributes
     ----------
     highest, told_apart: similarity and the two numbers, the smaller one first.
+        Told apart are texts of different names, and two that both have a group: the group decides of them.
     leaks, residual: the same, in a list; `residual` are pairs in `cut`.
     """
 
     def __init__(
-        self, threshold: float | None, size: int, cut: set[tuple[int, int]], named: Ints | None = None
+        self,
+        threshold: float | None,
+        size: int,
+        cut: set[tuple[int, int]],
+        named: Ints | None = None,
+        grouped: NDArray[np.bool_] | None = None,
     ) -> None:
         self.highest: NumberedPair | None = None
         self.told_apart: NumberedPair | None = None
@@ -98,16 +104,18 @@ class Sieve:
         self._size = size
         self._cut = np.array(sorted(low * size + high for low, high in cut), dtype=np.int64)
         self._named = named
+        self._grouped = np.zeros(size, dtype=bool) if grouped is None else grouped
 
     def take(self, first: Ints, second: Ints, similarity: Floats) -> None:
         """Look at some pairs, by their numbers."""
         low, high = np.minimum(first, second), np.maximum(first, second)
-        cut = apart = np.zeros(len(low), dtype=bool)
+        cut = np.zeros(len(low), dtype=bool)
+        apart = self._grouped[low] & self._grouped[high]
         if len(self._cut):
             cut = np.isin(low * self._size + high, self._cut)
         if self._named is not None:
-            apart = self._named[low] != self._named[high]
-            self.told_apart = _higher(self.told_apart, low, high, similarity, apart & ~cut)
+            apart |= self._named[low] != self._named[high]
+        self.told_apart = _higher(self.told_apart, low, high, similarity, apart & ~cut)
         free = ~apart & ~cut
         self.highest = _higher(self.highest, low, high, similarity, free)
         if self._threshold is None:

@@ -34,10 +34,12 @@ def check_documents(evidence: SplitEvidence) -> CheckResult:
     ids = [document_id for document_id, _ in holders]
     texts = [inputs.documents[document_id] for document_id in ids]
     pairs = part_pairs([part for _, part in holders])
-    sieve = Sieve(threshold, len(ids), _cut_documents(holders, queries, evidence.cut))
+    grouped = np.array([name in inputs.grouped for name in ids], dtype=bool)
+    cut_pairs = _cut_documents(holders, queries, evidence.cut)
+    sieve = Sieve(threshold, len(ids), cut_pairs, grouped=grouped)
     same = np.unique(ids, return_inverse=True)[1] if ids else np.zeros(0, dtype=np.int64)
     shingles = [word_shingles(text) for text in texts]
-    held = Sieve(CONTAINED, len(ids), _cut_documents(holders, queries, evidence.cut))
+    held = Sieve(CONTAINED, len(ids), cut_pairs, grouped=grouped)
     sizes = np.array([len(found) for found in shingles], dtype=np.int64)
     for first, second, similarity in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
         other = same[first] != same[second]
@@ -56,7 +58,7 @@ def check_documents(evidence: SplitEvidence) -> CheckResult:
         threshold=threshold,
         compared=pairs_compared(pairs),
         highest=closest_pair(sieve.highest, ids, texts),
-        told_apart=None,
+        told_apart=closest_pair(sieve.told_apart, ids, texts),
         crossing=len(crossing),
         cut=len(residual),
     )

@@ -69,7 +69,7 @@ class TieCheck:
         None where a release seals how many documents are relevant.
     highest: the most similar pair that is not cut by name; None where no two have anything in common.
     told_apart: the most similar pair of queries that name different numbers or models, where the rules tell
-        those apart.
+        those apart; or of queries or documents that both have a group, where groups are a tie.
     crossing, cut: pairs found that are leaks (of each text the closest), and that were cut by name.
     """
 

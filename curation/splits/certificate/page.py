@@ -149,7 +149,7 @@ def _pairs(certificate: Certificate) -> Section:
             *(_named(pair.first, pair.first_text), _named(pair.second, pair.second_text)),
         )
         for check in certificate.checks
-        for remark, pair in (("", check.highest), (", other numbers", check.told_apart))
+        for remark, pair in (("", check.highest), (", told apart", check.told_apart))
         if pair is not None
     ]
     columns = ("kind of tie", "similarity", "in one part", "in another")

@@ -125,6 +125,12 @@ class TieSearch:
         return [place for place, name in enumerate(self.ids) if name in self.named]
 
     @property
+    def grouped_places(self) -> list[int]:
+        """The positions in `ids` of the queries that have a group: no two of them are compared."""
+        grouped = self.inputs.grouped_queries
+        return [place for place, name in enumerate(self.ids) if name in grouped]
+
+    @property
     def labels(self) -> list[str] | None:
         """What the texts of two queries must have in common to be compared; None where nothing."""
         if self.rules.numbers != "apart":

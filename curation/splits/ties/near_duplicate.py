@@ -28,7 +28,14 @@ def find(search: TieSearch) -> FoundTies:
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
     named = {place for place, name in enumerate(ids) if not search.named.isdisjoint(queries_of[name])}
     shingles = (word_shingles(inputs.documents[name]) for name in ids)
-    found = alike(shingles, search.rules.document, search.compare, progress=search.progress, single=named)
+    found = alike(
+        shingles,
+        search.rules.document,
+        search.compare,
+        progress=search.progress,
+        single=named,
+        apart=_grouped(search, ids),
+    )
     held = _contained(search, ids, named)
     edges = []
     for a, b, similarity in each_link(joined([found.links, held.links()])):
@@ -47,10 +54,14 @@ def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) ->
     shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
     sets, class_of = distinct(shingles, single=range(len(ids)))
     place_of = np.flatnonzero(class_of >= 0)
-    found = Collected(len(ids), named)
+    found = Collected(len(ids), named, _grouped(search, ids))
     for links in contained_links(sets, CONTAINED, LEAST_SHINGLES, search.rules.document, search.progress):
         found.add(links._replace(first=place_of[links.first], second=place_of[links.second]))
     return found
+
+
+def _grouped(search: TieSearch, ids: Sequence[str]) -> list[int]:
+    return [place for place, name in enumerate(ids) if name in search.inputs.grouped]
 
 
 def edge_between(first: QueryPair, second: QueryPair, similarity: float) -> Edge:

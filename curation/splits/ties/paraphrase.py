@@ -21,6 +21,7 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.similarity.pairs import EXACTLY, Collected, Links
+from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import compared_text
 from curation.splits.rules import DECIMALS, Numbers
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
@@ -28,6 +29,7 @@ from curation.store import Store
 
 LABEL = "paraphrase"
 NO_VECTORS = "not looked for: the queries have no embeddings"
+ALL_GROUPED = "not looked for: every query has a group"
 _BLOCK = 256
 
 
@@ -37,7 +39,7 @@ def find(search: TieSearch) -> FoundTies:
     assert vectors is not None
     assert threshold is not None
     label_of = np.unique(labels, return_inverse=True)[1] if labels else np.zeros(len(vectors), np.int64)
-    found = Collected(len(vectors), search.named_places)
+    found = Collected(len(vectors), search.named_places, search.grouped_places)
     for links in paraphrase_links(vectors, threshold, search.progress):
         found.add(links.at(label_of[links.first] == label_of[links.second]))
     ties = search.of_similar_queries(found.links(), LABEL, found.pairs, EXACTLY)
@@ -100,6 +102,12 @@ def paraphrase_links(vectors: Vectors, threshold: float, progress: Progress = si
         progress("comparing meanings", min(start + _BLOCK, len(vectors)), len(vectors))
 
 
+def _unsearchable(inputs: SplitInputs) -> str | None:
+    if inputs.vectors is not None:
+        return None
+    return ALL_GROUPED if inputs.grouped else NO_VECTORS
+
+
 TIE = TieKind(
     label=LABEL,
     setting="paraphrase",
@@ -107,5 +115,5 @@ TIE = TieKind(
     find=find,
     is_threshold=True,
     when_on=lambda rules: {"model": rules.model, "cosine_decimals": DECIMALS},
-    unsearchable=lambda inputs: NO_VECTORS if inputs.vectors is None else None,
+    unsearchable=_unsearchable,
 )

@@ -30,6 +30,7 @@ def find(search: TieSearch) -> FoundTies:
         progress=search.progress,
         labels=search.labels,
         single=search.named_places,
+        apart=search.grouped_places,
     )
     written = search.of_similar_queries(found.links, LABEL, found.pairs, found.method)
     reworded = _reworded(search, texts)
@@ -49,7 +50,7 @@ def _reworded(search: TieSearch, texts: Sequence[str]) -> FoundTies:
     if search.labels is not None:
         labels = [f"{label}\n{name}" for label, name in zip(labels, search.labels, strict=True)]
     label_of = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1]
-    found = Collected(len(texts), search.named_places)
+    found = Collected(len(texts), search.named_places, search.grouped_places)
     for links in search.compare(sets, threshold, search.progress):
         first, second = place_of[links.first], place_of[links.second]
         apart = written.similarity(links.first, links.second) < threshold

@@ -2,6 +2,9 @@
 
 A query is found in the traffic by its normalised text. Other spellings that were sampled together with it add
 none of their sessions. Sessions are numbered by the queries asked in them.
+
+Where groups are a tie, the group decides: two queries that both have one are not tied by similarity, nor
+are two such documents. Otherwise the words that all policies of a company share would join their groups.
 """
 
 from __future__ import annotations
@@ -132,4 +135,12 @@ _FIELD = """
     WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
     ORDER BY query_id
 """
-TIE = TieKind(label=LABEL, setting="keys", parameter="keys", find=find, off=(), if_absent=())
+TIE = TieKind(
+    label=LABEL,
+    setting="keys",
+    parameter="keys",
+    find=find,
+    off=(),
+    if_absent=(),
+    when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
+)

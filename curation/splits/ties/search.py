@@ -15,7 +15,7 @@ from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.similarity.pairs import Search, exact_links, minhash_links
 from curation.splits.inputs import SplitInputs, within
-from curation.splits.rules import Rules
+from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges
 from curation.splits.ties.kind import TieSearch
 from curation.splits.ties.kinds import KINDS
@@ -23,6 +23,7 @@ from curation.splits.ties.paraphrase import query_vectors
 from curation.splits.ties.same_key import read_keys
 from curation.splits.ties.same_time import read_times
 from curation.store import Store
+from curation.store.documents import group_keys
 
 
 class Ties(NamedTuple):
@@ -122,15 +123,19 @@ def with_tie_data(
         with store.reading() as cursor:
             keys = read_keys(cursor, inputs, rules.keys)
             times = read_times(cursor, inputs) if rules.time_block is not None or dated else {}
+            grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
         if rules.time_block is not None and not times:
             raise InputError(
                 "Queries cannot be tied by time: the traffic has no time of any of these.",
                 command="`goldset import traffic --time-field` imports times.",
             )
         inputs = replace(
-            inputs, keys={name: frozenset(found) for name, found in sorted(keys.items())}, times=times
+            inputs,
+            keys={name: frozenset(found) for name, found in sorted(keys.items())},
+            times=times,
+            grouped=frozenset(grouped),
         )
-    if rules.paraphrase is None:
+    if rules.paraphrase is None or inputs.grouped_queries == set(inputs.queries):
         return inputs
     vectors = query_vectors(store, inputs.queries, rules.model, progress, rules.numbers)
     return replace(inputs, vectors=vectors)

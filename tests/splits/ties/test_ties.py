@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
 from curation.similarity.pairs import EXACTLY, exact_links
+from curation.splits.certificate.certify import certify
 from curation.splits.groups.groups import leakage_groups
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
@@ -193,6 +194,26 @@ def split_inputs(draw: st.DrawFn) -> SplitInputs:
         {name: datetime(2026, 1, draw(st.integers(1, 9))) for name in ids if draw(st.booleans())},
         np.eye(4, dtype=np.float32)[[draw(st.integers(0, 3)) for _ in ids]],
     )
+
+
+@given(split_inputs(), st.frozensets(st.integers(0, 4)), st.booleans())
+@settings(max_examples=examples(50))
+def test_likeness_ties_no_two_that_both_have_a_group_and_the_search_finds_all_others(
+    inputs: SplitInputs, numbers: frozenset[int], with_cut: bool
+) -> None:
+    grouped = inputs.documents.keys() & {f"d{number}" for number in numbers}
+    rules = Rules(query=0.5, paraphrase=0.9, document=0.7, shared=False, cut=(("q0", "q1"),) * with_cut)
+    without = all_ties(inputs, rules)
+    inputs = replace(inputs, grouped=frozenset(grouped))
+    inside = inputs.grouped_queries
+    texts = [e for e in without if e.kind != NEAR_DUPLICATE and not inside.issuperset(e[:2])]
+    every = all_ties(inputs, rules)
+    assert [edge for edge in every if edge.kind != NEAR_DUPLICATE] == texts
+    assert not [edge for edge in every if edge.kind == NEAR_DUPLICATE and grouped.issuperset(edge.documents)]
+    ids = sorted(inputs.queries)
+    parts = leakage_groups(ids, find_edges(inputs, rules, compare=exact_links).edges)
+    assert parts == joined(ids, [edge[:2] for edge in every])
+    assert certify(inputs, parts, rules).leaks == ()
 
 
 RULES = st.builds(
