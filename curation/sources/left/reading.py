@@ -131,8 +131,8 @@ ORDER BY location, name, file_id
 """  # noqa: S608  columns from code
 
 
-def _rows_of(file: LeftFile, rows: Sequence[int], wanted: frozenset[str]) -> Iterator[pa.Table]:
-    """Records of a file as rows of the table `documents`, in the versions that are wanted."""
+def _rows_of(file: LeftFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
+    """Records of a file as rows of the table `documents`, in the versions of these hashes."""
     from curation.files.fields import CorpusFields
     from curation.files.formats import FileLayout
     from curation.files.records import Records
@@ -147,7 +147,7 @@ def _rows_of(file: LeftFile, rows: Sequence[int], wanted: frozenset[str]) -> Ite
         records.resolve(CorpusFields(**again))
         numbers = set(wanted)
         taken = (one.fields for number, one in enumerate(records) if number in numbers)
-        for batch in batched(known_document(values, fields, wanted) for values in taken):
+        for batch in batched(known_document(values, fields, hashes) for values in taken):
             yield document_rows(batch)
 
 
