@@ -187,7 +187,8 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
         raise RefusedError(
             f"{person} has {amount(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
             f"this request is for {amount(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} a "
-            "month for each sealed part, refused requests included. A lead can choose another number."
+            "month for each sealed part, refused requests included. A lead can choose another number with "
+            "`goldset release sealed-limit NUMBER`."
         )
 
 

@@ -90,7 +90,6 @@ def test_a_rehearsal_that_is_refused_changes_nothing(project: Store, request_for
     assert all_rows(project) == before
 
 
-UTF16 = "id,text\nd1,Tee für zwei\n".encode("utf-16")
 BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
     "latin-1": (
         "corpus",

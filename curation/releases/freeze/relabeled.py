@@ -17,7 +17,6 @@ from curation.releases.stored import Table
 from curation.store import Cursor
 
 DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
-CAUSES = (DOCUMENT, GUIDE, ANNOTATORS, NONE)
 """What was not the same the second time. A pair counts for the first that it has."""
 
 

@@ -294,14 +294,6 @@ def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabili
     assert {row.text for row in show_plan(store, plan.plan_id).pairs} <= {"topic 0", "topic 1"}
 
 
-DECIDED_EVERY_HALF_MINUTE = """
-INSERT INTO adjudications
-SELECT query_id, document_id, 0, 1, 'so', 'rita', TIMESTAMP '2026-02-01 10:00:00'
-    + INTERVAL 30 SECOND * row_number() OVER (ORDER BY query_id, document_id), NULL, NULL
-FROM candidates ORDER BY query_id, document_id LIMIT 12
-"""
-
-
 def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path) -> None:
     judged_project(store, tmp_path)
     command = ["--project", str(store.path), "relabel", "plan", "--seed", "7", "--today", "2026-11-22"]
