@@ -29,7 +29,7 @@ GRADES = (3, 2, 1, 0, 0, 0, 0, 0, 0, 0)
 STEPS: dict[str, tuple[str, ...]] = {
     "run": ("import", "run", "run.trec", "--name", "other"),
     "pool": ("pool", "--systems", "bm25", "--depth", "10", "--random-negatives", "5", "--seed", "1"),
-    "tags": ("tags", "find", "--no-dense"),
+    "tags": ("tags", "find"),
     "judgments": ("import", "judgments", "judgments.csv", "--annotator-columns", "ada,grace"),
     "split": ("split", "--no-paraphrase", "--seed", "1", "--largest-group", "1"),
     "audit": ("negatives", "audit", "--annotators", "ada", "--seed", "1"),

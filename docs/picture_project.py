@@ -75,7 +75,7 @@ def build(folder: Path) -> Path:
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     import_traffic(store, SAMPLE / "traffic.csv", fields)
     draw_sample(store, 60, SEED)
-    find_tags(store, dense=False)
+    find_tags(store)
     build_pool(store, ["bm25"], depth=8, random_negatives=3, seed=SEED)
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)

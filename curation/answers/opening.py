@@ -32,10 +32,10 @@ from curation.labeling.rounds.assignment import (
 from curation.labeling.rounds.rounds import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.relevance import Relevance
-from curation.sampling.tags.stored_tags import KNOWN_TAGS, TAGS, unknown_tag
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.sources.answers.reference_answers import reference_revision
 from curation.sources.queries import KnownQueries
+from curation.sources.query_tags import check_tags
 from curation.sources.unknown_names import like_known
 from curation.store import (
     COMMAND_LINE,
@@ -185,8 +185,6 @@ class AnswerTaskPlan(NamedTuple):
             problems.append(f"{self.documents} documents: expected 1 or more")
         if self.most is not None and self.most < 1:
             problems.append(f"{self.most} queries: expected 1 or more")
-        if self.tag is not None and self.tag not in TAGS:
-            problems.append(f"{unknown_tag(self.tag)}. {KNOWN_TAGS}")
         refuse_problems(problems)
         return self._replace(writers=writers, queries=list(dict.fromkeys(self.queries)))
 
@@ -234,6 +232,7 @@ def open_answer_task(
 
     def read(cursor: Cursor) -> _TaskInputs:
         require_author(cursor, author, "lead")
+        check_tags(cursor, [] if plan.tag is None else [plan.tag])
         refuse_who_cannot_judge(require_annotators(cursor, plan.writers))
         if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [plan.name]).fetchone():
             raise RefusedError(f"An answer task {plan.name!r} exists already. Choose another name.")

@@ -38,9 +38,9 @@ from curation.door import LEAVES_OUT, SEALED, shut_door
 from curation.errors import RefusedError, find_named
 from curation.people.annotators import require_author
 from curation.reports.page import BarCell, Table
-from curation.sampling.tags.stored_tags import TagStatement, write_persons_tags
 from curation.sources.answers.query_rows import PEOPLE
 from curation.sources.answers.reference_answers import append_answers, references_of
+from curation.sources.query_tags import TagStatement, write_persons_tags
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 from curation.text import amount, percent

@@ -9,22 +9,26 @@ import typer
 
 from curation.cli.goldset import By, Json, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
-from curation.cli.options import asks
-from curation.cli.output import carry_out, emit, progress_bar, say, show_outcome, table
-from curation.sampling.tags.request import TagsRequest
+from curation.cli.output import carry_out, emit, say, show_outcome, table
+from curation.errors import InputError
+from curation.sampling.request import TagsRequest
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sampling.tags.find_tags import TrafficTags
-    from curation.sampling.tags.stored_tags import TaggedQuery, TagsSet
+    from curation.sampling.tags.stored_tags import TaggedQuery
+    from curation.sources.query_tags import TagsSet
 tags = command_group("tags", "Say what kind each query is, by rules and by people.")
+
+NO_SYNONYMS = (
+    "--dense, --no-dense and --model are gone: no rule looks for entity, misspelling or synonym. People set "
+    "these tags with `goldset tags set` or `goldset tags import`."
+)
 
 
 @tags.command("find")
-@asks(TagsRequest)
 def tags_find(
-    request: TagsRequest,
     traffic: Annotated[
         bool,
         typer.Option(
@@ -33,32 +37,34 @@ def tags_find(
             "nothing.",
         ),
     ] = False,
+    dense: Annotated[bool | None, typer.Option("--dense/--no-dense", hidden=True)] = None,
+    model: Annotated[str | None, typer.Option("--model", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Tag all current queries by rule.
 
     These are sampled, imported, written by hand, and in rounds.
 
-    Finds question, entity, misspelling, temporal, multi-intent, synonym, short and long. Tags that people set
-    are not changed. Running it again adds only what changed. Misspelling, entity and synonym need a corpus.
+    Finds question, temporal, multi-intent, short and long. Tags that people set are not changed. Running it
+    again adds only what changed. People set all other tags (`goldset tags set`, `goldset tags import`).
     With --traffic it shows by which tags a sample can be stratified (`goldset sample --strata tag:NAME`).
 
     \b
     Examples:
       goldset tags find
-      goldset tags find --no-dense --json
-      goldset tags find --traffic --no-dense
-      goldset tags find --model models/my-encoder
+      goldset tags find --json
+      goldset tags find --traffic
     """
     from curation.sampling.tags.find_tags import tags_of_traffic
     from curation.steps import STEPS
 
+    if dense is not None or model is not None:
+        raise InputError(NO_SYNONYMS)
     if traffic:
-        with progress_bar() as progress:
-            counted = tags_of_traffic(project_store(), request.model, progress, request.dense)
+        counted = tags_of_traffic(project_store())
         emit(as_json, counted, lambda: _show_traffic(counted))
         return
-    found, outcome = carry_out(STEPS["tags"], request)
+    found, outcome = carry_out(STEPS["tags"], TagsRequest())
     emit(as_json, found, lambda: show_outcome(outcome))
 
 
@@ -93,8 +99,8 @@ def tags_set(
     """Set which tags one or more queries have and do not have. This overrides the rules.
 
     All named queries get the same tags; if one is not found, nothing changes. Besides the tags of the rules
-    there are single-hop, multi-hop, ambiguous, out-of-domain, adversarial and unanswerable, which only people
-    set.
+    there are entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial and
+    unanswerable, and those that `goldset tags declare` adds. Only people set these.
 
     \b
     Examples:
@@ -105,6 +111,31 @@ def tags_set(
     from curation.sampling.tags.stored_tags import set_tags
 
     _emit_set(set_tags(project_store(), queries, tag or [], no_tag or [], by), as_json)
+
+
+@tags.command("declare")
+def tags_declare(
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Names of tags: lower-case letters, digits and hyphens.", metavar="NAME..."),
+    ],
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Add tags of your own, such as error codes or devices.
+
+    People set them like all other tags. Samples, rounds, splits and breakdowns know them.
+
+    \b
+    Examples:
+      goldset tags declare error-code device
+      goldset tags declare billing --by ada --json
+    """
+    from curation.sources.query_tags import declare_tags
+
+    added = declare_tags(project_store(), names, by)
+    before = len(set(names)) - len(added)
+    emit(as_json, {"added": added}, f"{amount(len(added), 'tag')} added, {before:,} known before.")
 
 
 @tags.command("import")
@@ -143,15 +174,12 @@ def _emit_set(result: TagsSet, as_json: bool) -> None:
 
 
 def _show_traffic(found: TrafficTags) -> None:
-    rows: list[tuple[str, int | None, int | None]] = [(tag, *counts) for tag, counts in found.tags.items()]
-    rows += [(tag, None, None) for tag in found.not_looked_for]
+    rows = [(tag, *counts) for tag, counts in found.tags.items()]
     table(
         f"Tags of {amount(found.queries, 'query', 'queries')} of the traffic",
         ["tag", "queries", "searches"],
         rows,
     )
-    for tag, why in found.not_looked_for.items():
-        say(f"not looked for: {tag}: {why}")
     say("Nothing was stored. A sample by tag draws by these rules: goldset sample --strata band,tag:NAME")
 
 

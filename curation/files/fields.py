@@ -304,6 +304,12 @@ class QueryFields(FileColumns):
         rare=True,
         objects=True,
     )
+    tag: tuple[str, ...] = column(
+        "Fields whose values are tags",
+        "a category: each of its values becomes a tag of the query. Repeatable",
+        several=True,
+        rare=True,
+    )
     inside: str = field(default="", compare=False)
 
 

@@ -163,18 +163,26 @@ def queries(store: Store, request: ImportRequest, progress: Progress, author: st
 
 def queries_outcome(found: QueryImport) -> ImportOutcome:
     counts = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged}
+    changes = bool(found.added or found.changed or found.answers or found.tags_added)
     sentence = f"Nothing changed: the project has the same {amount(found.queries, 'query', 'queries')}."
-    if found.added or found.changed:
+    if changes:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
         sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."
     remarks = [fields_used(found.fields, "all others are metadata")]
     remarks += [known_sentence(found.known_as)] if found.known_as else []
     if found.answers:
         remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
+    if found.tags:
+        shown = listed([f"{tag} {count:,}" for tag, count in found.tags.items()], SHOWN)
+        new = (
+            f" The project's own tags now include {listed(found.declared, SHOWN)}." if found.declared else ""
+        )
+        remarks.append(f"Tags of the queries: {shown}. {found.tags_added:,} of them are new.{new}")
     remarks += [*_personal(found.personal, "queries", "replaced"), *replaced(found.replaced)]
     remarks += _withdrawn(found.withdrawn)
-    changes, figures = bool(found.added or found.changed or found.answers), {"queries": found.queries}
-    return ImportOutcome(changes, sentence, "queries", figures | counts, found.left_out, remarks)
+    return ImportOutcome(
+        changes, sentence, "queries", {"queries": found.queries} | counts, found.left_out, remarks
+    )
 
 
 def known_sentence(known_as: Mapping[str, str]) -> str:

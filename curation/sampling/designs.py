@@ -16,7 +16,7 @@ A stratum is one value of each dimension that was asked for, crossed: `head · d
     segment  where the query was asked most often, as the log's segment says; ties go to the first by text
     length   short: 1 or 2 words, medium: 3 to 5, long: 6 and more; words are what white space parts
     cluster  the region of the coverage map that the query is most about (see `frame.clusters`)
-    tag:T    T or `not T`, as the tag's rule finds or a person set it (see `sampling.tags`)
+    tag:T    T or `not T`, as the tag's rule finds, if it has one, or a person set it (see `sampling.tags`)
     field:F  the value that a further field of the log has most often for the query; ties to the first by text
 
 Of the searches in a web log most are short and few are long: 63, 34 and 4 % in Excite's of 1997. Text

@@ -99,11 +99,11 @@ class DrawRequest:
     limits: Limits = field(default_factory=Limits)
     model: str = option(
         DEFAULT_MODEL,
-        "Embedding model of the tag synonym, or of the coverage map",
-        "Embedding model of the tag synonym or the coverage map. A name or a folder.",
+        "Embedding model of the coverage map",
+        "Embedding model of the coverage map. A name or a folder.",
         needs=Needs(
-            "only strata by cluster or by tag:synonym use a model",
-            lambda draw: not {"cluster", "tag:synonym"}.isdisjoint(draw["strata"]),
+            "only strata by cluster use a model",
+            lambda draw: "cluster" in draw["strata"],
         ),
     )
 
@@ -119,3 +119,8 @@ class TopUpRequest:
         least=1,
     )
     quotas: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TagsRequest:
+    """Tags by rule for the queries in force; nothing is to be chosen."""

@@ -143,6 +143,7 @@ def parameters_of(
 ) -> dict[str, Any]:
     """What is stored of a draw; `releases` are the ids of those that the limits leave out by name, and
     `map_id` is that of the coverage map whose clusters are strata."""
+    # No tag uses a model any more; it stays, so that the same draw has the same id as before.
     used = {
         "exclude_released": limits.exclude_released,
         "exclude_releases": list(releases),
@@ -357,7 +358,7 @@ def draw_sample(
 
     Parameters
     ----------
-    model: embedding model of the tags that need one, and of the coverage map if that was made with it.
+    model: embedding model of the coverage map, if that was made with it.
     author: who asked, for the audit trail: a lead or the command line.
     released: the queries of all releases, for limits that leave them out (`releases.stored`).
     spread: how a figure varies in a release, for the allocation neyman (`releases.spread`).

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +27,14 @@ from curation.filters.stored import FIELD, WORDS, Withdraw, document_fields, kee
 from curation.progress import Progress, silent
 from curation.sources.answers.reference_answers import cleaned_answers, store_answers
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
+from curation.sources.query_tags import (
+    NAME_EXPECTED,
+    TagStatement,
+    add_own_tags,
+    is_tag_name,
+    tag_names,
+    write_persons_tags,
+)
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import mark_columns, mark_of
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, record_event
@@ -51,6 +59,8 @@ class QueryImport:
     replaced: unprintable characters that became U+FFFD, by kind.
     answers: queries that got reference answers, or others than before.
     withdrawn: items of rounds that nobody sees any more, as they are outside the query's filter now.
+    tags: tag → queries of the file that have it by the fields named as tags.
+    tags_added: queries' tags that were not set before. declared: tags that the project did not know.
     """
 
     queries: int
@@ -64,6 +74,9 @@ class QueryImport:
     replaced: dict[str, int]
     answers: int = 0
     withdrawn: int = 0
+    tags: dict[str, int] = field(default_factory=dict)
+    tags_added: int = 0
+    declared: list[str] = field(default_factory=list)
 
 
 class _ImportedQuery(NamedTuple):
@@ -73,6 +86,7 @@ class _ImportedQuery(NamedTuple):
     personal: frozenset[str] = frozenset()
     is_bare: bool = False
     answers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def has_own_id(self) -> bool:
@@ -129,6 +143,10 @@ def import_queries(
         added, changed, known_as = _compare(rows, KnownQueries.read(cursor), records.problems)
         _write(cursor, added, changed)
         answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
+        said = _tag_statements(cursor, rows, known_as)
+        tags = Counter(statement.tag for statement in said)
+        declared = add_own_tags(cursor, tags, author)
+        tags_added = len(write_persons_tags(cursor, said, author).added)
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
@@ -147,6 +165,9 @@ def import_queries(
         replaced=records.replaced,
         answers=answered,
         withdrawn=withdrawn,
+        tags=dict(sorted(tags.items())),
+        tags_added=tags_added,
+        declared=declared,
     )
 
 
@@ -254,6 +275,7 @@ def _read(
             left_out[f"marked {mark.said}"] += 1
             continue
         row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
+        row = row._replace(tags=_tags(record, fields.tag, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
         elif row.is_bare:
@@ -265,6 +287,7 @@ def _read(
                 records.problems.add(
                     record.line, clash(row.query, first.query, f"on {records.unit} {first.line}"), ONE_TEXT
                 )
+            rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
             left_out["the same query again"] += 1
     return list(rows.values())
 
@@ -307,20 +330,45 @@ def _filter(record: Record, column: str | None, there: Collection[str], problems
     return {FIELD: wanted, WORDS: in_words(wanted)}
 
 
+def _tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
+    """The tags that the values of these fields name, each once."""
+    values = (_clean(record.fields.get(column), set()) for column in columns)
+    names = dict.fromkeys(name for value in values for name in tag_names(value))
+    for name in names:
+        if not is_tag_name(name):
+            problems.add(record.line, f"a tag cannot be called {name!r}", NAME_EXPECTED)
+    return tuple(names)
+
+
 def _answers(
     cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """The project's query id → reference answers, of rows that have any."""
-    answered = [row for row in rows if row.answers]
-    if not answered:
-        return {}
+    return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, known_as) if row.answers}
+
+
+def _tag_statements(
+    cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
+) -> list[TagStatement]:
+    """That the project's queries have the tags of their rows, each once."""
+    told = _known_rows(cursor, rows, known_as)
+    return list(
+        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in told for tag in row.tags)
+    )
+
+
+def _known_rows(
+    cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
+) -> Iterator[tuple[str, _ImportedQuery]]:
+    """The project's query id of each row that has answers or tags, with the row."""
+    told = [row for row in rows if row.answers or row.tags]
+    if not told:
+        return
     known = KnownQueries.read(cursor)
-    found = {}
-    for row in answered:
+    for row in told:
         query_id = known_as.get(row.query.query_id, row.query.query_id)
         query = known.of_id(query_id) or known.of_text(row.query.normalised)[0]
-        found[query.query_id] = row.answers
-    return found
+        yield query.query_id, row
 
 
 def _clean(value: Any, kinds: set[str]) -> Any:

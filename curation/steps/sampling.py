@@ -7,10 +7,9 @@ from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
 from curation.reports.page import Table
-from curation.retrieval.embeddings import refuse_without_model
-from curation.sampling.designs import CLUSTER, check_dimensions, strata_table
+from curation.sampling.designs import CLUSTER, TAG, check_dimensions, names_after, strata_table
 from curation.sampling.frame.limits import check_limits
-from curation.sampling.request import DrawRequest, TopUpRequest
+from curation.sampling.request import DrawRequest, TagsRequest, TopUpRequest
 from curation.sampling.sample import (
     SampleReport,
     check_plan,
@@ -22,12 +21,12 @@ from curation.sampling.sample import (
     top_up,
 )
 from curation.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
-from curation.sampling.tags.request import TagsRequest
-from curation.sampling.tags.stored_tags import RULE_TAGS
+from curation.sources.query_tags import BY_PEOPLE, RULE_TAGS, check_tags
 from curation.step import Step, StepOutcome
-from curation.store import Cursor, Store, get_setting
-from curation.store.documents import is_held
+from curation.store import Cursor, Store
 from curation.text import amount
+
+PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
 
 
 def _check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
@@ -38,6 +37,7 @@ def _check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
     if not (plan.from_release or plan.run):
         check_plan(request.size, plan, None)
     check_dimensions(plan.strata)
+    check_tags(cursor, names_after(TAG, plan.strata))
     check_limits(request.limits)
     if CLUSTER in plan.strata:
         map_in_force(cursor)
@@ -78,12 +78,10 @@ def _drawn(_request: object, report: SampleReport) -> StepOutcome:
 
 def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
     queries_to_tag(cursor)
-    if request is not None and request.dense and get_setting(cursor, "corpus") and not is_held(cursor):
-        refuse_without_model(cursor, request.model)
 
 
 def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: str) -> TagsFound:
-    return find_tags(store, progress=progress, author=author, **vars(request))
+    return find_tags(store, author)
 
 
 def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
@@ -91,12 +89,8 @@ def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
     remarks = [f"{amount(found.changed, 'tag')} changed."]
     if found.by_person:
         remarks.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
-    remarks += [f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items()]
-    rows = tuple(
-        (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero
-        for tag, count in found.tags.items()
-        if tag in RULE_TAGS or count
-    )
+    remarks.append(PEOPLE_SET)
+    rows = tuple((tag, count) for tag, count in found.tags.items() if tag in RULE_TAGS or count)
     queries = amount(found.queries, "query", "queries")
     table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
     return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
@@ -130,7 +124,7 @@ STEPS = {
         doing="tags are being looked for",
         kept="No tag was changed: look for them again.",
         check=_check_tags,
-        first="reading queries and corpus",
+        first="reading the queries",
         on_path="sample",
     ),
 }

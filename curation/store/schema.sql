@@ -121,7 +121,7 @@ CREATE TABLE queries (
 -- highest revision by a person counts, or without one the highest by a rule.
 CREATE TABLE query_tags (
     query_id  TEXT NOT NULL,
-    tag       TEXT NOT NULL,       -- 'question', 'misspelling', 'unanswerable', …
+    tag       TEXT NOT NULL,       -- 'question', 'unanswerable', …
     revision  INTEGER NOT NULL,
     present   BOOLEAN NOT NULL,
     by_person BOOLEAN NOT NULL,

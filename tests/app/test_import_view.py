@@ -108,6 +108,15 @@ def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
     assert rows_of(project, "SELECT text, count FROM traffic") == [("tea", 3)]
 
 
+def test_fields_of_queries_become_tags_by_picking(project: Store) -> None:
+    shown = sent(page(kind="queries"), "q.csv", b"id,query,category\n1,e42 blinking,Error Code\n")
+    shown = press(field(shown, "Fields whose values are tags").select("category").run(), "Check the file")
+    assert "Tags of the queries: error-code 1." in html(shown)
+    assert rows_of(project, "SELECT count(*) FROM query_tags") == [(0,)]
+    shown = imported(project, shown)
+    assert rows_of(project, "SELECT query_id, tag, author FROM query_tags") == [("1", "error-code", "lee")]
+
+
 def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store) -> None:
     shown = press(sent(page(kind="traffic"), "log.csv", b"query,words\ntea,green tea\n"), "Check the file")
     assert not button(shown, "Import").disabled

@@ -414,16 +414,36 @@ def test_queries_are_filtered_by_text_tag_and_stratum(filled: Store) -> None:
     assert "1 of 4 queries" in html(page)
     labelled(page.selectbox, "Tag").set_value("no tag").run()
     assert "3 of 4 queries" in html(page)
-    labelled(page.selectbox, "Tag").set_value("any").run()
+    labelled(page.selectbox, "Tag").set_value("any tag").run()
     labelled(page.selectbox, "Stratum").set_value("head").run()
     assert "4 of 4" not in html(page)
+
+
+def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(filled: Store) -> None:
+    write_query(filled, "e42 blinking", tags=["ambiguous"])
+    page = run("Queries")
+    name = labelled(page.text_input, "Name of the tag")
+    name.set_value("Error Code!")
+    labelled(page.button, "Add the tag").click().run()
+    assert "A tag cannot be called 'error-code!'" in page.error[0].value
+    name.set_value("Error Code")
+    labelled(page.button, "Add the tag").click().run()
+    assert not page.error
+    assert "error-code" in labelled(page.selectbox, "Tag").options
+    labelled(page.multiselect, "Tags").set_value(["error-code"])
+    labelled(page.text_input, "Query").set_value("e43 blinking")
+    labelled(page.button, "Add the query").click().run()
+    labelled(page.selectbox, "Tag").set_value("error-code").run()
+    assert "1 of 2 queries" in html(page)
+    assert labelled(page.multiselect, "Tags to add").options[0] == "error-code", "a team's own come first"
+    assert "tag:error-code" in labelled(run("Sample").multiselect, "Strata").options
+    assert "error-code" in labelled(page_at("answers", LEE).run().selectbox, "Queries with the tag").options
 
 
 @pytest.mark.slow
 def test_tags_are_found_by_rule_in_the_background(filled: Store) -> None:
     draw_sample(filled, 4, 0)
     page = run("Queries")
-    labelled(page.checkbox, "Synonyms, too: embeds the corpus, once").uncheck()  # needs a model
     labelled(page.button, "Look for tags").click().run()
     jobs_of(filled).wait()
     assert last(filled).outcome == "done", last(filled).message

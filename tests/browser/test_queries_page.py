@@ -93,9 +93,6 @@ def wait_for_end_asked(process: int) -> None:
 
 
 def look_for_tags(page: Page, clicks: int = 1) -> None:
-    """Without synonyms, for which a model would have to be loaded."""
-    page.get_by_text("Synonyms, too").click()
-    expect(page.get_by_role("checkbox", name="Synonyms, too")).not_to_be_checked()
     page.get_by_role("button", name="Look for tags").click(click_count=clicks)
 
 
@@ -168,7 +165,7 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     page.keyboard.press("Shift+ArrowDown")
     expect(tag_button(page, "2 queries")).to_be_enabled()
     look_for_tags(page)
-    expect(page.get_by_text("Not looked for: synonym")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("People set entity")).to_be_visible(timeout=30_000)
     expect(tag_button(page, "2 queries")).to_be_enabled()
     search = page.get_by_label("Text contains")
     search.fill("gzip")

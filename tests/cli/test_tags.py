@@ -16,7 +16,6 @@ def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: 
     assert json.loads(added)["query_id"] == "m1"
     found = json.loads(goldset("tags", "find", "--json"))
     assert (found["queries"], found["tags"]["question"]) == (1, 1)
-    assert sorted(found["not_looked_for"]) == ["entity", "misspelling", "synonym"]
     path = tmp_path / "tags.csv"
     path.write_text("query,tag\nhow to fold a map,-question\n", encoding="utf-8")
     assert "0 added, 1 removed" in goldset("tags", "import", path, "--by", "ada")
@@ -40,7 +39,6 @@ def test_the_tags_of_the_traffic_are_counted_before_a_sample_and_it_can_be_drawn
     goldset("import", "traffic", log)
     found = json.loads(goldset("tags", "find", "--traffic", "--json"))
     assert (found["queries"], found["searches"], found["tags"]["question"]) == (3, 9, [1, 5])
-    assert sorted(found["not_looked_for"]) == ["entity", "misspelling", "synonym"]
     assert "Nothing was stored." in goldset("tags", "find", "--traffic")
     assert json.loads(goldset("tags", "list", "--json"))["queries"] == []
     drawn = goldset("sample", "--size", "2", "--strata", "tag:question", "--quota", "question=50%", "--json")
@@ -56,11 +54,20 @@ def test_an_unknown_tag_is_refused_with_those_that_are_known(goldset: Any) -> No
         goldset("tags", "set", "m1", "--tag", "funny")
 
 
-def test_tags_that_were_not_looked_for_are_unknown_not_none(goldset: Any) -> None:
+@pytest.mark.parametrize("gone", ["--dense", "--no-dense", "--model=other"])
+def test_options_of_rules_that_are_gone_are_refused_with_what_does_the_work_now(
+    goldset: Any, gone: str
+) -> None:
     goldset("query", "add", "a map", "--id", "m1")
-    lines = [line.split("│") for line in goldset("tags", "find").splitlines()]
-    counts = {line[1].strip(): line[2].strip() for line in lines if len(line) == 4}
-    assert (counts["synonym"], counts["question"], counts["short"]) == ("–", "0", "1")
+    with pytest.raises(
+        InputError, match=r"no rule looks for .* People set these tags with `goldset tags set`"
+    ):
+        goldset("tags", "find", gone)
+    shown = goldset("tags", "find")
+    assert "Rules find question, temporal, multi-intent, short, long. People set entity" in " ".join(
+        shown.split()
+    )
+    assert gone.partition("=")[0] not in goldset("tags", "find", "--help")
 
 
 def test_tags_come_in_other_encodings_and_without_a_header(goldset: Any, tmp_path: Path) -> None:

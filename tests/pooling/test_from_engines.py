@@ -14,7 +14,6 @@ from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling.from_engines import notices
 from curation.pooling.pool import PoolReport, build_pool
 from curation.pooling.request import PoolRequest
-from curation.sampling.tags.find_tags import find_tags
 from curation.steps.pooling import STEPS
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held
@@ -117,8 +116,6 @@ def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) ->
         STEPS["pool"].check(cursor, PoolRequest())
     with pytest.raises(RefusedError, match="coverage would take them"):
         find_coverage(project, MapSettings())
-    found = find_tags(project)
-    assert "engines brought" in found.not_looked_for["entity"]
 
 
 def test_an_unknown_engine_is_refused_before_anything_is_done(project: Store) -> None:

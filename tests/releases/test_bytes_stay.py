@@ -31,7 +31,7 @@ OPENED = """
 import corpus corpus.jsonl
 import traffic traffic.csv --time-field time --count-field count --session-field session
 sample --size 20 --seed 7
-tags find --no-dense
+tags find
 import run far.csv --name far --query-field query --skip-unknown
 pool --systems bm25,run:far --depth 8 --sample-bands 2:1,8:0.6 --random-negatives 1 --seed 7
 import answers answers.csv --query-field query --skip-unknown

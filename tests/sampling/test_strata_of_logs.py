@@ -14,9 +14,11 @@ from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Labels, cross
 from curation.sampling.frame.frame import Dimensions, read_frame
 from curation.sampling.frame.limits import Limits
-from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import SampleReport, draw_sample
+from curation.sampling.request import DrawRequest, SamplingPlan
+from curation.sampling.sample import SampleReport, draw_sample, top_up
 from curation.sampling.stored_sample import store_sample
+from curation.sources.query_tags import declare_tags
+from curation.steps import STEPS
 from curation.store import Store, get_setting, utc_now
 from curation.text import digest, normalise_query
 from tests.support.stored_parts import add_texts
@@ -171,12 +173,28 @@ def test_a_persons_word_moves_a_query_to_another_stratum(store: Store) -> None:
     assert set(strata_of(store).values()) == {"not unanswerable"}
 
 
-def test_an_unknown_tag_and_a_tag_that_needs_a_corpus_are_refused(store: Store) -> None:
-    log(store, QUESTIONS)
-    with pytest.raises(InputError, match="qestion"):
+def test_an_unknown_tag_is_refused_and_a_tag_of_ones_own_makes_strata_and_top_ups(store: Store) -> None:
+    log(store, QUESTIONS + OTHERS)
+    with pytest.raises(InputError, match="no tag 'qestion'; did you mean 'question'"):
         draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:qestion",)))
-    with pytest.raises(RefusedError, match="corpus"):
-        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:misspelling",)))
+    plan = SamplingPlan(strata=("tag:shop-talk",))
+    with store.reading() as cursor, pytest.raises(InputError, match="goldset tags declare"):
+        STEPS["sample"].check(cursor, DrawRequest(plan=plan, size=1))
+    declare_tags(store, ["shop-talk", "traffic"])
+    draw_sample(store, 10, seed=0)
+    tag(store, "red shoes", "shop-talk")
+    first = draw_sample(store, 3, seed=0, plan=plan)
+    assert {text for text, stratum in strata_of(store).items() if stratum == "shop-talk"} == {"red shoes"}
+    more = top_up(store, size=5)
+    assert (more.size, more.parameters["tops_up"]) == (5, first.sample_id)
+    named = draw_sample(store, 2, seed=0, plan=SamplingPlan(strata=("tag:traffic",)))
+    assert [stratum.name for stratum in named.strata] == ["tag traffic", "not traffic"]
+
+
+def test_the_same_draw_has_the_id_that_it_had_when_rules_used_a_model(store: Store) -> None:
+    log(store, QUESTIONS + OTHERS)
+    report = draw_sample(store, 4, seed=1, plan=SamplingPlan(strata=("tag:question",)))
+    assert report.sample_id == "fbd2b3cd3e98396953025132fa09092d"
 
 
 def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) -> None:

@@ -3,7 +3,7 @@
 For tests/sampling/tags/test_tags_by_hand.py and benchmarks/bench_tags.py. hand_tagged.tsv holds a source, the
 digest of a normalised query and its tags; the texts are in the shared data and stay there. The last digit
 of a digest decides the half: rules were tuned on the even one, the odd one only measures them. Short and
-long were counted. Excite's log has no corpus: misspellings are looked for with news articles in its place.
+long were counted.
 """
 
 from __future__ import annotations
@@ -12,27 +12,15 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.files.fields import CorpusFields
-from curation.project import init_project
-from curation.sampling.tags.find_tags import tag_texts
-from curation.sampling.tags.stored_tags import OF_CORPUS, RULE_TAGS
-from curation.sources.corpus import import_corpus
+from curation.sampling.tags.find_tags import RULES
 from curation.statistics.intervals import wilson
-from curation.store import Store, open_store
 from curation.text import digest, normalise_query
 
 LIST = Path(__file__).with_name("hand_tagged.tsv")
-CORPORA = {
-    "icecat": ("chorus_icecat/products.jsonl.gz", CorpusFields("id", "title", ("short_description",))),
-    "esci": ("esci_us/products.json.gz", CorpusFields(None, None, ("description", "bullet_points"))),
-}
-ARTICLES = "minhash_articles/articles_2500.train.gz"
-TOLD = {"icecat": OF_CORPUS, "esci": {"entity", "misspelling"}, "excite": {"misspelling"}}
-"""Tags of the corpus that are measured on a source."""
 HALVES = ("tuned on", "held out")
 
 
@@ -71,36 +59,15 @@ def texts(shared: Path) -> dict[str, str]:
     return {digest(text): text for text in map(normalise_query, found)}
 
 
-def project(source: str, shared: Path, folder: Path) -> Store:
-    """A project in the folder with the corpus of a source, if it has one; made anew only where it is not."""
-    path = folder / f"{source}.duckdb"
-    store = open_store(path) if path.exists() else init_project(path).store
-    if source in CORPORA:
-        name, fields = CORPORA[source]
-        import_corpus(store, shared / name, fields)
-    elif source == "excite":
-        import_corpus(store, _articles(shared, folder))
-    return store
-
-
-def agreement(
-    shared: Path, folder: Path, tags: Iterable[str] = RULE_TAGS
-) -> dict[str, tuple[Agreement, Agreement]]:
+def agreement(shared: Path) -> dict[str, tuple[Agreement, Agreement]]:
     """Tag → how its rule agrees with the hand on the half it was tuned on, and on the one held out."""
     by_digest = texts(shared)
-    lines = hand_tagged()
-    counts = {tag: ([0] * 4, [0] * 4) for tag in tags}
-    for source in sorted({line.source for line in lines}):
-        store = project(source, shared, folder)
-        asked = [line for line in lines if line.source == source]
-        for tag, halves in counts.items():
-            if tag in OF_CORPUS and tag not in TOLD.get(source, ()):
-                continue
-            said = tag_texts(store, tag, [by_digest[line.digest] for line in asked])
-            for line, rule in zip(asked, said.tolist(), strict=True):
-                hand = tag in line.tags
-                for place, counted in enumerate((True, hand, rule, hand and rule)):
-                    halves[line.half][place] += counted
+    counts = {tag: ([0] * 4, [0] * 4) for tag in RULES}
+    for line in hand_tagged():
+        for tag, rule in RULES.items():
+            by_hand, by_rule = tag in line.tags, rule(by_digest[line.digest])
+            for place, counted in enumerate((True, by_hand, by_rule, by_hand and by_rule)):
+                counts[tag][line.half][place] += counted
     return {tag: (Agreement(*tuned), Agreement(*held)) for tag, (tuned, held) in counts.items()}
 
 
@@ -124,15 +91,6 @@ def share(part: int, whole: int) -> str:
         return "–"
     low, high = wilson(part, whole)
     return f"{part / whole:.2f} ({low:.2f}–{high:.2f})"
-
-
-def _articles(shared: Path, folder: Path) -> Path:
-    path = folder / "articles.jsonl"
-    with gzip.open(shared / ARTICLES, "rt", encoding="utf-8") as file:
-        articles = [line.split(" ", 1) for line in file]
-    lines = [json.dumps({"id": name, "text": text}) for name, text in articles]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
 
 
 def icecat(shared: Path) -> list[str]:

@@ -29,7 +29,7 @@ from curation.answers.tasks import (
 from curation.door import withheld
 from curation.people.annotators import able_to_judge, usual_names
 from curation.reports.page import QueryName
-from curation.sampling.tags.stored_tags import TAGS
+from curation.sources.query_tags import tags_for_people
 from curation.store import Store
 from curation.text import amount
 
@@ -54,10 +54,11 @@ def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
         people = able_to_judge(cursor)
         names = [task.name for task in reversed(list_answer_tasks(cursor))]
+        tags = tags_for_people(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
         usual = usual_names(people)
-        _form(store, acts, [one.name for one in people], usual)
+        _form(store, acts, [one.name for one in people], usual, tags)
     with right:
         if names:
             _task(store, acts, names)
@@ -65,13 +66,13 @@ def show(store: Store, acts: Acts) -> None:
             st.info("No answer task is open yet.")
 
 
-def _form(store: Store, acts: Acts, names: list[str], usual: list[str]) -> None:
+def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: list[str]) -> None:
     form = acts.form("open answer task")
     with st.form(f"task {form.key}"):
         name = st.text_input("Name of the task", placeholder="such as faq", key=f"name {form.key}")
         writers = st.multiselect("Writers", names, default=usual)
         overlap = st.number_input("Writers of each query", min_value=1, value=2)
-        tag = st.selectbox("Queries with the tag", TAGS, index=None, placeholder="any")
+        tag = st.selectbox("Queries with the tag", tags, index=None, placeholder="any")
         most = st.number_input("Draw so many queries", min_value=1, value=None, placeholder="all")
         show = st.selectbox("Documents shown", list(SHOWS), format_func=SHOWS.__getitem__)
         plan = AnswerTaskPlan(name.strip(), writers, int(overlap), tag=tag, most=_whole(most), show=show)

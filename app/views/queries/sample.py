@@ -18,7 +18,7 @@ from curation.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import read_quotas
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
-from curation.sampling.tags.stored_tags import TAGS
+from curation.sources.query_tags import known_tags
 from curation.sources.runs import stored_runs
 from curation.step import option_of
 from curation.text import amount
@@ -41,6 +41,7 @@ class FormOptions(NamedTuple):
     releases: list[str]
     runs: list[str]
     strata: list[str]
+    tags: list[str]
 
 
 def show(context: PageContext) -> None:
@@ -63,11 +64,13 @@ def _options(context: PageContext, sample: StoredSample | None) -> FormOptions:
     with context.store.reading() as cursor:
         releases = [release.name for release in reversed(list_releases(cursor))]
         runs = [run.name for run in stored_runs(cursor)]
-    return FormOptions(releases, runs, [stratum.name for stratum in sample.strata] if sample else [])
+        tags = known_tags(cursor)
+    strata = [stratum.name for stratum in sample.strata] if sample else []
+    return FormOptions(releases, runs, strata, tags)
 
 
 def _draw(context: PageContext, options: FormOptions, sample: StoredSample | None) -> None:
-    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in TAGS)]
+    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in options.tags)]
     runs = options.runs if options.releases else []
     releases = {"from_release": options.releases, "run": runs, "exclude_releases": options.releases}
     form = Form(DrawRequest, offered={"strata": kinds, **releases})

@@ -7,24 +7,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import ui
-from app.components.forms import Form
 from app.components.links import query_address
 from app.components.picker import PickerRow, picker
 from app.page import PageContext
-from curation.sampling.tags.request import TagsRequest
-from curation.sampling.tags.stored_tags import (
-    FAILURE_MODES,
-    RULE_TAGS,
-    TAGS,
-    TaggedQuery,
-    set_tags,
-    tagged_queries,
-    write_query,
-)
+from curation.sampling.request import TagsRequest
+from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
+from curation.sources.query_tags import RULE_TAGS, declare_tags, known_tags, tag_name, tags_for_people
 from curation.text import amount
 from curation.words import fold
 
-ANY, UNTAGGED = "any", "no tag"
+ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
 _CHOSEN = "chosen queries"
@@ -32,33 +24,36 @@ _CHOSEN = "chosen queries"
 
 def show(context: PageContext) -> None:
     queries = tagged_queries(context.store)
+    with context.store.reading() as cursor:
+        known, offered = known_tags(cursor), tags_for_people(cursor)
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
     else:
-        chosen = _chosen(context, queries, _filtered(queries))
-        _correct(context, chosen)
+        chosen = _chosen(context, queries, _filtered(queries, known))
+        _correct(context, chosen, offered)
     left, right = st.columns(2, gap="large")
     with left:
         _find(context)
         context.ending("tags")
+        _declare(context)
     with right:
-        _write(context)
+        _write(context, offered)
 
 
-def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+def _filtered(queries: Sequence[TaggedQuery], known: Sequence[str]) -> list[TaggedQuery]:
     strata = sorted({_stratum(query) for query in queries})
     text, tag, stratum = st.columns(3)
     with text:
         words = st.text_input("Text contains", type="search", key="query text")
     with tag:
-        kind = st.selectbox("Tag", [ANY, UNTAGGED, *TAGS], key="query tag")
+        kind = st.selectbox("Tag", [ANY_TAG, UNTAGGED, *known], key="query tag")
     with stratum:
         part = st.selectbox("Stratum", [ANY, *strata], key="query stratum")
     return [
         query
         for query in queries
         if fold(words) in fold(query.text)
-        and (kind == ANY or kind in query.tags or (kind == UNTAGGED and not query.tags))
+        and (kind == ANY_TAG or kind in query.tags or (kind == UNTAGGED and not query.tags))
         and part in (ANY, _stratum(query))
     ]
 
@@ -95,14 +90,13 @@ def _chosen(
     return [query for query in queries if query.query_id in set(chosen)]
 
 
-def _correct(context: PageContext, chosen: Sequence[TaggedQuery]) -> None:
+def _correct(context: PageContext, chosen: Sequence[TaggedQuery], offered: Sequence[str]) -> None:
     form = context.acts.form("set tags")
     with st.form("tags"):
         left, right = st.columns(2)
-        order = [*FAILURE_MODES, *RULE_TAGS]
-        add = left.multiselect("Tags to add", order, placeholder="choose tags", key=f"are {form.key}")
+        add = left.multiselect("Tags to add", offered, placeholder="choose tags", key=f"are {form.key}")
         remove = right.multiselect(
-            "Tags to remove", order, placeholder="choose tags", key=f"are not {form.key}"
+            "Tags to remove", offered, placeholder="choose tags", key=f"are not {form.key}"
         )
         label = f"Apply tags to {_some(chosen)}" if chosen else "Apply tags to the chosen queries"
         asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=form.key)
@@ -126,24 +120,34 @@ def _some(queries: Sequence[TaggedQuery]) -> str:
 
 
 def _find(context: PageContext) -> None:
-    form = Form(TagsRequest)
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        form.ask("dense")
-        with st.expander("Embedding model"):
-            form.rest()
+        ui.quiet(f"Rules find {', '.join(RULE_TAGS)}. People set all other tags.")
         asked = context.submit("Look for tags", "tags")
     if asked:
-        context.start("tags", form.request())
+        context.start("tags", TagsRequest())
 
 
-def _write(context: PageContext) -> None:
+def _declare(context: PageContext) -> None:
+    form = context.acts.form("declare tags")
+    with st.form("declare tags"):
+        st.markdown("**A tag of your own**")
+        name = st.text_input("Name of the tag", placeholder="such as error-code", key=f"tag {form.key}")
+        asked = st.form_submit_button("Add the tag", key=f"declare {form.key}")
+    if asked:
+        by = context.annotator.name
+        context.acts.do(form, lambda: declare_tags(context.store, [tag_name(name)], by, by))
+    elif form.result is not None:
+        ui.sentences("Added. Choose it above." if form.result else "This tag was known before.")
+
+
+def _write(context: PageContext, offered: Sequence[str]) -> None:
     form = context.acts.form("write")
     with st.form("write"):
         st.markdown("**Write a query**")
         text = st.text_input("Query", key=f"text {form.key}")
         need = st.text_area("Information need (optional)", height=80, key=f"need {form.key}")
-        tags = st.multiselect("Tags", [*FAILURE_MODES, *RULE_TAGS], key=f"tags {form.key}")
+        tags = st.multiselect("Tags", offered, key=f"tags {form.key}")
         asked = st.form_submit_button("Add the query", type="primary", key=f"add {form.key}")
     if asked:
         name = context.annotator.name

@@ -175,10 +175,14 @@ def import_traffic_command(
 def import_queries_command() -> Options:
     """Import queries to judge, besides the sample. Importing the same file again changes nothing.
 
+    A field named with --tag-field is a category of the queries: its values become tags, in lower case and
+    with hyphens for spaces.
+
     \b
     Examples:
       goldset import queries beir/scifact
       goldset import queries needs.csv --text-field query --information-need-field need
+      goldset import queries support.csv --tag-field symptom --tag-field device
       goldset import queries topics.tsv.gz --no-header --columns id,text
     """
     return {}

@@ -36,9 +36,8 @@ from curation.progress import Progress, silent
 from curation.retrieval.index.array_files import UNFINISHED, cannot_write, read_arrays, write_arrays
 from curation.retrieval.index.counting import CHUNK, Counts, count_words, counter
 from curation.retrieval.index.merging import CorpusIndex, merge
-from curation.retrieval.terms import is_gram
 from curation.store import Store
-from curation.store.documents import batches_of_texts, current_corpus
+from curation.store.documents import batches_of_texts
 
 FEW = 20_000
 """The index of so many documents is merged each time, which takes some hundredths of a second."""
@@ -73,22 +72,6 @@ def stored_index(
             _remove(folder.glob(f"{name[:_NAME]}-*.index"))
             write_arrays(path, key, made._asdict())
     return made
-
-
-def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
-    """Content word → number of documents of the snapshot in force that hold it.
-
-    Words are `terms.content_words`: folded, without stop words; of scripts without spaces whole runs.
-
-    Raises
-    ------
-    RefusedError: there is no corpus yet.
-    """
-    with store.reading() as cursor:
-        corpus = current_corpus(cursor)
-    index = stored_index(store, corpus.hashes, progress)
-    counted = zip(index.words.to_pylist(), np.diff(index.starts).tolist(), strict=True)
-    return {word: documents for word, documents in counted if not is_gram(word)}
 
 
 class CountedParts(NamedTuple):

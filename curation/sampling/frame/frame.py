@@ -180,7 +180,7 @@ class Dimensions(NamedTuple):
 
     by: the dimensions, crossed in this order.
     head, torso: shares of traffic at which these bands end.
-    model: embedding model of the tags that need one.
+    model: embedding model of the coverage map.
     map_id: the coverage map of the dimension cluster; None is the one in force.
     """
 
@@ -234,8 +234,8 @@ def read_frame(
     ------
     InputError: unknown dimensions or fields, impossible bands, an empty window, or a minimum below 1.
     NotFoundError: there is no such release.
-    RefusedError: a tag needs a corpus, and there is none; a release is missing in `released`; there is no
-        coverage map of the corpus in force, or its model cannot be loaded.
+    RefusedError: a release is missing in `released`; there is no coverage map of the corpus in force, or its
+        model cannot be loaded.
     """
     check_dimensions(dimensions.by)
     check_limits(limits)
@@ -253,7 +253,7 @@ def read_frame(
         queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
         labels = {name: Labels(found.codes[kept], found.names) for name, found in labels.items()}
     for tag in names_after(TAG, dimensions.by):
-        labels[f"{TAG}{tag}"] = _tagged(store, tag, queries, dimensions.model, progress)
+        labels[f"{TAG}{tag}"] = _tagged(store, tag, queries)
     map_id = None
     if CLUSTER in dimensions.by:
         texts = queries.to_pylist()
@@ -330,8 +330,8 @@ def _most_asked(column: Any, field: str) -> Labels:
     return Labels(codes, tuple(names))
 
 
-def _tagged(store: Store, tag: str, queries: Any, model: str, progress: Progress) -> Labels:
+def _tagged(store: Store, tag: str, queries: Any) -> Labels:
     from curation.sampling.tags.find_tags import tag_texts
 
-    present = tag_texts(store, tag, queries.to_pylist(), progress, model)
-    return Labels(np.where(present, 0, 1).astype(np.intp), (tag, f"not {tag}"))
+    present = tag_texts(store, tag, queries.to_pylist())
+    return Labels(np.where(present, 0, 1).astype(np.intp), (value_name("tag", tag), f"not {tag}"))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from curation.errors import RefusedError, refuse_problems
 from curation.sampling.designs import FIELD, TAG, names_after
 from curation.sampling.frame.limits import Limits, ReleasedQueries, release_ids
-from curation.store import Cursor, get_setting
+from curation.store import Cursor
 from curation.text import json_pointer
 
 
@@ -39,13 +39,11 @@ def state_of(cursor: Cursor, limits: Limits, by: Sequence[str]) -> tuple[object,
     tables = ["traffic_imports"]
     tables += ["rounds"] if limits.exclude_judged else []
     tables += ["releases"] if limits.exclude_judged or limits.exclude_released else []
-    tagged = bool(names_after(TAG, by))
-    tables += ["query_tags"] if tagged else []
-    counts = [
+    tables += ["query_tags"] if names_after(TAG, by) else []
+    return tuple(
         int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608  names above
         for table in tables
-    ]
-    return (*counts, *([get_setting(cursor, "corpus")] if tagged else []))
+    )
 
 
 _IN_WINDOW = """

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from curation.errors import InputError
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.values import text_of
-from curation.sampling.tags.stored_tags import (
-    KNOWN_TAGS,
-    TAGS,
+from curation.sources.queries import KnownQueries, NamedBy, named_by
+from curation.sources.query_tags import (
+    DECLARE,
     TagsSet,
     TagStatement,
+    known_tags,
+    tags_sentence,
     unknown_tag,
     write_persons_tags,
 )
-from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.sources.unknown_names import like_known
 from curation.store import COMMAND_LINE, Store
 
@@ -51,10 +53,10 @@ def import_tags(
     ]
     said: dict[tuple[str, str], tuple[int, bool]] = {}
     with store.transaction(appends=True) as cursor:
-        known = KnownQueries.read(cursor)
+        known, tags = KnownQueries.read(cursor), known_tags(cursor)
         for line, name, cell in lines:
             query_id = _query_of(known, name, named_by(of_query or ""), line, records)
-            for tag, present in _tags_of(cell, line, records):
+            for tag, present in _tags_of(cell, tags, line, records):
                 first = said.setdefault((query_id or name, tag), (line, present))
                 if first[1] != present:
                     records.problems.add(
@@ -84,12 +86,13 @@ def _query_of(
     return found.query_id
 
 
-def _tags_of(cell: object, line: int, records: Records) -> list[tuple[str, bool]]:
+def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
     parts = cell if isinstance(cell, list) else text_of(cell).replace(",", " ").replace("|", " ").split()
     found = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in parts]
+    way_out = f"{tags_sentence(known)} {DECLARE}"
     for tag, _ in found:
-        if tag not in TAGS:
-            records.problems.add(line, unknown_tag(tag), KNOWN_TAGS)
+        if tag not in known:
+            records.problems.add(line, unknown_tag(tag, known), way_out)
     if not found:
-        records.problems.add(line, "no tag is named; expected at least one", KNOWN_TAGS)
-    return [(tag, present) for tag, present in found if tag in TAGS]
+        records.problems.add(line, "no tag is named; expected at least one", way_out)
+    return [(tag, present) for tag, present in found if tag in known]

@@ -1,16 +1,12 @@
-"""Stored tags of queries: what rules found and what people set.
+"""Stored tags of queries: what people set, and the list of the queries in force with their tags.
 
-Rules and people both append to `query_tags` that a query has a tag or has it not. The latest statement of
-each counts, and a person's overrides any rule's.
-
-Of the tags there are, rules find some (`RULE_TAGS`), and only people set the others (`FAILURE_MODES`). A
-query that a person writes is stored with the tags that they give it.
+A query that a person writes is stored with the tags that they give it. Which tags there are and how they are
+stored is in `sources.query_tags`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError
@@ -18,25 +14,17 @@ from curation.people.annotators import require_author
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sources.queries import KnownQueries, active_queries
 from curation.sources.query_import import add_query
+from curation.sources.query_tags import (
+    FAILURE_MODES,
+    TagsSet,
+    TagStatement,
+    check_tags,
+    known_tags,
+    tags_in_force,
+    write_persons_tags,
+)
 from curation.sources.unknown_names import like_known
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, get_setting, record_event, utc_now
-
-RULE_TAGS = (*"question entity misspelling temporal multi-intent synonym short long".split(),)
-FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unanswerable".split(),)
-TAGS = RULE_TAGS + FAILURE_MODES
-OF_CORPUS = frozenset({"entity", "misspelling", "synonym"})
-"""Tags whose rule reads the corpus."""
-KNOWN_TAGS = f"Tags: {', '.join(TAGS)}."
-
-
-def check_tags(names: Iterable[str]) -> None:
-    unknown = [unknown_tag(name) for name in dict.fromkeys(names) if name not in TAGS]
-    if unknown:
-        raise InputError(unknown, way_out=KNOWN_TAGS)
-
-
-def unknown_tag(name: str) -> str:
-    return f"there is no tag {name!r}"
+from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
 
 
 class TaggedQuery(NamedTuple):
@@ -44,7 +32,7 @@ class TaggedQuery(NamedTuple):
 
     stratum: of the current sample; None for a query that it did not draw.
     of_earlier_sample: an earlier sample drew it, and the current one did not.
-    tags: tag → whether a person set it, in the order of `TAGS`.
+    tags: tag → whether a person set it, in the order of `known_tags`.
     """
 
     query_id: str
@@ -52,31 +40,6 @@ class TaggedQuery(NamedTuple):
     stratum: str | None
     tags: dict[str, bool]
     of_earlier_sample: bool = False
-
-
-@dataclass(frozen=True)
-class TagsSet:
-    """What a person changed: query id and tag of each change, and how many were set so before."""
-
-    added: list[tuple[str, str]]
-    removed: list[tuple[str, str]]
-    unchanged: int
-
-
-class TagStatement(NamedTuple):
-    """That a query has a tag, or has it not."""
-
-    query_id: str
-    tag: str
-    present: bool
-
-
-class TagInForce(NamedTuple):
-    """The statement in force on a query's tag."""
-
-    present: bool
-    by_person: bool
-    author: str
 
 
 def set_tags(
@@ -103,7 +66,6 @@ def set_tags(
     NotFoundError: queries that nothing has the id or text of, all of them.
     RefusedError: the actor is no lead.
     """
-    check_tags([*add, *remove])
     both = sorted(set(add) & set(remove))
     if both:
         raise InputError(f"{', '.join(map(repr, both))} cannot be added and removed at once.")
@@ -111,6 +73,7 @@ def set_tags(
         raise InputError("No tag was named. Give at least one to add or to remove.")
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
+        check_tags(cursor, [*add, *remove])
         query_ids = _find_all(cursor, [queries] if isinstance(queries, str) else queries)
         words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])
         said = [TagStatement(query_id, *word) for query_id in query_ids for word in words]
@@ -124,9 +87,10 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     ------
     InputError: there is no such tag.
     """
-    if tag is not None:
-        check_tags([tag])
     with store.reading() as cursor:
+        known = known_tags(cursor)
+        if tag is not None:
+            check_tags(cursor, [tag])
         queries = active_queries(cursor)
         rows = cursor.execute("SELECT query_id, tag, by_person FROM current_query_tags").fetchall()
         sample_id = get_setting(cursor, "sample")
@@ -134,7 +98,8 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     strata = {query_id: stratum for query_id, stratum, drawn_by in drawn if drawn_by == sample_id}
     earlier = {query_id for query_id, *_ in drawn} - set(strata)
     held: dict[str, dict[str, bool]] = {}
-    for query_id, name, by_person in sorted(rows, key=lambda row: TAGS.index(row[1])):
+    place = {name: number for number, name in enumerate(known)}
+    for query_id, name, by_person in sorted(rows, key=lambda row: place.get(row[1], len(known))):
         held.setdefault(query_id, {})[name] = by_person
     tagged = [
         TaggedQuery(
@@ -184,60 +149,6 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
     return (found, of) if tagged or answered else None
 
 
-_LATEST = """
-    SELECT query_id, tag, present, by_person, author FROM query_tags WHERE by_person = ?
-    QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY revision DESC) = 1
-"""
-
-
-def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], TagInForce]:
-    """The latest statement of the rules, or of people, on each query's tag."""
-    rows = cursor.execute(_LATEST, [by_person]).fetchall()
-    return {(query_id, tag): TagInForce(*rest) for query_id, tag, *rest in rows}
-
-
-def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
-    """Normalised text → what people set; if two queries of one text differ, the text has the tag."""
-    rows = cursor.execute(
-        f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
-        "WHERE tag = ? GROUP BY normalised",
-        [True, tag],
-    ).fetchall()
-    return dict(rows)
-
-
-def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], TagInForce], by_person: bool) -> bool:
-    """Whether a statement changes anything. A rule's no is not stored if it never said yes."""
-    last = in_force.get((word.query_id, word.tag))
-    if last is None:
-        return word.present or by_person
-    return last.present != word.present
-
-
-def write_persons_tags(cursor: Cursor, said: Sequence[TagStatement], author: str) -> TagsSet:
-    in_force = tags_in_force(cursor, by_person=True)
-    new = [word for word in said if is_new(word, in_force, by_person=True)]
-    append_statements(cursor, new, by_person=True, author=author)
-    added = [(word.query_id, word.tag) for word in new if word.present]
-    removed = [(word.query_id, word.tag) for word in new if not word.present]
-    if new:
-        record_event(cursor, "tags set", {"added": added, "removed": removed}, author)
-    return TagsSet(added, removed, len(said) - len(new))
-
-
-def append_statements(cursor: Cursor, said: Sequence[TagStatement], by_person: bool, author: str) -> None:
-    """Append statements, each as the next revision of its query's tag."""
-    if not said:
-        return
-    rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
-    revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
-    new = [
-        (one.query_id, one.tag, revisions.get((one.query_id, one.tag), 0) + 1, one.present) for one in said
-    ]
-    names, by = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
-    append_rows(cursor, "query_tags", new, names, **by, tagged_at=utc_now())
-
-
 def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
     """The ids of these queries, each once; refuses all at once what cannot be found."""
     if not names:
@@ -284,9 +195,9 @@ def write_query(
     InputError: there is no such tag; or see `sources.queries.add_query`.
     RefusedError: the project holds the text, or the id, already; or the actor is no lead.
     """
-    check_tags(tags)
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
+        check_tags(cursor, tags)
         query = add_query(cursor, text, query_id, information_need)
         record_event(cursor, "query add", {"query": query.query_id}, author)
         write_persons_tags(

@@ -11,16 +11,10 @@ from curation.pooling.pool import build_pool
 from curation.sampling.sample import draw_sample, top_up
 from curation.sampling.tags.find_tags import find_tags, tag_texts
 from curation.sampling.tags.import_tags import import_tags
-from curation.sampling.tags.stored_tags import (
-    OF_CORPUS,
-    set_tags,
-    tagged_queries,
-    unanswerable_share,
-    write_query,
-)
-from curation.sources.corpus import import_corpus
+from curation.sampling.tags.stored_tags import set_tags, tagged_queries, unanswerable_share, write_query
 from curation.sources.queries import active_queries, query_id_of
 from curation.sources.query_import import import_queries
+from curation.sources.query_tags import TagStatement, append_statements
 from curation.store import append, put_setting
 
 
@@ -31,7 +25,7 @@ def write(path, text):
 
 @pytest.fixture
 def asked(store, tmp_path):
-    """A project with four queries and no corpus."""
+    """A project with four queries."""
     import_queries(
         store,
         write(
@@ -39,15 +33,6 @@ def asked(store, tmp_path):
         ),
     )
     return store
-
-
-@pytest.fixture
-def with_corpus(asked, tmp_path):
-    """… and with a corpus of keyboards."""
-    lines = ["id,title,text,brand"]
-    lines += [f"d{number},,keyboard for the office,Acme" for number in range(6)]
-    import_corpus(asked, write(tmp_path / "c.csv", "\n".join(lines)))
-    return asked
 
 
 def tags_by_id(store):
@@ -59,47 +44,34 @@ def all_rows(store):
         return cursor.execute("SELECT * FROM query_tags ORDER BY ALL").fetchall()
 
 
-def test_the_rules_tag_the_queries_in_force(with_corpus):
-    found = find_tags(with_corpus, dense=False)
-    assert found.queries == 4
-    assert found.not_looked_for == {"synonym": "it was asked to leave dense neighbours out"}
-    assert {tag: count for tag, count in found.tags.items() if count} == {
-        "question": 1,
-        "entity": 1,
-        "misspelling": 1,
-        "short": 3,
-    }
-    assert tags_by_id(with_corpus) == {
-        "1": {"question": False},
-        "2": {"misspelling": False, "short": False},
-        "3": {"short": False},
-        "4": {"entity": False, "short": False},
-    }
-
-
-def test_finding_tags_twice_appends_nothing(with_corpus):
-    assert find_tags(with_corpus, dense=False).changed == 6
-    before = all_rows(with_corpus)
-    assert find_tags(with_corpus, dense=False).changed == 0
-    assert all_rows(with_corpus) == before
-
-
-def test_a_tag_that_no_longer_holds_is_taken_away(with_corpus, tmp_path):
-    find_tags(with_corpus, dense=False)
-    import_corpus(with_corpus, write(tmp_path / "new.csv", "id,text\nx,keybord\n"))
-    found = find_tags(with_corpus, dense=False)
-    assert found.tags["misspelling"] == 0
-    assert found.tags["entity"] == 0
-    assert found.changed == 2
-
-
-def test_without_a_corpus_what_it_tells_is_said_to_be_left_out(asked):
+def test_the_rules_tag_the_queries_in_force(asked):
     found = find_tags(asked)
-    assert sorted(found.not_looked_for) == ["entity", "misspelling", "synonym"]
-    assert found.tags["question"] == 1
-    for tag in sorted(OF_CORPUS):
-        with pytest.raises(RefusedError, match="corpus"):
-            tag_texts(asked, tag, ["keybord"])
+    assert found.queries == 4
+    assert {tag: count for tag, count in found.tags.items() if count} == {"question": 1, "short": 3}
+    assert tags_by_id(asked) == {
+        "1": {"question": False},
+        "2": {"short": False},
+        "3": {"short": False},
+        "4": {"short": False},
+    }
+
+
+def test_finding_tags_twice_appends_nothing(asked):
+    assert find_tags(asked).changed == 4
+    before = all_rows(asked)
+    assert find_tags(asked).changed == 0
+    assert all_rows(asked) == before
+
+
+def test_a_tag_that_no_longer_holds_is_taken_away_and_one_without_a_rule_stays(asked):
+    with asked.transaction() as cursor:
+        earlier = [TagStatement("1", "short", True), TagStatement("2", "misspelling", True)]
+        append_statements(cursor, earlier, by_person=False, author="rules 0")
+    found = find_tags(asked)
+    assert tags_by_id(asked)["1"] == {"question": False}
+    assert tags_by_id(asked)["2"] == {"short": False, "misspelling": False}
+    assert found.tags["misspelling"] == 1
+    assert tag_texts(asked, "misspelling", ["keybord"]).tolist() == [False], "strata rest on people's tags"
 
 
 def test_without_queries_there_is_nothing_to_tag(store):
@@ -107,23 +79,23 @@ def test_without_queries_there_is_nothing_to_tag(store):
         find_tags(store)
 
 
-def test_a_persons_word_stands_over_the_rules_before_and_after(with_corpus):
-    set_tags(with_corpus, "usb hub", ["temporal"], ["short"], "ada")
-    found = find_tags(with_corpus, dense=False)
+def test_a_persons_word_stands_over_the_rules_before_and_after(asked):
+    set_tags(asked, "usb hub", ["temporal"], ["short"], "ada")
+    found = find_tags(asked)
     assert found.by_person == 2
-    assert tags_by_id(with_corpus)["3"] == {"temporal": True}
-    set_tags(with_corpus, "3", ["short"], ["temporal"])
-    assert tags_by_id(with_corpus)["3"] == {"short": True}
-    assert tag_texts(with_corpus, "short", ["usb hub", "a b c"]).tolist() == [True, False]
+    assert tags_by_id(asked)["3"] == {"temporal": True}
+    set_tags(asked, "3", ["short"], ["temporal"])
+    assert tags_by_id(asked)["3"] == {"short": True}
+    assert tag_texts(asked, "short", ["usb hub", "a b c"]).tolist() == [True, False]
 
 
-def test_texts_are_tagged_by_rule_unless_people_said_otherwise(with_corpus):
-    texts = ["keybord", "how to clean a keyboard", "keyboard", "keybaord tray"]
-    assert tag_texts(with_corpus, "misspelling", texts).tolist() == [True, False, False, True]
-    set_tags(with_corpus, "keybord", ["ambiguous"], ["misspelling"])
-    assert tag_texts(with_corpus, "misspelling", texts).tolist() == [False, False, False, True]
-    assert tag_texts(with_corpus, "ambiguous", texts).tolist() == [True, False, False, False]
-    assert tag_texts(with_corpus, "long", []).tolist() == []
+def test_texts_are_tagged_by_rule_unless_people_said_otherwise(asked):
+    texts = ["keybord", "how to clean a keyboard", "usb hub"]
+    assert tag_texts(asked, "short", texts).tolist() == [True, False, True]
+    set_tags(asked, "keybord", ["misspelling"], ["short"])
+    assert tag_texts(asked, "short", texts).tolist() == [False, False, True]
+    assert tag_texts(asked, "misspelling", texts).tolist() == [True, False, False]
+    assert tag_texts(asked, "long", []).tolist() == []
 
 
 def test_saying_the_same_again_appends_nothing(asked):
@@ -147,7 +119,7 @@ def test_a_correction_is_a_new_revision_and_an_event(asked):
 @pytest.mark.parametrize(
     ("query", "add", "remove", "kind", "told"),
     [
-        ("1", ["musical"], [], InputError, "no tag 'musical'.*\nTags: question, entity"),
+        ("1", ["musical"], [], InputError, "no tag 'musical'.*\nTags: question, temporal"),
         ("1", ["long"], ["long"], InputError, "added and removed at once"),
         ("1", [], [], InputError, "No tag was named"),
         ("nobody asked this", ["long"], [], NotFoundError, "No query has the id or text"),
@@ -232,15 +204,6 @@ def test_a_written_query_comes_with_its_tags_or_not_at_all(asked):
     assert added.query_id == query_id_of("who repairs phones in space?")
 
 
-@pytest.mark.usefixtures("embedding_model")
-def test_synonyms_are_told_by_dense_neighbours(store, tmp_path):
-    titles = ["notebook sleeve", "optical disc writer", "in-ear headphones", "garden hose"]
-    rows = "".join(f"{number},{title}\n" for number, title in enumerate(titles))
-    import_corpus(store, write(tmp_path / "c.csv", "id,text\n" + rows))
-    texts = ["earbuds", "garden hose", "medieval theology"]
-    assert tag_texts(store, "synonym", texts).tolist() == [True, False, False]
-
-
 def test_several_queries_are_tagged_at_once_or_none_is(asked):
     with pytest.raises(NotFoundError, match="'no such', 'nor this'"):
         set_tags(asked, ["1", "no such", "2", "nor this"], ["multi-hop"], [])
@@ -259,7 +222,7 @@ def test_only_a_lead_changes_what_is_judged_whatever_page_asks(asked):
     deeds = [
         lambda: set_tags(asked, "1", ["multi-hop"], [], "ann", "ann"),
         lambda: write_query(asked, "a new one", author="ann", actor="ann"),
-        lambda: find_tags(asked, dense=False, author="ann"),
+        lambda: find_tags(asked, author="ann"),
         lambda: draw_sample(asked, 1, 0, author="ann"),
         lambda: top_up(asked, size=1, author="ann"),
         lambda: build_pool(asked, ["bm25"], 1, 0, 0, author="ann"),

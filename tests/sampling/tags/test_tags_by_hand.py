@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.sampling.tags.stored_tags import RULE_TAGS
+from curation.sources.query_tags import RULE_TAGS
 from tests.support import ROOT, hand_tagged
 
 pytestmark = pytest.mark.slow  # not for the quick check
@@ -27,15 +27,7 @@ def test_the_list_names_queries_that_the_shared_data_holds(shared: Path) -> None
     assert [line for line in hand_tagged.hand_tagged() if line.digest not in known] == []
 
 
-@pytest.fixture(scope="module")
-def measured(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The table for all rules but the one that needs embeddings, which benchmarks/bench_tags.py measures."""
-    tags = [tag for tag in RULE_TAGS if tag != "synonym"]
-    folder = tmp_path_factory.mktemp("tags")
-    return hand_tagged.table(hand_tagged.agreement(shared, folder, tags))
-
-
-@pytest.mark.slow
-def test_the_figures_in_the_docs_are_what_the_rules_give(measured: list[str]) -> None:
+def test_the_figures_in_the_docs_are_what_the_rules_give(shared: Path) -> None:
     docs = DOCS.read_text(encoding="utf-8").splitlines()
-    assert [line for line in measured if line not in docs] == [], "run benchmarks/bench_tags.py --dense"
+    measured = hand_tagged.table(hand_tagged.agreement(shared))
+    assert [line for line in measured if line not in docs] == [], "run benchmarks/bench_tags.py"
