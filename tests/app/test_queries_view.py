@@ -425,7 +425,7 @@ def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(f
     name = labelled(page.text_input, "Name of the tag")
     name.set_value("Error Code!")
     labelled(page.button, "Add the tag").click().run()
-    assert "A tag cannot be called 'error-code!'" in page.error[0].value
+    assert "A tag cannot be called" in page.error[0].value
     name.set_value("Error Code")
     labelled(page.button, "Add the tag").click().run()
     assert not page.error
