@@ -306,7 +306,7 @@ class QueryFields(FileColumns):
     )
     tag: tuple[str, ...] = column(
         "Fields whose values are tags",
-        "a category: each of its values becomes a tag of the query. Repeatable",
+        "a category. Each of its values becomes a tag of the query. Repeatable",
         several=True,
         rare=True,
     )

@@ -422,11 +422,10 @@ def test_queries_are_filtered_by_text_tag_and_stratum(filled: Store) -> None:
 def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(filled: Store) -> None:
     write_query(filled, "e42 blinking", tags=["ambiguous"])
     page = run("Queries")
-    name = labelled(page.text_input, "Name of the tag")
-    name.set_value("Error Code!")
+    labelled(page.text_input, "Name of the tag").set_value("Error Code!")
     labelled(page.button, "Add the tag").click().run()
     assert "A tag cannot be called" in page.error[0].value
-    name.set_value("Error Code")
+    labelled(page.text_input, "Name of the tag").set_value("Error Code")
     labelled(page.button, "Add the tag").click().run()
     assert not page.error
     assert "error-code" in labelled(page.selectbox, "Tag").options

@@ -92,6 +92,7 @@ SHARED = {
     "--start-field": ("field with where a chunk starts", "str"),
     "--systems": ("systems", "str"),
     "--tag": ("tag", "str"),
+    "--tag-field": ("tag", "str"),
     "--text-field": ("field with", "str"),
     "--threshold": ("similarity", "float"),
     "--time-block": ("first asked within the same block", "str"),
@@ -129,7 +130,7 @@ ALONE = set(
     --significance-test --since --single-annotator --smoothing --source
     --splitter --stemmer --strata --subtopics
     --summary --table
-    --tag-field --test --text --title-field --titles-only --to --to-pool --top-up --topics
+    --test --text --title-field --titles-only --to --to-pool --top-up --topics
     --torso
     --traffic --turning --undated --unjudgeable --unjudged --until --url-field
     --valid-from-field --valid-to-field
