@@ -108,7 +108,7 @@ ALONE = set(
     --answer-field --ask-from --asker-only --backup-to --baseline --body-field --bot-per-day
     --chunk-field --chunk-map --chunks --citation-field
     --bot-per-minute --boundary --build-only --by-time --candidates --cannot-tell-field --clean --consistency
-    --context-field --control-items --correctness --count-field --date-field --dense --design
+    --context-field --control-items --correctness --count-field --date-field --design
     --dev --difference --documents --duration-field --duration-unit --email --end --evidence --evidence-field
     --exclude-judged --importance-field --nugget-field --support
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
