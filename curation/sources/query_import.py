@@ -351,9 +351,9 @@ def _tag_statements(
     cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
 ) -> list[TagStatement]:
     """That the project's queries have the tags of their rows, each once."""
-    told = _known_rows(cursor, rows, known_as)
+    with_items = _known_rows(cursor, rows, known_as)
     return list(
-        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in told for tag in row.tags)
+        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in with_items for tag in row.tags)
     )
 
 
@@ -361,11 +361,11 @@ def _known_rows(
     cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
 ) -> Iterator[tuple[str, _ImportedQuery]]:
     """The project's query id of each row that has answers or tags, with the row."""
-    told = [row for row in rows if row.answers or row.tags]
-    if not told:
+    with_items = [row for row in rows if row.answers or row.tags]
+    if not with_items:
         return
     known = KnownQueries.read(cursor)
-    for row in told:
+    for row in with_items:
         query_id = known_as.get(row.query.query_id, row.query.query_id)
         query = known.of_id(query_id) or known.of_text(row.query.normalised)[0]
         yield query.query_id, row
