@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from curation.errors import InputError, RefusedError
-from curation.jobs.uploads import discard, uploads_folder
+from curation.jobs.uploads import discard, is_plain, uploads_folder
 
 LARGEST = 200
 """Megabytes of one file, and of what one person may hold."""
 KEPT = 12 * 3600.0
+AT_ONCE = 1_000_000
+"""Bytes of plain files that are read while a page waits; of more, or of a packed one, a job is begun."""
+Result = TypeVar("Result")
 _lock = threading.Lock()
 
 
@@ -27,6 +31,8 @@ class UploadedBytes(Protocol):
     name: str
     size: int
     file_id: str
+
+    def seek(self, place: int, /) -> int: ...
 
     def read(self, size: int | None = -1, /) -> bytes: ...
 
@@ -82,9 +88,7 @@ def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
         path = folder / "upload" / file_name(sent.name)
         path.parent.mkdir()
         try:
-            with path.open("wb") as file:
-                while piece := sent.read(1 << 20):
-                    file.write(piece)
+            write_unread(path, sent)
         except OSError as error:
             discard(project, str(folder))
             raise RefusedError(
@@ -92,6 +96,47 @@ def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
                 "imported. Ask who runs the server to make room."
             ) from error
         return _keep(project, person, HeldFile(path.name, folder, path, sent.size, sent.file_id))
+
+
+def write_unread(path: Path, sent: UploadedBytes) -> None:
+    """Write an uploaded file to disk as it came.
+
+    Raises
+    ------
+    OSError: it does not fit.
+    """
+    sent.seek(0)
+    with path.open("wb") as file:
+        while piece := sent.read(1 << 20):
+            file.write(piece)
+
+
+def small_text(sent: UploadedBytes, longest: int) -> str:
+    """An uploaded text of at most `longest` bytes in UTF-8.
+
+    Raises
+    ------
+    InputError: it is larger, or no UTF-8.
+    """
+    if sent.size > longest:
+        raise InputError(
+            f"The file has {sent.size:,} bytes. Expected {longest:,} at most; choose another file."
+        )
+    sent.seek(0)
+    try:
+        return sent.read().decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+
+
+def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
+    """What `read` makes of uploads that can be read while a page waits; None where a job must read them.
+
+    These are plain text of `AT_ONCE` bytes in all. What is packed, or a sheet or Parquet, is a job's.
+    """
+    if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_plain, files)):
+        return None
+    return read()
 
 
 def hold_on_server(project: Path, person: str, path: Path, name: str) -> HeldFile:

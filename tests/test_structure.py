@@ -95,6 +95,52 @@ def test_the_app_never_talks_to_the_database_itself() -> None:
     assert [str(path) for path in app if ".execute(" in path.read_text(encoding="utf-8")] == []
 
 
+def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_wait() -> None:
+    """Their bytes in app/uploads.py alone; their rows by `read_now`, else by a job.
+
+    The page Import also looks at the first rows of a lead's file.
+    """
+    of_files = {"dry_run": "app/views/importing/verdict.py", "submit": "app/views/evaluate/submit.py"}
+    first_rows = {"look_at", "seems_to_be"}
+    bytes_read, outside, looking = set(), set(), set()
+    for path in (ROOT / "app").rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        calls = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+        waited_for = {
+            inner
+            for call in calls
+            if isinstance(call.func, ast.Name) and call.func.id == "read_now"
+            for inner in ast.walk(call)
+        }
+        for call in calls:
+            if isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in {
+                "sent.read",
+                "sent.getvalue",
+            }:
+                bytes_read.add(name)
+            elif isinstance(call.func, ast.Attribute) and call.func.attr in {"getvalue", "getbuffer"}:
+                bytes_read.add(f"{name} {ast.unparse(call)}")
+            elif isinstance(call.func, ast.Name) and call.func.id in first_rows:
+                looking.add(name)
+            elif (
+                isinstance(call.func, ast.Name)
+                and of_files.get(call.func.id) == name
+                and call not in waited_for
+            ):
+                outside.add(f"{name} {ast.unparse(call)}")
+        from_curation = {
+            alias.name
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.ImportFrom)
+            and node.module in {"curation.imports.importing", "curation.evaluation.submission"}
+            for alias in node.names
+        }
+        outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}
+    assert bytes_read == {"app/uploads.py", "app/views/importing/verdict.py text.getvalue()"}
+    assert outside == set()
+    assert looking == {"app/views/importing/page.py"}
+
+
 def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_files() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     (duckdb,) = (found for found in map(Requirement, declared) if found.name == "duckdb")

@@ -4,8 +4,9 @@ It runs before every route, Streamlit's own and its websocket included. A reques
 also come from a page of this host, so that no other site can act with somebody's cookie.
 
 A websocket stays open after its sign-in has ended. What a tab sends then reaches no page: in its place a bare
-request to draw the page does, which says that the sign-in has ended. Files are taken only from those who have
-a page that asks for them, because Streamlit keeps uploads in memory.
+request to draw the page does, which says that the sign-in has ended. A message that no page sends ends the
+websocket. Files are taken only from those who have a page that asks for them, because Streamlit keeps uploads
+in memory.
 
 Downloads: who has been offered which file, so that nobody else gets it.
 
@@ -25,9 +26,11 @@ import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -43,7 +46,7 @@ from app.components.refused_uploads import SENTENCES
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.front.index import SCRIPTS_FROM
-from app.front.tabs import OpenTabs
+from app.front.tabs import OpenTabs, Tab
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation import log
@@ -192,6 +195,8 @@ OPEN = frozenset({"/sign-in", "/join", "/health", "/metrics", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
 UPLOADS = "/_stcore/upload_file/"
+UNREADABLE = 1007
+"""The code with which a connection ends that sent what no page sends."""
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -235,13 +240,11 @@ class Guard:
         scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
             if account is None or not same_origin(headers):
-                log.write(
-                    logging.WARNING, "A page's connection was refused: not signed in, or of another site"
-                )
-                await WebSocketClose(code=1008, reason="not signed in")(scope, receive, send)
+                reason = "not signed in, or of another site"
+                await WebSocketClose(code=1008, reason=reason)(scope, receive, send)
                 return
             async with self._tabs.open(account.name, receive, send) as tab:
-                receive = _while_signed_in(tab.receive, headers)
+                receive = _while_signed_in(partial(_of_a_page, tab, account.name), headers)
                 await self._app(scope, receive, self._offered.watch(account, tab.send))
             return
         refusal = _refusal(scope, headers, account)
@@ -264,6 +267,25 @@ def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     if scope["type"] == "websocket":
         return WebSocketClose(code=1013, reason="the project cannot be read")
     return JSONResponse({"message": str(error)}, 503)  # who has a cookie that was issued here
+
+
+async def _of_a_page(tab: Tab, person: str) -> Message:
+    """The next message of a tab; one that no page of ours sends ends the tab, and a line says so."""
+    message = await tab.receive()
+    if message["type"] != "websocket.receive" or _is_readable(message):
+        return message
+    log.write(logging.WARNING, "A page's connection was ended: no page sends this", annotator=person)
+    await tab.end(UNREADABLE, "no page sends this")
+    return {"type": "websocket.disconnect", "code": UNREADABLE}
+
+
+def _is_readable(message: Message) -> bool:
+    """Whether a message is what Streamlit's page sends: bytes, in its form."""
+    try:
+        BackMsg.FromString(message["bytes"])
+    except (KeyError, TypeError, DecodeError):
+        return False
+    return True
 
 
 def _while_signed_in(receive: Receive, headers: Headers) -> Receive:

@@ -64,11 +64,11 @@ class Tab:
         if not self._is_ended:
             await self._send(message)
 
-    async def end(self) -> None:
+    async def end(self, code: int, reason: str) -> None:
         """End the connection; the server then tells Streamlit that the tab is gone."""
         self._is_ended = True
         with suppress(Exception):  # it went by itself meanwhile
-            await self._send({"type": "websocket.close", "code": CLOSED_FOR_OTHERS, "reason": "a newer tab"})
+            await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 class OpenTabs:
@@ -84,7 +84,7 @@ class OpenTabs:
         tab, tabs = Tab(receive, send, self._paces[person]), self._open[person]
         tabs.append(tab)
         if len(tabs) > MOST:
-            await tabs.pop(0).end()
+            await tabs.pop(0).end(CLOSED_FOR_OTHERS, "a newer tab")
         try:
             yield tab
         finally:

@@ -26,6 +26,8 @@ ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
 """What Streamlit's page asks for below its own address first, each time that it is loaded."""
 COUNTED_FOR = 10.0
 """Seconds for which people who are turned away for the same reason share a line: there can be many."""
+TRY_AGAIN_LATER = 1013
+"""The code of a websocket that is refused for the server's sake, as 503 is of a request."""
 UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
 
 
@@ -43,12 +45,18 @@ def request_id() -> str:
 
 
 class FailureLog:
-    """ASGI middleware that writes a line for each answer of 400 or more, and answers what nobody expected."""
+    """ASGI middleware that writes a line for each answer of 400 or more and for each refused websocket.
+
+    It answers what nobody expected.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, _noting_refusal(scope, send))
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -160,6 +168,34 @@ class TurnedAway:
 
 _turned_away = TurnedAway()
 _current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
+
+
+def _noting_refusal(scope: Scope, send: Send) -> Send:
+    """A websocket's `send` that writes a line where the websocket is closed before it is open."""
+    accepted = False
+
+    async def wrapped(message: Message) -> None:
+        nonlocal accepted
+        accepted = accepted or message["type"] == "websocket.accept"
+        if message["type"] == "websocket.close" and not accepted:
+            _log_refused_websocket(scope, message)
+        await send(message)
+
+    return wrapped
+
+
+def _log_refused_websocket(scope: Scope, message: Message) -> None:
+    sentence = f"A page's connection was refused: {message.get('reason') or 'there is no such address'}"
+    if message.get("code") == TRY_AGAIN_LATER and not _turned_away.is_first(sentence):
+        return
+    client = scope.get("client")
+    log.write(
+        logging.WARNING,
+        sentence,
+        path=scope["path"],
+        annotator=scope.get("state", {}).get("annotator"),
+        address=client[0] if client else None,
+    )
 
 
 def _object(body: bytes) -> dict[str, Any]:

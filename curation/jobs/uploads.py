@@ -72,8 +72,6 @@ def _is_old(folder: Path) -> bool:
     return not is_held(folder) or time.time() - about.st_mtime > KEPT
 
 
-AT_ONCE = 1_000_000
-"""Bytes of a file that is read while the page waits; a larger one, or a packed one, is a job."""
 PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 """How files begin whose content is larger than they are."""
 _LOCK = "lock"
@@ -113,10 +111,10 @@ def discard(project: Path, folder: object) -> None:
         rmtree(folder, ignore_errors=True)
 
 
-def is_quickly_read(path: Path) -> bool:
-    """Whether a file can be read while a page waits: it is small, and holds what it is, not a packed form."""
+def is_plain(path: Path) -> bool:
+    """Whether a file is as large as its content, not a packed form of it."""
     with path.open("rb") as file:
-        return path.stat().st_size <= AT_ONCE and not file.read(4).startswith(PACKED)
+        return not file.read(4).startswith(PACKED)
 
 
 def _remove_abandoned(root: Path) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import context
-from app.views.evaluate import submit, uploads
+from app import context, uploads
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.by_query import EvaluatedRun, by_query
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
@@ -294,7 +293,7 @@ def test_a_double_click_evaluates_once(project: Store, tmp_path: Path) -> None:
 def test_many_lines_are_a_job_that_leaves_no_file(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit, "AT_ONCE", 10)
+    monkeypatch.setattr(uploads, "AT_ONCE", 10)
     page = submitted(opened(VERA), ("bm25.trec", run_bytes(tmp_path, "a")))
     assert not page.error
     jobs_of(project).wait()
@@ -362,7 +361,7 @@ def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     sent = run_bytes(tmp_path, "a")
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("app.views.evaluate.uploads.write_unread", full)
     page = submitted(opened(VERA), ("bm25.trec", sent))
     told = page.error[0].value.replace("\\", "")
     assert "cannot be kept on the server (No space left on device). Nothing was evaluated" in told

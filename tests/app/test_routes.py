@@ -28,7 +28,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app import api, context
 from app.front import tabs as tabs_of_one
-from app.front.guard import Guard, OfferedFiles
+from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard, OfferedFiles
 from app.front.index import EARLY
 from app.monitoring import failures, health, metrics
 from app.monitoring.failures import HEADER, FailureLog
@@ -864,10 +864,51 @@ def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(
             tabs[0].receive_bytes()
         assert ended.value.code == tabs_of_one.CLOSED_FOR_OTHERS
         for one in (of_ben, *tabs[1:], newest):
-            one.send_bytes(b"x")
-            assert one.receive_bytes() == b"x"
+            one.send_bytes(DRAW_AGAIN)
+            assert one.receive_bytes() == DRAW_AGAIN
     assert str(tabs_of_one.CLOSED_FOR_OTHERS) in EARLY
     assert tabs_of_one.ENDED in EARLY
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "reason"),
+    [
+        ({}, "/_stcore/stream", "not signed in, or of another site"),
+        ({"Origin": "https://evil.example"}, "/_stcore/stream", "not signed in, or of another site"),
+        (ORIGIN, "/nothing", "there is no such address"),
+    ],
+)
+def test_a_refused_websocket_is_one_line_of_the_log(
+    anna: TestClient, caplog: pytest.LogCaptureFixture, headers: dict[str, str], path: str, reason: str
+) -> None:
+    with pytest.raises(WebSocketDisconnect), anna.websocket_connect(path, headers=headers):
+        pass
+    [line] = caplog.records
+    assert line.getMessage() == f"A page's connection was refused: {reason}"
+    assert line.exc_info is None
+
+
+@pytest.mark.parametrize("sent", [{"text": "words"}, {"bytes": b"\xff\xff\xff"}, {"bytes": None, "text": ""}])
+def test_what_no_page_sends_ends_its_websocket_with_one_line_of_the_log(
+    anna: TestClient, caplog: pytest.LogCaptureFixture, sent: dict[str, Any]
+) -> None:
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+        async for message in websocket.iter_bytes():
+            await websocket.send_bytes(message)
+
+    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
+    with (
+        TestClient(pages, cookies=dict(anna.cookies)) as client,
+        client.websocket_connect("/_stcore/stream", headers=ORIGIN) as tab,
+    ):
+        tab.send({"type": "websocket.receive", **sent})
+        with pytest.raises(WebSocketDisconnect) as ended:
+            tab.receive_bytes()
+    assert ended.value.code == UNREADABLE
+    assert [line.getMessage() for line in caplog.records] == [
+        "A page's connection was ended: no page sends this"
+    ]
 
 
 def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:

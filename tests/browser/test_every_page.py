@@ -5,11 +5,14 @@ The project's titles, texts, queries, needs and notes hold markup, a NUL byte an
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -25,9 +28,11 @@ from tests.support.accessibility import (
     passes_in_light,
     shows_focus,
 )
-from tests.support.every_page import HEADINGS, build, go_to, visit
+from tests.support.every_page import HEADINGS, PEOPLE, build, go_to, visit
 from tests.support.inert import MARKUP, WORDS, Watched
-from tests.support.served import Annotating, Served, Visitors, settled, sign_in, until
+from tests.support.served import PASSWORD, Annotating, Served, Visitors, settled, sign_in, until
+from tests.support.signed_in import sessions_of
+from tests.support.websockets_client import pages, session
 
 INJECT = """(injected) => new Promise((done) => {
   const tell = (event) => done(event.effectiveDirective);
@@ -385,3 +390,53 @@ def test_the_palette_of_an_annotator_has_only_their_pages_and_leaves_labels_keys
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Search")).to_have_count(0)
     assert label.text == before, "a digit in the palette grades nothing"
+
+
+TYPES = {".html": "text/html", ".md": "text/markdown", ".tsv": "text/tab", ".json": "application/json"}
+"""What a file is sent as, by the end of its name."""
+ELSEWHERE = {
+    *("Download the report", "Download the tables", "Download all figures"),
+    *("Download the difference", "Download the problems"),
+}
+"""Buttons that need an evaluation of ten queries, a quarter, a second release, or a file of many faults."""
+
+
+def download_labels() -> set[str]:
+    """The labels of all download buttons in the app's source."""
+    return {
+        node.args[0].value
+        for path in Path("app").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "download_button"
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    }
+
+
+def test_every_download_button_gives_who_sees_it_a_file_of_its_type(hostile: Served) -> None:
+    pressed: dict[str, set[str]] = {}
+    for name in PEOPLE:
+        form, origin = {"name": name, "password": PASSWORD}, {"Origin": hostile.url}
+        cookies = httpx2.post(f"{hostile.url}/sign-in", data=form, headers=origin).cookies
+        cookie = f"{(own := sessions_of(hostile.store).cookie)}={cookies[own]}"
+        with session(hostile.url, cookie) as tab:
+            known = pages(tab.ask())
+            for address, _, query in (path[1:].partition("?") for path in ("/", *HEADINGS)):
+                if address not in known:
+                    continue
+                for message in tab.ask(known[address], query):
+                    button = message.delta.new_element.download_button
+                    if not button.id:
+                        continue
+                    pressed.setdefault(name, set()).add(button.label)
+                    file = httpx2.get(hostile.url + tab.press(button), headers={"Cookie": cookie})
+                    sent = (name, address, button.label, file.status_code, file.headers)
+                    assert file.status_code == 200, sent
+                    assert file.content, sent
+                    saved = re.search(r"filename=\"?([^\";]+)", file.headers["content-disposition"])
+                    assert saved, sent
+                    assert file.headers["content-type"].startswith(TYPES[Path(saved[1]).suffix]), sent
+    assert pressed.keys() == {"rosa", "lee"}
+    assert set().union(*pressed.values()) == download_labels() - ELSEWHERE

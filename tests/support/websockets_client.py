@@ -8,6 +8,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.DownloadButton_pb2 import DownloadButton
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
@@ -17,6 +18,7 @@ class Session:
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
+        self._id = ""
 
     def ask(
         self, page_hash: str = "", query: str = "", widgets: dict[str, Any] | None = None
@@ -32,10 +34,27 @@ class Session:
         self._connection.send(message.SerializeToString())
         messages = []
         while not messages or messages[-1].WhichOneof("type") != "script_finished":
-            one = ForwardMsg()
-            one.ParseFromString(self._connection.recv(timeout=40))
-            messages.append(one)
+            messages.append(self._received())
+            self._id = messages[-1].new_session.initialize.session_id or self._id
         return messages
+
+    def press(self, button: DownloadButton) -> str:
+        """The address of what a download button gives; of a deferred file, once the server has made it."""
+        if not button.deferred_file_id:
+            return button.url
+        message = BackMsg()
+        message.backend_operation_request.request_id = button.id
+        message.backend_operation_request.session_id = self._id
+        message.backend_operation_request.deferred_file.file_id = button.deferred_file_id
+        self._connection.send(message.SerializeToString())
+        while (answer := self._received()).WhichOneof("type") != "backend_operation_response":
+            pass
+        made = answer.backend_operation_response
+        assert not made.error_msg, made.error_msg
+        return made.deferred_file.url
+
+    def _received(self) -> ForwardMsg:
+        return ForwardMsg.FromString(self._connection.recv(timeout=40))
 
 
 @contextmanager

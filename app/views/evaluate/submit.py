@@ -13,9 +13,9 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form, word_of
 from app.page import PageContext
+from app.uploads import UploadedBytes, read_now
 from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers
 from app.views.evaluate.uploads import (
-    Uploaded,
     UploadedFile,
     choose_runs,
     choose_times,
@@ -28,7 +28,7 @@ from app.views.evaluate.uploads import (
 from curation.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import Submitted, chosen_options, submit
-from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
+from curation.jobs.uploads import discard
 from curation.releases.export.formats.trec import release_topics
 from curation.releases.sealed_evaluations import left_this_month
 from curation.scoring.inputs.system_runs import ADD_TOPICS
@@ -44,13 +44,8 @@ FORM, REFUSED = "evaluate", "runs without topics"
 class _Files(NamedTuple):
     runs: list[UploadedFile]
     answers: list[UploadedFile]
-    times: list[Uploaded]
-    topics: Uploaded | None = None
-
-    @property
-    def size(self) -> int:
-        files = [one.file for one in (*self.runs, *self.answers)]
-        return sum(file.size for file in (*files, *self.times, *([self.topics] if self.topics else [])))
+    times: list[UploadedBytes]
+    topics: UploadedBytes | None = None
 
 
 def show(context: PageContext, chosen: ChosenPart) -> None:
@@ -151,7 +146,7 @@ def _evaluate(
     """Evaluate now, or start a job, which returns none yet."""
     _refuse_unready(request, files, chosen)
     by, store = context.annotator.name, context.store
-    folder, handed_over = new_folder(store.path), False
+    folder, submitted, handed_over = new_folder(store.path), None, False
     try:
         runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
         write_times(runs, files.times)
@@ -159,11 +154,12 @@ def _evaluate(
         topics = Path(named[0][1]) if named else None
         paths = [path for path in Path(folder).rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=topics, folder=str(folder))
-        if files.size > AT_ONCE or not all(map(is_quickly_read, paths)) or request.of_runs.to_pool:
+        if not request.of_runs.to_pool:
+            submitted = read_now(paths, lambda: submit(store, request, by))
+        if submitted is None:
             context.begin(FORM, request)
             handed_over = True
-            return None
-        return submit(store, request, by)
+        return submitted
     finally:
         if not handed_over:
             discard(store.path, str(folder))

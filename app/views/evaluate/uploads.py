@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
-from app.uploads import LARGEST, file_name
+from app.uploads import LARGEST, UploadedBytes, file_name, write_unread
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest, RunFiles
 from curation.jobs.uploads import uploads_folder
@@ -20,20 +20,11 @@ from curation.scoring.inputs.system_runs import seconds_path
 from curation.step import option_of
 
 
-class Uploaded(Protocol):
-    """A file as the browser sent it."""
-
-    name: str
-    size: int
-
-    def getvalue(self) -> bytes: ...
-
-
 class UploadedFile(NamedTuple):
     """A run or answers, and the name of its system."""
 
     name: str
-    file: Uploaded
+    file: UploadedBytes
 
 
 def choose_files(label: str, what: str, key: str, about: str) -> list[UploadedFile]:
@@ -68,7 +59,7 @@ def choose_runs(key: str) -> list[UploadedFile]:
     )
 
 
-def choose_times(key: str) -> list[Uploaded]:
+def choose_times(key: str) -> list[UploadedBytes]:
     """Ask for the files of times that belong to run files."""
     with st.expander("Times of the runs"):
         return list(
@@ -84,7 +75,7 @@ def choose_times(key: str) -> list[Uploaded]:
         )
 
 
-def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> Uploaded | None:
+def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedBytes | None:
     """Offer the release's topics, and ask for a table of those that the runs name.
 
     Parameters
@@ -147,12 +138,12 @@ def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> RunFiles:
         own = inside / str(number)
         own.mkdir()
         path = own / file_name(one.file.name)
-        path.write_bytes(one.file.getvalue())
+        write_unread(path, one.file)
         written.append((one.name, str(path)))
     return tuple(written)
 
 
-def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]:
+def unmatched_times(runs: Sequence[str], times: Sequence[UploadedBytes]) -> list[str]:
     """Sentences about files of times that are of no run file, or of several."""
     known = Counter(_times_name(run) for run in runs)
     found = []
@@ -166,13 +157,13 @@ def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]
 
 
 @_room()
-def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> None:
+def write_times(runs: Sequence[tuple[str, str]], times: Sequence[UploadedBytes]) -> None:
     """Write files of times next to the run files that they are named as."""
     sent = {file_name(one.name): one for one in times}
     for _, run in runs:
         times_file = seconds_path(Path(run))
         if times_file is not None and times_file.name in sent:
-            times_file.write_bytes(sent[times_file.name].getvalue())
+            write_unread(times_file, sent[times_file.name])
 
 
 def _times_name(run: str) -> str | None:

@@ -6,6 +6,7 @@ Guide, editing: the draft in fields or as a whole text, with what annotators wil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -13,9 +14,9 @@ from app import ui
 from app.acts import Acts
 from app.components.keys import live
 from app.grading import guide_panel
+from app.uploads import small_text
 from app.views.guide import fields
 from app.views.guide.editor import GUIDE, GuideEditor, replace_draft
-from curation.errors import InputError
 from curation.guides.front_matter import GuideProblem, read_fields
 from curation.guides.guide import current_guide, guide_problems, parse_guide, shipped_guides
 from curation.guides.versions import (
@@ -47,7 +48,7 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
         uploaded = st.file_uploader("Guide", type=["md", "markdown", "txt"], key=f"file {form.key}")
     label = "Write the next guide" if editor is None else "Replace my draft"
     if st.button(label, type="primary", disabled=name == FILE and uploaded is None, key=f"start {form.key}"):
-        source = _read(uploaded) if uploaded is not None else sources[name]
+        source = partial(small_text, uploaded, 4 * LONGEST_SOURCE) if uploaded is not None else sources[name]
         acts.do(form, lambda: _started(store, acts, source, editor))
     if editor is not None:
         ui.quiet("What you have written so far stays in the project's record.")
@@ -59,20 +60,6 @@ def _given(source: str) -> Callable[[], str]:
 
 def _started(store: Store, acts: Acts, source: Callable[[], str], editor: GuideEditor | None) -> None:
     replace_draft(store, source(), acts.by, editor)
-
-
-def _read(uploaded: object) -> Callable[[], str]:
-    content = bytes(uploaded.getvalue())  # type: ignore[attr-defined]
-
-    def text() -> str:
-        if len(content) > 4 * LONGEST_SOURCE:
-            raise InputError(f"The file has {len(content):,} bytes. Expected a guide; choose another file.")
-        try:
-            return content.decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise InputError(f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
-
-    return text
 
 
 FIELDS, TEXT = "Fields", "Whole text"

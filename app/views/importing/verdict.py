@@ -11,13 +11,12 @@ import streamlit as st
 
 from app import ui
 from app.page import PageContext
-from app.uploads import HeldFile, hand_over
+from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.reading import encoding_key
 from curation.errors import CurationError, InputError
 from curation.imports.importing import dry_run, refused
 from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
-from curation.jobs.uploads import is_quickly_read
 from curation.steps.importing import CHECK, IMPORT, read_findings, write_findings
 from curation.text import counted, plain, quote_formula
 
@@ -73,10 +72,11 @@ def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) 
 
 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
-    if is_quickly_read(file.path):
-        write_findings(result, dry_run(context.store, asked, context.annotator.name))
-    else:
+    found = read_now([file.path], lambda: dry_run(context.store, asked, context.annotator.name))
+    if found is None:
         context.begin(CHECK, {"request": plain(asked._asdict()), "result": str(result)})
+    else:
+        write_findings(result, found)
 
 
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
