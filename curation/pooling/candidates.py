@@ -39,7 +39,7 @@ class CandidateSource(NamedTuple):
 
     Attributes
     ----------
-    passage_start, passage_end: the part of a longer document that matched; see `retrieval.Hit.passage`.
+    passage_start, passage_end: the part of a longer document that matched, as in `retrieval.retriever.Hit`.
     """
 
     query_id: str

@@ -2,7 +2,7 @@
 
     stratified  each stratum gets its number (see `statistics.allocation`); within it every query is equally
                 likely, with probability drawn / population
-    pps         one draw with probability proportional to traffic (see `statistics.pps`); the queries are put
+    pps         one draw with probability proportional to traffic (see `draw_pps`); the queries are put
                 on the axis stratum by stratum, so that each stratum comes within one of its expected number
 
 Both draw without replacement, exactly the size asked. With the same seed a stratified sample that gets

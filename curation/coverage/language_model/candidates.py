@@ -376,7 +376,7 @@ LONGEST_TEXT = 12_000
 
 
 class ModelExtractor:
-    """Finds the entities that a language model has named; see `coverage.entities.Extractor`."""
+    """Finds the entities that a language model has named; see `coverage.phrases.Extractor`."""
 
     name = NAME
 

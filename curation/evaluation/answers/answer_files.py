@@ -2,7 +2,7 @@
 
 A query is named by id or text and has one answer. Two answers of one query are a problem, whatever they say.
 An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a list. What
-an answer cites is read where somebody scores it (`answers.citations`).
+an answer cites is read where somebody scores it (`evaluation.answers.citations`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The unit is the query, and the figures are means over queries with intervals. A query with references that a
 system did not answer counts 0, and is counted. People grade answers in a project of their own
-(`answers.to_grade`); its release gives each answer its share of the highest grade. Answers that nobody graded
-are left out of those means and counted: unknown is not zero.
+(`evaluation.answers.to_grade`); its release gives each answer its share of the highest grade. Answers that
+nobody graded are left out of those means and counted: unknown is not zero.
 
 Reference answers of a sealed part are as secret as its grades: who scores answers on it makes a sealed
 evaluation (`evaluation.sealed`). Leads see no value of a single query and no figure of fewer than ten.
@@ -11,8 +11,8 @@ Evaluators see one rounded F1 of each system.
 
 What people graded such answers is known to who names these grades, and no secret of the release.
 
-Citations are scored on parts that are not sealed (`answers.citations`): two files that differ in one citation
-would tell where the evidence of a query is.
+Citations are scored on parts that are not sealed (`evaluation.answers.citations`): two files that differ in
+one citation would tell where the evidence of a query is.
 """
 
 from __future__ import annotations
