@@ -3,7 +3,8 @@
 A population of very many queries, each with a figure between 0 and 1 under people's grades and one under the
 judge's: a good judge, one that knows nothing, one that says the opposite, one that likes nearly all.
 Each run draws a set of queries from the population and from these the queries that people grade: with equal
-probabilities, or systematically with probabilities proportional to a size that goes with the figure.
+probabilities, or systematically with probabilities proportional to a size that goes with the figure: within a
+factor of five, or very unequal (log-normal, sigma 1.5).
 
 Usage: python -m benchmarks.coverage_judges [runs]
 Smallest: python -m benchmarks.coverage_judges 1
@@ -23,6 +24,7 @@ from curation.statistics.intervals import wilson
 from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
 
 QUERIES, SAMPLED = 1_000, (30, 100, 300)
+DRAWN = ("equally", "by size", "very unequally")
 POPULATION = 2_000_000
 
 
@@ -81,7 +83,7 @@ def drawn(random: np.random.Generator, sizes: Floats | None, sampled: int) -> tu
         chosen = np.zeros(QUERIES)
         chosen[random.choice(QUERIES, sampled, replace=False)] = 1
         return chosen, np.full(QUERIES, sampled / QUERIES)
-    probabilities = sampled * sizes / sizes.sum()
+    probabilities = np.minimum(1, sampled * sizes / sizes.sum())
     order = random.permutation(QUERIES)
     steps = np.floor(np.cumsum(probabilities[order]) + random.random())
     chosen = np.zeros(QUERIES)
@@ -89,11 +91,13 @@ def drawn(random: np.random.Generator, sizes: Floats | None, sampled: int) -> tu
     return np.minimum(chosen, 1), probabilities
 
 
-def run(random: np.random.Generator, judge: str, sampled: int, unequal: bool) -> list[PredictionPoweredMean]:
+def run(random: np.random.Generator, judge: str, sampled: int, how: str) -> list[PredictionPoweredMean]:
     """Tuned and untuned, on the same draw."""
     people = figures(random, QUERIES)
     said = JUDGES[judge](random, people)
-    sizes = 0.5 + people + random.random(QUERIES) if unequal else None
+    sizes = None
+    if how != "equally":
+        sizes = _skewed(random, people) if how == DRAWN[2] else 0.5 + people + random.random(QUERIES)
     chosen, probabilities = drawn(random, sizes, sampled)
     known = np.where(chosen > 0, people, np.nan)
     return [
@@ -102,17 +106,21 @@ def run(random: np.random.Generator, judge: str, sampled: int, unequal: bool) ->
     ]
 
 
+def _skewed(random: np.random.Generator, people: Floats) -> Floats:
+    return np.exp(random.normal(0, 1.5, QUERIES) + people / 2)
+
+
 @cache
 def _truth(size: int) -> float:
     return float(figures(np.random.default_rng(1), size).mean())
 
 
-def measured(judge: str, sampled: int, unequal: bool, runs: int, seed: int = 0) -> Held:
+def measured(judge: str, sampled: int, how: str, runs: int, seed: int = 0) -> Held:
     random = np.random.default_rng(seed)
     truth = _truth(POPULATION if runs > 10 else 10_000)
     rows = []
     for _ in range(runs):
-        tuned, untuned = run(random, judge, sampled, unequal)
+        tuned, untuned = run(random, judge, sampled, how)
         ends = [tuned.estimate, untuned.estimate, tuned.classical]
         held = [float(one.low <= truth <= one.high) for one in ends]
         widths = [one.high - one.low for one in ends]
@@ -126,13 +134,13 @@ def main(runs: int = 2_000) -> None:
         "untuned | people alone | queries saved | judge off by |"
     )
     print("|---|---:|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
-    for unequal in (False, True):
+    for how in DRAWN:
         for judge in JUDGES:
             for sampled in SAMPLED:
-                found = measured(judge, sampled, unequal, runs)
+                found = measured(judge, sampled, how, runs)
                 low, high = wilson(round(found.powered * runs), runs)
                 print(
-                    f"| {judge} | {sampled} | {'by size' if unequal else 'equally'} | {found.powered:.1%} | "
+                    f"| {judge} | {sampled} | {how} | {found.powered:.1%} | "
                     f"{low:.1%} to {high:.1%} | {found.untuned:.1%} | {found.classical:.1%} | "
                     f"{found.width:.3f} | {found.untuned_width:.3f} | {found.classical_width:.3f} | "
                     f"{found.saved:+.0f} | {found.off:.3f} |"
