@@ -281,6 +281,7 @@ NOT_ASKED = {
     "/sign-ins": "it ends sign-ins, and leads to the account page",
     "/sign-in/with": "an identity provider signs in",
     "/oauth2callback": "an identity provider signs in",
+    "/tab-ended": "one sentence, the same for everybody",
 }
 REVIEWERS_ASK = {"/api/disputes/next", "/api/disputes/one", "/api/decisions/recent", "/api/decisions"}
 """Routes by which a reviewer reads what they decide."""

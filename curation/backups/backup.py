@@ -265,8 +265,10 @@ def _refused_as_there(project: Path, backup: Path) -> RefusedError:
         left = f" What {backup.name} lacks of it cannot be counted, because one of the two cannot be read."
     else:
         left = f" It has {describe_lacking(lacking)} that {backup.name} lacks." if lacking else ""
-    way_out = "Name another --project to have both" if left else "Add --replace to move it aside"
-    return RefusedError(f"{project} exists already, and nothing was restored.{left}", command=f"{way_out}.")
+    return RefusedError(
+        f"{project} exists already, and nothing was restored.{left}",
+        command="Name another --project to have both." if left else "Add --replace to move it aside.",
+    )
 
 
 def _lacking(project: Path, backup: Path) -> Rows | None:

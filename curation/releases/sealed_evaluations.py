@@ -165,10 +165,13 @@ def _count(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
 
 
 def left_this_month(cursor: Cursor, person: str, parts: Sequence[str], now: datetime) -> int:
-    """How many sealed evaluations of these parts an evaluator has left in the month (UTC) of `now`."""
+    """How many sealed evaluations of these parts an evaluator has left in the month (UTC) of `now`.
+
+    What somebody was refused under the name before the account was made does not count.
+    """
     sql = """
-        SELECT count(*) FROM sealed_evaluations
-        WHERE evaluated_by = ? AND list_has_any(parts, ?::TEXT[])
+        SELECT count(*) FROM sealed_evaluations JOIN annotators a ON a.name = evaluated_by
+        WHERE evaluated_by = ? AND list_has_any(parts, ?::TEXT[]) AND evaluated_at >= a.added_at
           AND date_trunc('month', evaluated_at) = date_trunc('month', ?::TIMESTAMP)
     """
     (taken,) = cursor.execute(sql, [person, list(parts), now]).fetchall()[0]
@@ -187,8 +190,8 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
         raise RefusedError(
             f"{person} has {amount(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
             f"this request is for {amount(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} a "
-            "month for each sealed part, refused requests included. A lead can choose another number with "
-            "`goldset release sealed-limit NUMBER`."
+            "month for each sealed part, refused requests included. A lead can choose another number.",
+            command="`goldset release sealed-limit NUMBER` sets it.",
         )
 
 

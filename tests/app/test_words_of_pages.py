@@ -72,6 +72,7 @@ NO_PAGE = (
 FILES = (
     "scoring/inputs/system_runs.py",
     "imports/",
+    "labeling/judgments/alike_annotators.py",
     "labeling/judgments/import",
     "sources/",
     "files/",

@@ -158,30 +158,30 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 RELEASES = {
-    "v1": "480ddf51b1c4d90f26e8f8d2b0fef0d13e9305dfe3ea4e91d8cf52a26025b2aa",
-    "shared": "ee126b75df1ea1e0a966613db0d3ef28195fd809b120afb0da1d98a56737ca2f",
-    "v2": "fd3fff5637515a37ed505aa7d7573a4cfa221bbedc04092a76803e95587a2f72",
+    "v1": "ad599c28d8eadc273270c894effa272f4f1772f493cb99ad6762ca5f6be5e431",
+    "shared": "9438ea5c6fd751b03cee93f9564c886cc7afbc9743fa6db503a24cd26405cbe7",
+    "v2": "d5227ec3dc0d14fbb82fa42ce4dfd85dc1e52bc8d0c380e572f147ef40476eef",
 }
 EXPORTS = {
-    "beir": "ef2da551a15a2376",
-    "leaderboard": "da37e61535bdda0a",
-    "trec": "b8ec325d492d89dc",
-    "ranx": "f315ad193b997637",
-    "csv": "03976167bdce47bb",
-    "parquet": "990e94735837c08a",
-    "hf": "609011d463da48ce",
-    "triplets": "4e62a9f1dab44931",
-    "ntuples": "620a8963b7d6e9cf",
-    "full": "8068db3655bb003f",
-    "rank-eval": "e2a1b9762d137ab8",
-    "ratings": "cac43a4ad0db9061",
-    "letor": "97dcedbf0c424bc1",
-    "label-studio": "347bdf68a2a66e5e",
-    "ragas": "fc5b1bbb061c0aee",
-    "deepeval": "a6babb0ad0fbdf7f",
-    "langsmith": "170773badd891dc5",
+    "beir": "cb5839c895012dde",
+    "leaderboard": "283158da65be7175",
+    "trec": "c67277ecc084ad53",
+    "ranx": "5041587bebc1f630",
+    "csv": "c11ccd50993bd097",
+    "parquet": "e32fa6458a4d481a",
+    "hf": "2a0c24745363886c",
+    "triplets": "0b691e32f5cc79dd",
+    "ntuples": "184c3b6cc1426c81",
+    "full": "e211575de58897d0",
+    "rank-eval": "2b7b293358372923",
+    "ratings": "2ad308ad6cc82b3a",
+    "letor": "f9fab3cb99b207ca",
+    "label-studio": "5397948bf01a1878",
+    "ragas": "266923d1b1759b22",
+    "deepeval": "1362f83c96b5ae5d",
+    "langsmith": "d0f4e2d5061a36da",
 }
-EVALUATION = "54f2c7368f18f09c"
+EVALUATION = "4ea55db0a523a41e"
 
 
 def test_release_ids_stay(made: Store) -> None:

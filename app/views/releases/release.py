@@ -1,6 +1,6 @@
 """Releases: the frozen gold sets, and one of them with its parts, card, exports, differences and readers.
 
-Releases, the difference: what became of an older release, by cause.
+Releases, the difference: what became of an older release.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ from curation.text import amount, decimal
 
 DEEPEST = 100
 """Ranks in which copies are looked for, where a measure looks at the whole list."""
-SHARE = "`goldset freeze NAME --share-grades identical` gives copies the grade of their text."
+SHARE = (
+    "A release that is frozen with the grades of identical texts shared gives copies the grade of their text."
+)
 
 Pair = tuple[str, str]
 

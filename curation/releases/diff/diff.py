@@ -25,7 +25,7 @@ from curation.store import COMMAND_LINE, Store
 from curation.text import canonical_json, digest
 
 UNEXPLAINED = "more or other votes"
-"""The cause of a grade that differs though nothing else is known to."""
+"""What is said of a grade that differs though nothing else is known to have changed."""
 
 ALPHAS = ("ordinal", "interval", "nominal")
 
@@ -246,7 +246,7 @@ def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collect
 
 
 def cause_of(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """Why a grade differs, as far as the releases know.
+    """What had changed for a grade that differs, as far as the releases know; it need not be the reason.
 
     Where the pair was judged again between them, what was not the same, as in 're-labeled: guide changed'.
     Else what became of the document; 'decided' where the reviewer's decision is new; else ''.

@@ -21,6 +21,7 @@ from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import QueryName, Section, Table, html_page
 from curation.text import amount, decimal, isolated
 
+CHANGED = "What the releases know to have changed for these grades. It need not be why a grade differs."
 LIMIT = 50
 """Rows of a table that are shown, unless somebody asks for more."""
 
@@ -74,7 +75,7 @@ def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """All that a page shows, in the order in which it is read; sections without a difference are left out."""
     found = [
         Section("Grades", _grades_told(diff), (), _grades(diff, limit), _sealed_remark(diff)),
-        Section("Causes", "Why grades differ, as far as the releases say.", (), (_causes(diff),)),
+        Section("What had changed", CHANGED, (), (_causes(diff),)),
         Section("Queries", _queries_told(diff), (), _queries(diff, limit)),
         Section(
             "Documents",
@@ -135,7 +136,7 @@ def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 
 def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
-    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "cause")
+    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what had changed")
     cells = (
         (
             QueryName(row.text, row.query_id, row.document_id),
@@ -154,7 +155,7 @@ def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
 
 def _causes(diff: Diff) -> Table:
     rows = sorted(diff.causes.items(), key=lambda row: (-row[1], row[0]))
-    return Table("Changed, new and gone grades", ("cause", "grades"), tuple(rows))
+    return Table("Changed, new and gone grades", ("what had changed", "grades"), tuple(rows))
 
 
 def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:

@@ -1,6 +1,7 @@
-"""What re-labelings did to a release: its parent, the pairs that were judged again and why they may differ,
-and the queries that were retired. A project without a re-labeling has none of it, and its releases are as
-they were.
+"""What re-labelings did to a release: its parent, the pairs that were judged again, and retired queries.
+
+A pair says what had changed since it was judged before. A project without a re-labeling has none of it, and
+its releases are as they were.
 
 The parent is the release that was the newest when the last re-labeling was opened: it does not depend on how
 often something was frozen since.

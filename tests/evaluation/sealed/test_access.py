@@ -21,6 +21,7 @@ from curation.scoring.inputs.system_runs import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import Ranked, evaluated_project, ranked, sealed_queries, write_run
+from tests.support.projects import add_names
 
 TEST = EvaluationOptions("test", ["ndcg_exp@10", "mrr@10"])
 
@@ -126,6 +127,16 @@ def test_an_evaluator_has_ten_sealed_evaluations_a_month_and_a_refusal_counts(
     assert rounded(store, tmp_path, "i", by="walt").sealed_count.left == 9, "each person has ten"
     set_monthly_limit(store, 30, "lee")
     assert rounded(store, tmp_path, "i").sealed_count.left == 30 - 8 - 3 - 1 - 1
+
+
+def test_what_a_name_was_refused_before_it_had_an_account_does_not_count(
+    store: Store, tmp_path: Path
+) -> None:
+    set_monthly_limit(store, 1, "lee")
+    with pytest.raises(NotFoundError):
+        rounded(store, tmp_path, "a", by="eva")
+    add_names(store, "eva", role="evaluator")
+    assert rounded(store, tmp_path, "a", by="eva").rows
 
 
 def test_requests_at_the_same_moment_do_not_pass_the_limit(store: Store, tmp_path: Path) -> None:
