@@ -131,7 +131,6 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
         ("relabel", REOPEN, "There is no plan yet. Make one."),
-        ("tags", {"model": "/no/such/folder"}, "There is no model folder at /no/such/folder."),
         (
             "coverage",
             {"seed": 0, "resolution": -1.0},
