@@ -6,7 +6,7 @@ distinct texts made of the Excite log's words.
 
 Usage: python -m benchmarks.bench_tags
 Smallest: python -m benchmarks.bench_tags
-Needs: seconds
+Needs: ../shared/data
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def declare_tags(
     wrong = [f"a tag cannot be called {name!r}" for name in names if not is_tag_name(name)]
     if wrong:
         raise InputError(wrong, way_out=NAME_EXPECTED)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         return add_own_tags(cursor, names, author)
 

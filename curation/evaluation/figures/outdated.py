@@ -15,7 +15,7 @@ from curation.arrow import numbers
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease
 from curation.scoring.metrics.qrels import RunRows, rank
 from curation.statistics.intervals import wilson
-from curation.text import amount
+from curation.text import amount, percent
 
 DEPTH = 10
 """The first documents of a list in which outdated ones are counted."""
@@ -45,9 +45,10 @@ class OutdatedFigures(NamedTuple):
         """What has to be known, for people."""
         returned = amount(self.returned, "outdated document", "outdated documents")
         return (
-            f"{system}: {returned} among the first {DEPTH} of {amount(self.lists, 'query', 'queries')}. For "
-            f"{self.above:,} of {amount(self.queries, 'query', 'queries')} ({self.above / self.queries:.1%}, "
-            f"{self.low:.1%} to {self.high:.1%}) an outdated document is above the valid one."
+            f"{system}: {returned} among the first {DEPTH} of {amount(self.lists, 'query', 'queries')}. "
+            f"For {self.above:,} of {amount(self.queries, 'query', 'queries')} "
+            f"({percent(self.above / self.queries, 1)}, "
+            f"{percent(self.low, 1)} to {percent(self.high, 1)}) an outdated document is above the valid one."
         )
 
 

@@ -13,12 +13,12 @@ from shutil import rmtree
 import pyarrow as pa
 import pytest
 
-from curation.errors import RefusedError, StoreError
+from curation.errors import StoreError
 from curation.progress import Progress, silent
 from curation.retrieval import Bm25
 from curation.retrieval.index import counting, stored
 from curation.retrieval.index.counting import counter
-from curation.retrieval.index.stored import CountedParts, index_folder, stored_index, vocabulary
+from curation.retrieval.index.stored import CountedParts, index_folder, stored_index
 from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
@@ -33,6 +33,7 @@ import os, signal, sys
 from pathlib import Path
 from curation.retrieval.index import stored
 from curation.store import open_store
+from curation.store.documents import current_corpus
 
 stored.CHUNK, stored.FEW, os.cpu_count = 2, 0, lambda: 1
 last = int(sys.argv[2])
@@ -42,7 +43,10 @@ def progress(step, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
     print(total)
 
-stored.vocabulary(open_store(Path(sys.argv[1])), progress)
+store = open_store(Path(sys.argv[1]))
+with store.reading() as cursor:
+    corpus = current_corpus(cursor)
+stored.stored_index(store, corpus.hashes, progress)
 """
 
 
@@ -191,25 +195,11 @@ def test_another_way_of_cutting_words_counts_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
-    expected = vocabulary(store)
+    expected = stored_index(store, corpus.hashes).words.to_pylist()
     monkeypatch.setattr(counting, "CUT", "another")
-    assert vocabulary(store) == expected
+    assert stored_index(store, corpus.hashes).words.to_pylist() == expected
     assert sorted(counted(store)) == sorted(corpus.hashes.to_pylist())
     assert len(files(store, "counts")) == 2
-
-
-def test_the_vocabulary_holds_words_not_grams(store: Store, tmp_path: Path) -> None:
-    put_corpus(store, tmp_path, {"kettle": "家用电热水壶 kettle"})
-    assert vocabulary(store) == {"家用电热水壶": 1, "kettle": 1}
-
-
-def test_the_vocabulary_counts_documents_of_the_corpus_in_force(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="no corpus yet"):
-        vocabulary(store)
-    put_corpus(store, tmp_path, SHOP | {"old": "gone soon"})
-    vocabulary(store)
-    put_corpus(store, tmp_path, SHOP)
-    assert vocabulary(store) == {"red": 2, "running": 1, "shoes": 1, "hat": 1, "coats": 1, "hats": 1}
 
 
 def test_versions_that_are_not_stored_are_an_error_and_not_an_empty_text(store: Store) -> None:
