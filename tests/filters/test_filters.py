@@ -132,7 +132,10 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     assert (new.returned, new.lists, new.above, new.queries) == (0, 0, 0, 3)
     [section] = [one for one in report_sections(figures) if one.heading == "Systems"]
     assert "y2024: 3 outdated documents among the first 10 of 3 queries." in section.sentence
-    assert "For 3 of 3 queries (100.0%, 43.9% to 100.0%) an outdated document is above" in section.sentence
+    assert (
+        "For 3 of 3 queries (100.0\u00a0%, 43.9\u00a0% to 100.0\u00a0%) an outdated document is above"
+        in section.sentence
+    )
     assert [run.overall["ndcg@10"].value for run in figures.runs] == [0.0, 1.0]
     assert figures.pool_unjudged == 0  # last year's are judged by their filter
 
