@@ -1,4 +1,4 @@
-"""What the layout of the code promises: names that exist once, folders of a size, layers that hold."""
+"""What the layout of the code promises: names that exist once, modules of one idea, layers that hold."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 from tests.support.slow import slow_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted([*ROOT.glob("curation/**/*.py"), *ROOT.glob("app/**/*.py")])
-FOLDERS = sorted({path.parent for path in MODULES})
-MOST_FILES = 16
-"""Modules beside the `__init__.py`; more than that are two folders."""
-REGISTRIES = {
-    ROOT / "curation/cli",
-    ROOT / "curation/agreement/annotators/signals",
-    ROOT / "curation/releases/export/formats",
-    ROOT / "curation/splits/ties",
-}
-"""One file a record (a command, a signal, a format, a tie), however many there are."""
 
 
 @cache
@@ -50,12 +39,6 @@ def test_a_class_name_exists_once() -> None:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
-def test_a_folder_holds_what_a_person_can_survey(folder: Path) -> None:
-    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-    assert folder in REGISTRIES or len(modules) <= MOST_FILES
 
 
 def test_every_module_says_what_it_owns() -> None:
