@@ -1,10 +1,9 @@
 """Write the tables of docs/coverage.md: what the maps of MED, CISI and Icecat say of their own queries.
 
-For each collection: the map, the curve over γ, C(q) by each rule, what explains the
-scores of bm25, dense and hybrid, the 3 × 3 grid, and who wins over regions. Of CISI also the trial of queries
-in the order of the gaps. Tables that the page has no place for are printed. Projects are kept in the folder,
-with their embeddings: the first run takes long (for Icecat about half an hour of one processor), another a
-few minutes.
+For each collection: the map, the curve over γ, C(q) by each rule, and who wins over regions. Of CISI also the
+trial of queries in the order of the gaps. Tables that the page has no place for are printed. Projects are
+kept in the folder, with their embeddings: the first run takes long (for Icecat about half an hour of one
+processor), another a few minutes.
 
 Usage: python -m docs.make_coverage PROJECT_FOLDER [med|cisi|icecat ...] [--systems bm25,dense,hybrid]
 """
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +22,9 @@ from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, col
 from benchmarks.coverage_trial import ORDERS, SIZES, trial
 from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
-from curation.coverage.measures import third_name
-from curation.coverage.report import CoverageReport, find_coverage, match_asked
+from curation.coverage.measures import Clusters, QueryShape, query_shape
+from curation.coverage.report import CoverageReport, clusters_at, find_coverage, match_asked
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
-from curation.evaluation.coverage_effects import (
-    MEASURES,
-    NDCG,
-    CoverageEffects,
-    SystemEffects,
-    effects_of,
-    place_queries,
-    values_of_queries,
-)
 from curation.pooling.systems import Systems
 from curation.progress import silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
@@ -43,7 +33,6 @@ from curation.scoring.metrics.engine import score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_of
 from curation.sources.queries import active_queries
-from curation.statistics.explained import SpreadWithin
 from curation.store.documents import corpus_of, current_corpus
 
 TARGET = Path(__file__).with_name("coverage.md")
@@ -51,11 +40,12 @@ MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DO
 SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
 FINEST = 60.0
-Scored = dict[str, dict[str, dict[str, float]]]
+NDCG = "ndcg@10"
+Scored = dict[str, dict[str, float]]
 
 
 def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
-    """System → measure → query → value, by the collection's grades."""
+    """System → query → nDCG@10, by the collection's grades."""
     with found.store.reading() as cursor:
         documents, queries = current_corpus(cursor), active_queries(cursor)
     judged = [query for query in queries if found.grades.get(query.query_id)]
@@ -66,7 +56,9 @@ def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
     for hits in made.search(judged, DEPTH, silent):
         lists = zip(judged, hits.hits, strict=True)
         run = {query.query_id: {hit.document_id: hit.score or 0.0 for hit in held} for query, held in lists}
-        runs[hits.name] = values_of_queries(score_run(run, qrels, measures_named(MEASURES)))
+        made_scores = score_run(run, qrels, measures_named([NDCG]))
+        values = zip(made_scores.query_ids, made_scores.of(NDCG).tolist(), strict=True)
+        runs[hits.name] = {query_id: value for query_id, value in values if not np.isnan(value)}
     return runs
 
 
@@ -80,13 +72,9 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     relevant = found.relevant
     judged = {key: match for key, match in matches.items() if relevant.get(key)}
     scored = scores(found, systems)
-    effects = effects_of(made, found.name, judged, relevant, scored, 0, {})
     return {
         f"{found.name} map": "".join(_map(report, made, judged, relevant)),
         f"{found.name} curve": "".join(_curve(report)),
-        f"{found.name} effects": "".join(_effects(effects)),
-        f"{found.name} resolutions": "".join(_resolutions(effects)),
-        f"{found.name} grid": "".join(_grid(effects)),
         f"{found.name} matching": coverage_matching.table(found),
         f"{found.name} wins": "".join(_wins(made, judged, relevant, scored)),
     }
@@ -106,8 +94,8 @@ def _map(
     )
     yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
     for name, (measured, counted) in kinds.items():
-        placed = place_queries(made, judged, relevant, made.cluster_of, counted)
-        shapes = np.array([shape for shape in placed.shapes.values() if shape], float)  # no Δ: nan
+        _, placed = _place_queries(made, judged, relevant, made.cluster_of, counted)
+        shapes = np.array([shape for shape in placed if shape], float)  # no Δ: nan
         cells = [measured.msc, measured.msc_by_mass, measured.scc]
         shares = " | ".join("–" if value is None else f"{value:.2f}" for value in cells)
         means = " | ".join(
@@ -130,40 +118,26 @@ def _curve(report: CoverageReport) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |\n"
 
 
-def _effects(found: CoverageEffects) -> Iterator[str]:
-    yield "| system | of | nDCG@10 by Δ: r (r², p) | recall@100 by J: r (r², p) | σ of nDCG@10 "
-    yield "| in cells (chance, p) | in clusters (chance, p) |\n|---|---|---|---|--:|--:|--:|\n"
-    for one in found.regions:
-        yield f"| {one.system} | regions | {_of_system(one)} |\n"
-
-
-def _of_system(one: SystemEffects) -> str:
-    lines = [
-        "–" if found.share is None else f"{found.correlation:+.2f} ({found.share:.2f}, {found.p:.3f})"
-        for found in (one.dispersion, one.alignment)
-    ]
-    cells, clusters = one.grid[NDCG], one.clusters[NDCG]
-    return " | ".join([*lines, _figure(cells.overall, 3), _within(cells), _within(clusters)])
-
-
-def _within(found: SpreadWithin) -> str:
-    p = "–" if found.p is None else f"{found.p:.3f}"
-    return f"{_figure(found.within, 3)} ({_figure(found.by_chance, 3)}, {p})"
-
-
-def _resolutions(found: CoverageEffects) -> Iterator[str]:
-    yield "| system | γ | r² of Δ | r² of J | σ | σ in cells | explained | σ in clusters | explained |\n"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
-    for step in found.curve:
-        yield f"| {step.system} | {step.resolution:g} | {' | '.join(span.text() for span in step[2:])} |\n"
-
-
-def _grid(found: CoverageEffects) -> Iterator[str]:
-    systems = list(found.cells[0].means) if found.cells else []
-    yield f"| Δ | J | queries | {' | '.join(systems)} |\n|---|---|--:|{'--:|' * len(systems)}\n"
-    for cell in found.cells:
-        means = " | ".join(map(_figure, cell.means.values()))
-        yield f"| {third_name(cell.dispersion)} | {third_name(cell.alignment)} | {cell.queries} | {means} |\n"
+def _place_queries(
+    made: CoverageMap,
+    matches: Mapping[str, EntityMatch],
+    relevant: Mapping[str, Sequence[str]],
+    cluster_of: Sequence[int],
+    counted: Collection[int] | None,
+) -> tuple[dict[str, Clusters], list[QueryShape | None]]:
+    """C(q), Δ and J of queries, by the clusters that count; None: all clusters count."""
+    kept = frozenset(cluster_of if counted is None else counted)
+    clusters, shapes = {}, []
+    for query_id, match in sorted(matches.items()):
+        own = made.clusters_of_query(match, cluster_of) & kept
+        held = [
+            clusters_at(made.of_documents[document_id], cluster_of) & kept
+            for document_id in relevant.get(query_id, ())
+            if document_id in made.of_documents
+        ]
+        clusters[query_id] = own
+        shapes.append(query_shape(own, held))
+    return clusters, shapes
 
 
 def _wins(
@@ -181,10 +155,10 @@ def _wins(
     for tried in (step for step in made.partitions if step.resolution in (chosen, FINEST)):
         labels = tried.labels[0]
         regions = np.flatnonzero(documents_of(labels, made.of_documents) >= least).tolist()
-        placed = place_queries(made, judged, relevant, labels.tolist(), regions)
-        queries = list(placed.clusters)
-        values = np.array([[scored[name][NDCG].get(key, np.nan) for key in queries] for name in names])
-        masks = {str(one): np.array([one in placed.clusters[key] for key in queries]) for one in regions}
+        clusters, _ = _place_queries(made, judged, relevant, labels.tolist(), regions)
+        queries = list(clusters)
+        values = np.array([[scored[name].get(key, np.nan) for key in queries] for name in names])
+        masks = {str(one): np.array([one in clusters[key] for key in queries]) for one in regions}
         found = summarise(names, NDCG, values, Facet(CLUSTER, masks), seed=0, baseline=names[0])
         wins = {(rate.aggregation, *sorted((rate.system, rate.other))): rate for rate in found.win_rates}
         for by in AGGREGATIONS if tried.resolution == chosen else AGGREGATIONS[1:]:

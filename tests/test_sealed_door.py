@@ -103,7 +103,6 @@ COMMANDS = {
     "coverage gaps": Call("", exit=1),
     "coverage rename": Call("1 name", exit=1),
     "coverage open-tasks": Call("--queries 1 --annotators ada", exit=1),
-    "coverage effects": Call("v2 --run old=$/old.trec", exit=1),
     "coverage written": Call(""),
     "coverage map": Call("$/out/map#.html", exit=1),
     "coverage synthetic write": Call("--share 0.5", exit=1),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.coverage_effects import coverage_effects_command
 from curation.cli.goldset import Json, Limit, Seed, app, project_store
 from curation.cli.language_model import (
     ExtractorName,
@@ -40,7 +39,6 @@ ENTITIES_SHOWN = 6
 
 coverage = typer.Typer()
 app.add_typer(coverage, name="coverage")
-coverage.command("effects")(coverage_effects_command)
 
 MapModel = Annotated[
     str | None,
