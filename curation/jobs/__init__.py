@@ -1,6 +1,6 @@
 """Long work that the app is asked for: jobs, each in a process of its own.
 
-A job does a step (`curation.steps`), by the function that the command line calls, too. It runs in
+A job does an operation (`curation.steps`), by the function that the command line calls, too. It runs in
 a process of its own (`jobs.worker`), so that people who grade do not wait for the interpreter; the file is
 taken in turns anyhow. What was asked for and how it ended are stored (`jobs.stored`). How far it is lives in
 the memory of the process that serves the project (`jobs.running`), and is the same for all visitors.

@@ -32,7 +32,8 @@ from curation.steps import STEPS
 from curation.store import Store, open_store
 
 MODULES = (
-    *(f"curation.steps.{name}" for name in ("sampling", "pooling", "freezing", "importing")),
+    "curation.releases.sample_operations",
+    *(f"curation.{room}.operations" for room in ("pooling", "releases", "imports")),
     "pandas",  # which pyarrow imports when it first makes an array
 )
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""

@@ -12,9 +12,9 @@ from curation.coverage.report import find_coverage
 from curation.engines.stored import add_engine
 from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling.from_engines import notices
+from curation.pooling.operations import OPERATIONS
 from curation.pooling.pool import PoolReport, build_pool
 from curation.pooling.request import PoolRequest
-from curation.steps.pooling import STEPS
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held
 from tests.support.projects import rows_of
@@ -113,14 +113,14 @@ def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) ->
         with pytest.raises(RefusedError, match=f"{system} would take them for the whole corpus"):
             build_pool(project, [system], 10, 0, 1)
     with project.reading() as cursor, pytest.raises(RefusedError, match="whole corpus"):
-        STEPS["pool"].check(cursor, PoolRequest())
+        OPERATIONS["pool"].check(cursor, PoolRequest())
     with pytest.raises(RefusedError, match="coverage would take them"):
         find_coverage(project, MapSettings())
 
 
 def test_an_unknown_engine_is_refused_before_anything_is_done(project: Store) -> None:
     with project.reading() as cursor, pytest.raises(Exception, match="no engine 'store'"):
-        STEPS["pool"].check(cursor, PoolRequest(systems=("engine:store",)))
+        OPERATIONS["pool"].check(cursor, PoolRequest(systems=("engine:store",)))
 
 
 def test_who_is_no_lead_changes_neither_the_stemmer_nor_the_corpus(

@@ -20,13 +20,13 @@ from curation.guides.guide import current_guide
 from curation.jobs import Job
 from curation.jobs.figures import figures_of
 from curation.releases.stored import list_releases
+from curation.splits.operations import PREVIEW
 from curation.splits.preview import SplitPreview, parsed_preview
 from curation.splits.request import AssignmentOptions, NewSplit, PreviewRequest, part_problems
 from curation.splits.rules import Rules
 from curation.splits.state import SplitState, split_state
 from curation.splits.ties.same_key import known_keys
 from curation.step import read_request
-from curation.steps.splitting import PREVIEW
 from curation.store import Store
 from curation.text import amount
 

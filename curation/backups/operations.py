@@ -1,4 +1,4 @@
-"""The step that copies the project while people grade."""
+"""The operation that copies the project while people grade."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _taken(_request: BackupRequest, taken: Backup) -> StepOutcome:
     )
 
 
-STEPS = {
+OPERATIONS = {
     "backup": Step(
         BackupRequest,
         take,

@@ -1,4 +1,8 @@
-"""The steps on queries: a sample, more for the current one, and tags by rule."""
+"""The operations that draw a sample of queries and top up the current one.
+
+They lie beside the releases, since a draw leaves out released queries and may be allocated by how figures
+vary among the queries of a release.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,9 @@ from curation.coverage.coverage_map import map_in_force
 from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
-from curation.reports.page import Table
 from curation.sampling.designs import CLUSTER, TAG, check_dimensions, names_after, strata_table
 from curation.sampling.frame.limits import check_limits
-from curation.sampling.request import DrawRequest, TagsRequest, TopUpRequest
+from curation.sampling.request import DrawRequest, TopUpRequest
 from curation.sampling.sample import (
     SampleReport,
     check_plan,
@@ -20,13 +23,10 @@ from curation.sampling.sample import (
     sample_to_top_up,
     top_up,
 )
-from curation.sampling.tags.find_tags import TagsFound, find_tags, queries_to_tag
-from curation.sources.query_tags import BY_PEOPLE, RULE_TAGS, check_tags
+from curation.sources.query_tags import check_tags
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
 from curation.text import amount
-
-PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
 
 
 def _check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
@@ -76,27 +76,7 @@ def _drawn(_request: object, report: SampleReport) -> StepOutcome:
     )
 
 
-def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
-    queries_to_tag(cursor)
-
-
-def _find_tags(store: Store, request: TagsRequest, progress: Progress, author: str) -> TagsFound:
-    return find_tags(store, author)
-
-
-def _tagged(_request: TagsRequest, found: TagsFound) -> StepOutcome:
-    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
-    remarks = [f"{amount(found.changed, 'tag')} changed."]
-    if found.by_person:
-        remarks.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
-    remarks.append(PEOPLE_SET)
-    rows = tuple((tag, count) for tag, count in found.tags.items() if tag in RULE_TAGS or count)
-    queries = amount(found.queries, "query", "queries")
-    table = Table(f"Tags of {queries}", ("tag", "queries"), rows)
-    return StepOutcome(f"Of {queries}: {counts or 'none has a tag'}.", (table,), remarks=tuple(remarks))
-
-
-STEPS = {
+OPERATIONS = {
     "sample": Step(
         DrawRequest,
         _draw,
@@ -115,16 +95,6 @@ STEPS = {
         kept="Nothing was changed: top it up again.",
         check=_check_top_up,
         first="reading the traffic",
-        on_path="sample",
-    ),
-    "tags": Step(
-        TagsRequest,
-        _find_tags,
-        _tagged,
-        doing="tags are being looked for",
-        kept="No tag was changed: look for them again.",
-        check=_check_tags,
-        first="reading the queries",
         on_path="sample",
     ),
 }

@@ -1,4 +1,4 @@
-"""The steps of re-labeling: plan a quarter, open its round, compare runs before and after it."""
+"""The operations of re-labeling: plan a quarter, open its round, compare runs before and after it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _compared(request: PastRunsRequest, found: tuple[OrderChange, ...]) -> StepO
     return StepOutcome(f"Compared {runs} on {on}: {kept:,} of {len(found):,} orders are kept.")
 
 
-STEPS = {
+OPERATIONS = {
     "plan re-labeling": Step(
         PlanRequest,
         _plan,

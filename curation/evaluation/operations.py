@@ -1,4 +1,4 @@
-"""The step that evaluates uploaded runs and answers."""
+"""The operation that evaluates uploaded runs and answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _evaluated(_request: EvaluateRequest, submitted: Submitted) -> StepOutcome:
     return StepOutcome(submitted.sentences)
 
 
-STEPS = {
+OPERATIONS = {
     "evaluate": Step(
         EvaluateRequest,
         _evaluate,

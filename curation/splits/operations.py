@@ -1,4 +1,4 @@
-"""The steps of a split: its preview, and making it."""
+"""The operations of a split: its preview, and making it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _made(_request: NewSplit, made: SplitReport) -> StepOutcome:
     )
 
 
-STEPS = {
+OPERATIONS = {
     "split preview": Step(
         PreviewRequest,
         _preview,

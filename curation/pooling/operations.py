@@ -1,4 +1,4 @@
-"""The step that finds the documents to judge."""
+"""The operation that finds the documents to judge."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _built(_request: PoolRequest, report: PoolReport) -> StepOutcome:
     return StepOutcome(sentence, tables, more=tuple(report.sentences))
 
 
-STEPS = {
+OPERATIONS = {
     "pool": Step(
         PoolRequest,
         _build,

@@ -1,4 +1,4 @@
-"""The steps of an import: a dry run, whose findings go into a file for the page, and the import itself."""
+"""The operations of an import: a dry run, whose findings a page reads from a file, and the import itself."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_findings(path: Path) -> DryRun | None:
         return None
 
 
-STEPS = {
+OPERATIONS = {
     CHECK: Step(
         dict[str, Any],
         _check,

@@ -1,4 +1,4 @@
-"""The step that measures which regions of the corpus the queries cover."""
+"""The operation that measures which regions of the corpus the queries cover."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _measured(_request: CoverageRequest, report: CoverageReport) -> StepOutcome:
     )
 
 
-STEPS = {
+OPERATIONS = {
     "coverage": Step(
         CoverageRequest,
         _measure,

@@ -1,4 +1,4 @@
-"""The steps on a release: freeze it, and export it."""
+"""The operations on a release: freeze it, and export it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _exported(request: ExportRequest, exported: Exported) -> StepOutcome:
     )
 
 
-STEPS = {
+OPERATIONS = {
     "freeze": Step(
         FreezeRequest,
         _freeze,
