@@ -1,4 +1,4 @@
-"""Every operation that a command and a page start, by name; and which two may not work at the same time.
+"""Every operation that a command and a page start, by name.
 
 The module of an operation is imported when the operation is asked for: what its work needs takes seconds to
 import.

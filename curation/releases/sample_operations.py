@@ -1,7 +1,7 @@
 """The operations that draw a sample of queries and top up the current one.
 
-They lie beside the releases, since a draw leaves out released queries and may be allocated by how figures
-vary among the queries of a release.
+They are in the room of releases because a draw leaves out released queries, and can be allocated by how
+figures vary among the queries of a release.
 """
 
 from __future__ import annotations
