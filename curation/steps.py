@@ -12,8 +12,8 @@ from importlib import import_module
 from curation.step import Step
 
 _MODULES = {
-    "check file": ("imports.operations", "sources queries judgments", ""),
-    "import": ("imports.operations", "", "sources queries judgments"),
+    "check file": ("imports.operations.in_background", "sources queries judgments", ""),
+    "import": ("imports.operations.in_background", "", "sources queries judgments"),
     "sample": ("releases.sample_operations", "sources", "queries"),
     "top up": ("releases.sample_operations", "sources", "queries"),
     "tags": ("sampling.operations", "sources", "queries vectors"),

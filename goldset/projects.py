@@ -49,7 +49,7 @@ class Project:
         options: what else this kind takes, such as `skip_unknown=True` for judgments.
         """
         from curation.files.formats import FileLayout
-        from curation.imports.importing import carry_out
+        from curation.imports.operations.importing import carry_out
         from curation.imports.request import ImportRequest
 
         request = ImportRequest.of(what, Path(path), fields or {}, options, FileLayout())

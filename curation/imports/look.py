@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,10 +24,8 @@ from curation.files.problems import Problems
 from curation.files.records import Records, beir_file
 from curation.files.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.files.values import text_of
-from curation.guides.guide import BodyKind
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.request import ImportRequest
-from curation.presentation.written_in import markup_of
 from curation.sources.answers.reference_answers import contexts_of_a_system
 from curation.sources.queries import named_by
 
@@ -59,10 +57,14 @@ class FileLook(NamedTuple):
     fields: dict[str, Any]
     cells: Sequence[Sequence[str]] = ()
 
-    def markup_of(self, columns: Collection[str]) -> BodyKind:
-        """What the text is written in, if it is in these columns."""
-        places = [place for place, name in enumerate(self.columns) if name in columns]
-        return markup_of(row[place] for row in self.cells for place in places)
+    def texts_in(self, columns: Collection[str]) -> Iterator[str]:
+        """The whole texts of these columns."""
+        return (
+            text
+            for row in self.cells
+            for name, text in zip(self.columns, row, strict=False)
+            if name in columns
+        )
 
 
 def look_at(request: ImportRequest) -> FileLook:

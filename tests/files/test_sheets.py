@@ -19,7 +19,7 @@ from curation.errors import InputError
 from curation.files.classic import sheet_parts
 from curation.files.fields import CorpusFields
 from curation.files.records import Records
-from curation.imports.texts import replaced
+from curation.imports.operations.sentences import replaced
 
 CASES = Path("../shared/cases/binary")
 HEADER = ("query", "docid", "grade")

@@ -17,7 +17,7 @@ from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.report.page import report_sections
 from curation.filters.query_filter import OUTDATED, in_words, outside
 from curation.filters.stored import read_filters
-from curation.imports.importing import carry_out
+from curation.imports.operations.importing import carry_out
 from curation.imports.request import ImportRequest
 from curation.labeling.judged_elsewhere import export_pairs
 from curation.labeling.judgments.imported import add_judgments

@@ -18,7 +18,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.imports import collection_files
-from curation.imports.collection import CollectionImport, CollectionOptions, import_collection
+from curation.imports.operations.collection import CollectionImport, CollectionOptions, import_collection
 from curation.sources.corpus import CorpusImport
 from curation.sources.value_maps import parse_grade_map
 from curation.store import Store

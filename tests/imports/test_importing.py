@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.imports.importing import WORK, carry_out, dry_run
 from curation.imports.kinds import FILE_KINDS
+from curation.imports.operations.importing import WORK, carry_out, dry_run
 from curation.imports.request import ImportRequest
 from curation.store import Store
 from tests.support.projects import all_rows, rows_of
@@ -135,7 +135,7 @@ def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Re
     try:
         asked = request_for(what, file, content, options)
     except InputError as error:  # there is nothing to look at: as the page tells it
-        from curation.imports.importing import refused
+        from curation.imports.operations.importing import refused
 
         found = refused(error, asked)
     else:

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError
-from curation.imports.importing import dry_run
 from curation.imports.kinds import FILE_KINDS
 from curation.imports.look import FIRST, look_at, recognised, seems_to_be
+from curation.imports.operations.importing import dry_run
 from curation.imports.request import ImportRequest
 from curation.store import Store
 

@@ -10,7 +10,7 @@ import pytest
 from curation.errors import InputError
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
 from curation.guides.versions import own_draft, save_draft, with_presentation
-from curation.imports.importing import carry_out, dry_run
+from curation.imports.operations.importing import carry_out, dry_run
 from curation.imports.request import ImportRequest
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.presentation.written_in import markup_of

@@ -14,9 +14,9 @@ import pytest
 
 from curation.errors import InputError
 from curation.files.formats import FileLayout
-from curation.imports.collection import CollectionOptions, import_collection
-from curation.imports.importing import Imported, dry_run, import_file
 from curation.imports.look import look_at
+from curation.imports.operations.collection import CollectionOptions, import_collection
+from curation.imports.operations.importing import Imported, dry_run, import_file
 from curation.imports.request import ImportRequest
 from curation.progress import silent
 from curation.sources.answers.reference_answers import read_answers

@@ -13,7 +13,7 @@ import pytest
 from curation.errors import InputError
 from curation.files.fields import JudgmentFields
 from curation.guides.guide import parse_guide
-from curation.imports.grades import judgments_outcome
+from curation.imports.operations.judgments import judgments_outcome
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.labeling.rounds.lifecycle import put_in_force
 from curation.store import Store

@@ -17,7 +17,7 @@ from curation.imports.wording import LABELS
 from curation.jobs.uploads import uploads_folder
 from curation.labeling.judgments.import_plan import TEXTS
 from curation.people.annotators import list_annotators
-from curation.presentation.written_in import MARKUPS
+from curation.presentation.written_in import MARKUPS, markup_of
 from curation.sources.left.leaving import READ
 from curation.sources.traffic.cleaning import POLICIES, CleaningRules
 
@@ -61,7 +61,7 @@ def _corpus(context: PageContext, asked: ImportRequest, found: FileLook, key: st
         )
         options["titles_only"] = st.toggle(LABELS["--titles-only"], key=f"titles {key}")
     elif body:
-        options["markup"] = _markup(context, found.markup_of(body), key)
+        options["markup"] = _markup(context, markup_of(found.texts_in(body)), key)
     return asked._replace(options=options)
 
 

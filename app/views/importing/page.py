@@ -15,7 +15,7 @@ from curation.errors import CurationError
 from curation.imports.held import HeldKind, held_kinds
 from curation.imports.kinds import FILE_KINDS, FileKind
 from curation.imports.look import look_at, seems_to_be
-from curation.imports.operations import CHECK, IMPORT
+from curation.imports.operations.in_background import CHECK, IMPORT
 from curation.imports.request import ImportRequest
 from curation.path import Action
 from curation.store import Annotator

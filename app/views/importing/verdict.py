@@ -14,8 +14,8 @@ from app.page import PageContext
 from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.reading import encoding_key
 from curation.errors import CurationError, InputError
-from curation.imports.importing import dry_run, refused
-from curation.imports.operations import CHECK, IMPORT, read_findings, write_findings
+from curation.imports.operations.importing import dry_run, refused
+from curation.imports.operations.in_background import CHECK, IMPORT, read_findings, write_findings
 from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.text import counted, plain, quote_formula

@@ -13,7 +13,7 @@ from curation.cli.output import emit, progress_bar, say, say_dry_run, table
 from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.imports.collection import CollectionImport
+    from curation.imports.operations.collection import CollectionImport
     from curation.imports.outcome import ImportOutcome
 
 AUTO = "auto"
@@ -70,7 +70,7 @@ def import_collection_command(
       goldset import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
       goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
     """
-    from curation.imports.collection import CollectionOptions, import_collection
+    from curation.imports.operations.collection import CollectionOptions, import_collection
     from curation.sources.value_maps import parse_grade_map
 
     options = CollectionOptions(
@@ -89,8 +89,9 @@ def import_collection_command(
 
 def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None:
     from curation.imports.collection_files import DOCUMENTS
-    from curation.imports.grades import judgments_outcome
-    from curation.imports.texts import corpus_outcome, queries_outcome
+    from curation.imports.operations.corpus import corpus_outcome
+    from curation.imports.operations.judgments import judgments_outcome
+    from curation.imports.operations.queries import queries_outcome
 
     say_dry_run(dry_run)
     paths = [*(file.path for file in found.files), *(file.path for file in found.passed)]

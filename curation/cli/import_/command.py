@@ -41,7 +41,7 @@ def import_command(
                 asked = without.work(given)
                 emit(given["as_json"], asked, lambda: say(*asked.sentences))
                 return
-            from curation.imports.importing import import_file
+            from curation.imports.operations.importing import import_file
             from curation.imports.request import ImportRequest
             from curation.steps import STEPS
 

@@ -14,7 +14,7 @@ import pytest
 import pytrec_eval
 
 from curation.errors import InputError
-from curation.imports.collection import CollectionOptions, import_collection
+from curation.imports.operations.collection import CollectionOptions, import_collection
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.gold import Gold

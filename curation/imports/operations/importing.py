@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.imports import grades, texts
 from curation.imports.kinds import FILE_KINDS
+from curation.imports.operations import corpus, judgments, queries, runs, traffic
 from curation.imports.outcome import DryRun, FileProblem, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.imports.wording import on_a_page
@@ -17,12 +17,22 @@ from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.store import Rehearsal, Store
 
-
-class ImportWork(NamedTuple):
-    """What an import of a kind of file does, and what came of it in figures and sentences."""
-
-    run: Callable[[Store, ImportRequest, Progress, str], Any]
-    outcome: Callable[[Any], ImportOutcome]
+KEPT = 1_000
+"""Problems that a dry run keeps."""
+_PLACE = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
+_VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
+WORK: dict[str, tuple[Callable[[Store, ImportRequest, Progress, str], Any], Callable[[Any], ImportOutcome]]]
+WORK = {
+    "corpus": (corpus.corpus, corpus.corpus_outcome),
+    "traffic": (traffic.traffic, traffic.traffic_outcome),
+    "queries": (queries.queries, queries.queries_outcome),
+    "runs": (runs.run, runs.run_outcome),
+    "judgments": (judgments.judgments, judgments.judgments_outcome),
+    "decisions": (judgments.decisions, judgments.decisions_outcome),
+    "answers": (queries.answers, queries.answers_outcome),
+    "nuggets": (queries.nuggets, queries.nuggets_outcome),
+}
+"""Kind of file → its import, and the outcome of what that returns."""
 
 
 class Imported(NamedTuple):
@@ -30,12 +40,6 @@ class Imported(NamedTuple):
 
     record: Any
     outcome: ImportOutcome
-
-
-KEPT = 1_000
-"""Problems that a dry run keeps."""
-_PLACE = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
-_VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
 
 
 def import_file(store: Store, request: ImportRequest, progress: Progress, by: str) -> Imported:
@@ -46,9 +50,9 @@ def import_file(store: Store, request: ImportRequest, progress: Progress, by: st
     InputError: the file, or what is asked, cannot be taken.
     NotFoundError, RefusedError: as the import of the kind says.
     """
-    work = WORK[request.what]
-    record = work.run(store, request, progress, by)
-    return Imported(record, work.outcome(record))
+    run, outcome_of = WORK[request.what]
+    record = run(store, request, progress, by)
+    return Imported(record, outcome_of(record))
 
 
 def carry_out(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> ImportOutcome:
@@ -110,16 +114,3 @@ def refused(error: CurationError, request: ImportRequest) -> DryRun:
 def _for_a_page(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:
     kind = FILE_KINDS[request.what]
     return outcome._replace(remarks=[on_a_page(remark, kind) for remark in outcome.remarks])
-
-
-WORK = {
-    "corpus": ImportWork(texts.corpus, texts.corpus_outcome),
-    "traffic": ImportWork(texts.traffic, texts.traffic_outcome),
-    "queries": ImportWork(texts.queries, texts.queries_outcome),
-    "runs": ImportWork(grades.run, grades.run_outcome),
-    "judgments": ImportWork(grades.judgments, grades.judgments_outcome),
-    "decisions": ImportWork(grades.decisions, grades.decisions_outcome),
-    "answers": ImportWork(texts.answers, texts.answers_outcome),
-    "nuggets": ImportWork(texts.nuggets, texts.nuggets_outcome),
-}
-"""Kind of file → its import."""

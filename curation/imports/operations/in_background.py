@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from curation.imports.importing import carry_out, dry_run
+from curation.imports.operations.importing import carry_out, dry_run
 from curation.imports.outcome import DryRun, ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.progress import Progress
