@@ -24,13 +24,12 @@ import bm25s
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from benchmarks.bench_pool import products, query_texts
 from benchmarks.steps import shared_data
 from curation.retrieval import Bm25, postings
 from curation.retrieval.terms import content_words
 from curation.sources.queries import query_id_of
 from curation.store.rows import Document, Query
-from tests.support import ROOT
+from tests.support import ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
 DEPTH = 100
@@ -49,6 +48,21 @@ def corpus(size: int) -> list[Document]:
         Document(name, name, row.get("title") or "", row.get("short_description") or "")
         for name, row in copies[:size]
     ]
+
+
+def products(size: int) -> list[dict[str, str]]:
+    with gzip.open(SHARED / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line, _ in zip(file, range(size), strict=False)]
+    return [
+        {"id": row["id"], "title": row.get("title") or "", "text": row.get("short_description") or ""}
+        for row in rows
+    ]
+
+
+def query_texts(rows: list[dict[str, str]], number: int) -> list[str]:
+    titles = (" ".join(row["title"].split()[: 2 + place % 3]) for place, row in enumerate(rows))
+    texts = dict.fromkeys([*sorted({row["query"] for row in icecat.ratings(SHARED)}), *titles])
+    return [text for text in texts if content_words(text)][:number]
 
 
 def rate(search: Callable[[], object], queries: int) -> float:

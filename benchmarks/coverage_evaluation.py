@@ -5,7 +5,10 @@ found or all), mostly 0, mostly 1. A second system repeats the first on many que
 and computes what the report shows: the interval of a mean, of a difference and of an estimate for all
 searches, the tests' p values, and the smallest detectable difference.
 
-Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power]
+For the ROC area, scores of unanswerable and answerable queries are normal, shifted so that the true area is
+0.6, 0.8 or 0.95. DeLong's interval is the area ± 1.96 of his standard errors, and goldset's is Newcombe's.
+
+Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [roc]
 Smallest: python -m benchmarks.coverage_evaluation 1
 """
 
@@ -17,12 +20,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
 from curation.scoring.inputs.release import DrawnQueries
 from curation.statistics.arrays import Floats
-from curation.statistics.intervals import percentile_interval, resampled, wilson
+from curation.statistics.intervals import Z95, percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
     detectable_difference,
@@ -31,6 +35,7 @@ from curation.statistics.paired.differences import (
     paired_t_p,
 )
 from curation.statistics.paired.randomisation import randomisation_ps
+from curation.statistics.roc import roc_area
 
 Draw = Callable[[np.random.Generator, int], Floats]
 SIZES = (10, 30, 100, 300)
@@ -236,7 +241,33 @@ def power(runs: int) -> None:
                 print(f"| {of.name} | {change.name} | {n} | {cells} |", flush=True)
 
 
-PARTS = {"mean": means, "difference": differences, "traffic": traffic, "alarms": alarms, "power": power}
+def roc(runs: int) -> None:
+    print("| unanswerable | answerable | area | DeLong | Newcombe |\n|---:|---:|---:|---:|---:|")
+    for cases in (5, 10, 20, 50):
+        for controls in (30, 100):
+            for truth in (0.6, 0.8, 0.95):
+                shares = " | ".join(f"{share:.1%}" for share in _roc_held(cases, controls, truth, runs))
+                print(f"| {cases} | {controls} | {truth} | {shares} |", flush=True)
+
+
+def _roc_held(cases: int, controls: int, truth: float, runs: int) -> Floats:
+    """The share of runs whose interval holds the truth: DeLong's, Newcombe's."""
+    random, shift = np.random.default_rng(0), np.sqrt(2) * norm.ppf(truth)
+    inside = np.zeros(2)
+    for _ in range(runs):
+        area = roc_area(random.normal(shift, 1, cases), random.normal(0, 1, controls))
+        inside += abs(area.value - truth) <= Z95 * (area.error or 0), area.low <= truth <= area.high
+    return inside / runs
+
+
+PARTS = {
+    "mean": means,
+    "difference": differences,
+    "traffic": traffic,
+    "alarms": alarms,
+    "power": power,
+    "roc": roc,
+}
 
 
 def main() -> None:

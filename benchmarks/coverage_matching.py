@@ -4,6 +4,9 @@
 the relevant documents of the other queries; "recall" the share of the regions of relevant documents that the
 query has. All three are means over queries. MSC, SCC and ZQC are of regions, at the resolution by rule.
 
+MED, CISI and Icecat are projects in PROJECT_FOLDER. A project is made once and then read again, with the
+embeddings that it has stored.
+
 Usage: python -m benchmarks.coverage_matching PROJECT_FOLDER [collections ...]
 Smallest: python -m benchmarks.coverage_matching build/coverage med
 Needs: the embedding model
@@ -12,25 +15,94 @@ Needs: the embedding model
 from __future__ import annotations
 
 import argparse
+import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.coverage_collections import SMART, CoverageCollection, collection
 from curation.coverage.clusters import EntityMatch
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
 from curation.coverage.matching import ALTERNATIVES, MatchingRule
 from curation.coverage.measures import Clusters, measure_coverage
 from curation.coverage.report import find_coverage, match_asked
+from curation.files.fields import CorpusFields
 from curation.progress import silent
+from curation.project import init_project
 from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.sources.corpus import import_corpus
+from curation.sources.query_import import import_queries
+from curation.store import Store, open_store
+from tests.support import ROOT
+from tests.support.smart import qrels, records
 
+SHARED = ROOT.parent / "shared" / "data"
+SMART = ("med", "cisi")
+COLLECTIONS = (*SMART, "icecat")
+ICECAT_FIELDS = CorpusFields(id="id", title="title", body=("short_description",))
 HEAD = (
     "| C(q) by | right | by chance | recall | regions of a query | in no region | MSC | SCC | ZQC |\n"
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
 )
+
+
+class CoverageCollection(NamedTuple):
+    """A project, and the grades of its queries: query id → document → grade."""
+
+    name: str
+    store: Store
+    grades: dict[str, dict[str, int]]
+
+    @property
+    def relevant(self) -> dict[str, list[str]]:
+        """Query id → its relevant documents: those above grade 0."""
+        return {
+            query_id: sorted(document_id for document_id, grade in graded.items() if grade > 0)
+            for query_id, graded in self.grades.items()
+        }
+
+
+def collection(name: str, folder: Path) -> CoverageCollection:
+    """The collection as a project in the folder, made if it is not there."""
+    path = folder / f"{name}.duckdb"
+    if name in SMART:
+        stem = SHARED / "smart" / name / name.upper()
+        texts = records(stem.with_suffix(".QRY"))
+        grades = qrels(stem.with_suffix(".REL"))
+    else:
+        texts, grades = rated_queries()
+    store = open_store(path) if path.exists() else _made(name, path, texts)
+    return CoverageCollection(name, store, grades)
+
+
+def _made(name: str, path: Path, texts: Mapping[str, str]) -> Store:
+    store = init_project(path).store
+    if name in SMART:
+        documents = records(SHARED / "smart" / name / f"{name.upper()}.ALL")
+        import_corpus(store, _written(path.with_suffix(".documents.jsonl"), documents))
+    else:
+        import_corpus(store, SHARED / "chorus_icecat" / "products.jsonl.gz", ICECAT_FIELDS)
+    import_queries(store, _written(path.with_suffix(".queries.jsonl"), texts))
+    return store
+
+
+def _written(path: Path, texts: Mapping[str, str]) -> Path:
+    lines = (json.dumps({"id": key, "text": text}) + "\n" for key, text in texts.items())
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def rated_queries() -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+    """The rated queries of the Icecat products by id, and their grades from 0 to 3."""
+    with (SHARED / "chorus_icecat" / "Broad_Query_Set_rated.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    ids = {text: f"i{number:03}" for number, text in enumerate(sorted({row["query"] for row in rows}), 1)}
+    grades: dict[str, dict[str, int]] = {query_id: {} for query_id in ids.values()}
+    for row in rows:
+        grades[ids[row["query"]]][row["docid"]] = int(float(row["rating"]))
+    return {query_id: text for text, query_id in ids.items()}, grades
 
 
 class RuleFigures(NamedTuple):

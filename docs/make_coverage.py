@@ -1,9 +1,8 @@
 """Write the tables of docs/coverage.md: what the maps of MED, CISI and Icecat say of their own queries.
 
-For each collection: the map, the curve over γ, C(q) by each rule, and who wins over regions. Of CISI also the
-trial of queries in the order of the gaps. Tables that the page has no place for are printed. Projects are
-kept in the folder, with their embeddings: the first run takes long (for Icecat about half an hour of one
-processor), another a few minutes.
+For each collection: the map, the curve over γ, C(q) by each rule, and who wins over regions. Tables that the
+page has no place for are printed. Projects are kept in the folder, with their embeddings: the first run takes
+long (for Icecat about half an hour of one processor), another a few minutes.
 
 Usage: python -m docs.make_coverage PROJECT_FOLDER [med|cisi|icecat ...] [--systems bm25,dense,hybrid]
 """
@@ -18,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import coverage_matching
-from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
-from benchmarks.coverage_trial import ORDERS, SIZES, trial
+from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
 from curation.coverage.clusters import EntityMatch, documents_of
 from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
 from curation.coverage.measures import Clusters, QueryShape, query_shape
@@ -171,21 +169,6 @@ def _wins(
             yield f"| {' | '.join([by, *of, *cells])} |\n"
 
 
-def _trial(found: CoverageCollection) -> str:
-    rows = trial(found.store)
-    head = (
-        f"| γ | order | {' | '.join(f'MSC at {size}' for size in SIZES)} |\n|--:|---|{'--:|' * len(SIZES)}\n"
-    )
-    body = [
-        f"| {row.resolution:g} | {row.order} | "
-        + " | ".join(f"{mean:.3f} ± {half:.3f}" for mean, half in zip(row.means, row.halves, strict=True))
-        + " |\n"
-        for row in rows
-    ]
-    assert {row.order for row in rows} == {*ORDERS, "difference"}
-    return head + "".join(body)
-
-
 def _figure(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
@@ -207,8 +190,6 @@ def main() -> None:
     for name in asked.collections:
         found = collection(name, asked.folder)
         written = tables(found, asked.systems.split(","))
-        if name == "cisi":
-            written["trial"] = _trial(found)
         text = TARGET.read_text(encoding="utf-8")
         TARGET.write_text(page(text, written), encoding="utf-8")
         for table, lines in written.items():

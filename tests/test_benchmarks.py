@@ -21,10 +21,8 @@ SCRIPTS = {
 
 
 LONG = (
-    "bench_checkpoints",
     "bench_evaluate",
     "bench_load",
-    "bench_packed",
 )
 """Seconds at their smallest, for the processes that they start or the collection that they read."""
 Printed = pytest.CaptureFixture[str]

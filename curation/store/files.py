@@ -48,7 +48,7 @@ OURS = frozenset({"goldset", "curation.jobs.worker"})
 RETRY = 0.005
 LOG_LEFT = 8_192
 """Bytes of a log that is left as it is when the file is let go: some fifteen grades. The next opening
-reads them again, 0.16 ms each, and a checkpoint takes 8 ms (`bench_checkpoints`)."""
+reads them again, 0.16 ms each, and a checkpoint takes 8 ms."""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 

@@ -571,7 +571,7 @@ FROM eligible_judgments GROUP BY query_id, document_id;
 
 -- One judgment per annotator and pair. Where the version in force was judged, judgments of it alone count, else
 -- those of older versions; of several rounds the newest counts. `same_text`: of the pair's judged version.
--- (An anti-join reads all pairs in a little less time and one pair in six times as much: bench_counted.)
+-- (An anti-join reads all pairs in a little less time and one pair in six times as much.)
 CREATE VIEW counted_judgments AS
 SELECT *, content_hash = first_value(content_hash) OVER pair AS same_text
 FROM eligible_judgments

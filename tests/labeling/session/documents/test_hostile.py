@@ -1,8 +1,7 @@
 """Hostile documents: what is drawn takes time in proportion to its length, and what is too large is said so.
 
 Time is compared with that of a quarter of the text: what looks at each part once takes four times as long,
-what looks at the rest of the text from each part sixteen times. `python -m benchmarks.bench_hostile` has all
-texts.
+what looks at the rest of the text from each part sixteen times.
 """
 
 from __future__ import annotations
