@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 DOCUMENTS, PAIRS_OF_A_QUERY, JUDGES, ANNOTATORS, REPEATED = 20_000, 100, 2, 25, 50
-STEPS = ("start", "freeze", "verify", "agreement", "details", "csv", "parquet", "trec", "beir", "hf", "ranx")
+STEPS = ("start", "freeze", "verify", "agreement", "details", "csv", "parquet", "trec", "beir", "hf")
 BUILD = "import sys; from benchmarks.bench_freeze_memory import build; build(sys.argv[1], int(sys.argv[2]))"
 STEP = """
 import hashlib, json, re, sys, time

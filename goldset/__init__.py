@@ -49,7 +49,7 @@ def open(path: str | Path | None = None) -> Project:
 
 
 def release(name: str | Path, project: str | Path | None = None) -> Release:
-    """A release by its name or id in a project, which `open` says, or a packed one by its file or address.
+    """A release by its name or id in a project, which `open` says, or a packed one by its file.
 
     A packed release needs no project.
     """

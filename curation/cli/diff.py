@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import AnyRelease, By, Json, Limit, Page, app, release_store
+from curation.cli.goldset import AnyRelease, By, Json, Limit, app, release_store
 from curation.cli.options import refuse_by_without
-from curation.cli.output import emit, say, write_page
+from curation.cli.output import emit, say
+from curation.errors import InputError
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.releases.diff.diff import Diff
+
+NO_PAGE = "--html is gone: the terminal and the page Releases show every section; --limit shows more rows."
 
 
 @app.command("diff")
@@ -21,7 +23,7 @@ def diff_releases(
     context: typer.Context,
     old: AnyRelease,
     new: AnyRelease,
-    page: Page = None,
+    page: Annotated[str | None, typer.Option("--html", hidden=True)] = None,
     limit: Limit = 20,
     reason: Annotated[
         str | None,
@@ -40,25 +42,22 @@ def diff_releases(
     \b
     Examples:
       goldset diff v1 v2
-      goldset diff v1 v2 --html v1-v2.html --limit 200
+      goldset diff v1 v2 --limit 200
       goldset diff v1 v2 --reason "Release notes for the search team" --json
     """
     from curation.releases.diff.diff import diff
-    from curation.releases.diff.page import diff_page
 
+    if page is not None:
+        raise InputError(NO_PAGE)
     refuse_by_without(context, reason)
     found = diff(release_store(), old, new, reason, by)
-    if page is not None:
-        write_page(page, diff_page(found, limit))
-    emit(as_json, found, lambda: _show_diff(found, limit, page))
+    emit(as_json, found, lambda: _show_diff(found, limit))
 
 
-def _show_diff(found: Diff, limit: int, page: Path | None) -> None:
+def _show_diff(found: Diff, limit: int) -> None:
     from curation.releases.diff.page import diff_sections, findings, title_of
     from curation.reports.terminal import show_sections
 
     say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))
     if not found.same:
         show_sections(diff_sections(found, limit))
-    if page is not None:
-        say(f"Wrote {page}.")

@@ -54,7 +54,7 @@ def export(
       goldset export v1 --format beir --out exports/v1 --reason "evaluation of the May candidates"
       goldset export v1 --format trec --without-grades test --unjudged --out exports/v1-trec --json
       goldset export v1 --format hf --license cc-by-4.0 --without-grades test --out exports/v1-hf
-      goldset export v1 --format ntuples --negatives 7 --part train --out exports/v1-train
+      goldset export v1 --format triplets --negatives 7 --part train --out exports/v1-train
     """
     from curation.releases.export.export import export as export_release
     from curation.steps import STEPS

@@ -23,7 +23,7 @@ AnyRelease = Annotated[
     str,
     typer.Argument(
         metavar="RELEASE",
-        help="A release's name, id or its beginning, or a packed release's file or https address.",
+        help="A release's name, id or its beginning, or a packed release's file.",
     ),
 ]
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]

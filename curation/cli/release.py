@@ -103,7 +103,7 @@ def release_pack(
 ) -> None:
     """Pack a release into one file that needs no project.
 
-    evaluate, verify, diff, export, run and card take the file, or its https address, instead of a name. It
+    evaluate, verify, diff, export, run and card take the file instead of a name. It
     has all that was frozen, as Parquet, with the documents' texts. Annotators are numbers in it, as in every
     release. What people said of sealed pairs is not in it.
 

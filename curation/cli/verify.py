@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, app, project_path, release_store
+from curation.cli.goldset import Json, app, release_store
 from curation.cli.output import emit, progress_bar, say
 from curation.text import amount
 
@@ -31,8 +31,7 @@ def verify(
     """Check every byte of a release or an exported folder. Exit 1 if something was altered.
 
     A release is compared with its checksums, and each of its documents with its hash. A folder is compared
-    with its manifest. If --project is the project that it came from, the folder is also compared with a new
-    export, and altered lines are named. No grade is shown.
+    with the sums of its manifest. No grade is shown.
 
     \b
     Examples:
@@ -57,8 +56,7 @@ def verify(
 def _verify_folder(folder: Path, as_json: bool) -> None:
     from curation.releases.export.verify_export import verify_export
 
-    store = release_store() if project_path().is_file() else None
-    verified = verify_export(folder, store)
+    verified = verify_export(folder)
     emit(as_json, verified, lambda: _show_verified_folder(folder, verified))
     if not verified.intact:
         raise typer.Exit(1)
@@ -89,8 +87,6 @@ def _show_verified_folder(folder: Path, verified: VerifiedExport) -> None:
         )
     else:
         _say_altered(str(folder), verified.problems, verified.altered)
-    if verified.not_compared is not None:
-        say(f"Compared with its manifest alone: {verified.not_compared}.")
 
 
 def _say_altered(what: str, problems: Sequence[str], altered: int) -> None:

@@ -111,7 +111,7 @@ def released_queries(store: Store) -> ReleasedQueries:
 
 
 def is_file(reference: str) -> bool:
-    """Whether a release is named by a file or an address, not by its name or id."""
+    """Whether a release is named by a file, not by its name or id."""
     return "/" in reference or os.sep in reference or reference.endswith(SUFFIX)
 
 

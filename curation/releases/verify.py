@@ -1,7 +1,7 @@
 """Verification: every byte of a release against its sums, and every pinned document against its hash.
 
 All content of a release is read through `opened`, so that no altered release is used, and none that a newer
-goldset froze. It takes a release by its name, its id, the beginning of that, its file, or the file's address.
+goldset froze. It takes a release by its name, its id, the beginning of that, or its file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.errors import NotFoundError, RefusedError
+from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.releases.stored import (
     FORMAT,
@@ -128,12 +128,12 @@ def opened(store: Store, name: str | Opened) -> Opened:
 
     Parameters
     ----------
-    name: or its id, the beginning of that, its file, the file's address, or the release itself, where it was
-        read before. For a file no project is needed, and none is opened.
+    name: or its id, the beginning of that, its file, or the release itself, where it was read before.
+        For a file no project is needed, and none is opened.
 
     Raises
     ------
-    InputError: the file or what is at the address cannot be taken.
+    InputError: the file cannot be read, or an address is given.
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldset froze it.
     """
@@ -150,30 +150,23 @@ def opened(store: Store, name: str | Opened) -> Opened:
 
 
 def _resolved(store: Store, reference: str) -> Opened:
-    """The release that is meant, as it is: of a file, of the project, or kept from an address."""
+    """The release that is meant, as it is: of a file or of the project."""
     if is_file(reference):
         return _of_file(reference)
-    try:
-        with store.reading() as cursor:
-            row = find_release(cursor, reference)
-            return Opened(row, read_parts(cursor, row.release_id))
-    except NotFoundError:
-        from curation.releases.packing.fetched import kept_file
-
-        if (kept := kept_file(reference)) is None:
-            raise
-        return _of_file(str(kept))
+    with store.reading() as cursor:
+        row = find_release(cursor, reference)
+        return Opened(row, read_parts(cursor, row.release_id))
 
 
 def _of_file(reference: str) -> Opened:
     from curation.releases.packing.packed import PackedRelease
 
-    path = Path(reference)
     if "://" in reference:
-        from curation.releases.packing.fetched import fetched
-
-        path = fetched(reference)
-    file = PackedRelease(path)
+        raise InputError(
+            f"{reference.partition('?')[0]} is an address: releases are not fetched any more. Download the "
+            "file, compare its SHA-256 with the one that `goldset release pack` printed, and name the file."
+        )
+    file = PackedRelease(Path(reference))
     return Opened(file.row, file.texts, file)
 
 

@@ -396,7 +396,7 @@ TYPES = {".html": "text/html", ".md": "text/markdown", ".tsv": "text/tab", ".jso
 """What a file is sent as, by the end of its name."""
 ELSEWHERE = {
     *("Download the report", "Download the tables", "Download all figures"),
-    *("Download the difference", "Download the problems"),
+    "Download the problems",
 }
 """Buttons that need an evaluation of ten queries, a quarter, a second release, or a file of many faults."""
 

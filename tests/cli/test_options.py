@@ -68,7 +68,7 @@ LOGGED = (
         ("run v1 --out runs --model other", "--model", "dense"),
         ("adjudicate decide q d --grade 1 --all --reason-field why", "--reason-field, --all", "--file"),
         ("import judgments {} --annotator ada --duration-unit ms", "--duration-unit", "--duration-field"),
-        ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets and ntuples"),
+        ("export v1 --out out --format csv --negatives 3", "--negatives", "triplets"),
         ("demo --files data --port 80", "--port", "--files"),
         ("demo --build-only --no-browser", "--browser", "--build-only"),
         ("split --undated dev", "--undated", "by time"),

@@ -134,11 +134,10 @@ def test_pytrec_eval_reads_the_trec_qrels(folders: Folders) -> None:
     assert mean(qrels) == pytest.approx(ndcg10(), abs=1e-6)
 
 
-def test_ranx_reads_its_json_and_the_trec_qrels(folders: Folders) -> None:
-    for path, kind in ((folders["ranx"] / "qrels.json", "json"), (folders["trec"] / "qrels.txt", "trec")):
-        qrels = ranx.Qrels.from_file(str(path), kind=kind)
-        assert qrels.to_dict() == expected()
-        assert ranx.evaluate(qrels, ranx.Run(fixed_run()), "ndcg@10") == pytest.approx(ndcg10(), abs=1e-6)
+def test_ranx_reads_the_trec_qrels(folders: Folders) -> None:
+    qrels = ranx.Qrels.from_file(str(folders["trec"] / "qrels.txt"), kind="trec")
+    assert qrels.to_dict() == expected()
+    assert ranx.evaluate(qrels, ranx.Run(fixed_run()), "ndcg@10") == pytest.approx(ndcg10(), abs=1e-6)
 
 
 def test_ir_datasets_reads_the_topics_and_qrels(folders: Folders) -> None:

@@ -18,7 +18,7 @@ PARTS = ("dev", "test")
 COLUMNS = {
     "beir": ("query-id", "corpus-id", "score"),
     "hf": ("query-id", "corpus-id", "score"),
-    **dict.fromkeys(("csv", "parquet", "ranx"), ("query_id", "doc_id", "relevance")),
+    **dict.fromkeys(("csv", "parquet"), ("query_id", "doc_id", "relevance")),
 }
 
 

@@ -96,7 +96,7 @@ def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: S
     assert (opening.purpose, opening.reason) == ("freeze v2 with them in an open part", "The test is over")
 
 
-@pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
+@pytest.mark.parametrize("format", ["beir", "trec", "csv", "parquet", "hf"])
 def test_grades_of_the_test_part_need_a_reason_in_every_format(
     gold: Store, tmp_path: Path, format: str
 ) -> None:
@@ -147,7 +147,6 @@ def test_only_a_lead_takes_sealed_grades(gold: Store, tmp_path: Path) -> None:
     [
         ("leaderboard", {}),
         ("trec", {"without_grades": ["test"], "reason": "not needed"}),
-        ("ranx", {"without_grades": ["test"]}),
         ("csv", {"parts": ["dev"]}),
         ("parquet", {"parts": ["dev", "test"], "without_grades": ["test"]}),
         ("hf", {"without_grades": ["test"]}),

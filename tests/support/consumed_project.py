@@ -22,7 +22,7 @@ from curation.text import digest, normalise_query
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
-FORMATS = ("beir", "trec", "ranx", "csv", "parquet", "hf", "triplets")
+FORMATS = ("beir", "trec", "csv", "parquet", "hf", "triplets")
 TOPICS = {
     "kettle": "boils water for tea in a steel jug",
     "violin": "has four strings and a wooden bow",

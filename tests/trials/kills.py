@@ -166,7 +166,7 @@ def look_after_kill(path: Path, acknowledged: set[str]) -> Verdict:
         found.demand(finding.level != "problem", f"the doctor: {finding.sentence}")
         found.counts["folders left, found and removed"] += finding.what == "leftovers"
     found.add(look_at_rows(store, acknowledged))
-    _look_at_exports(store, exports, _done("export", acknowledged), found)
+    _look_at_exports(exports, _done("export", acknowledged), found)
     _look_at_backups(folder, _done("backup", acknowledged), found)
     store.close()
     return found
@@ -209,12 +209,12 @@ def _look_at_imports(store: Store, acknowledged: set[str], found: Verdict) -> No
     found.demand(acknowledged <= set(sizes), f"an import is lost: {sorted(acknowledged - set(sizes))}")
 
 
-def _look_at_exports(store: Store, exports: Path, acknowledged: set[str], found: Verdict) -> None:
+def _look_at_exports(exports: Path, acknowledged: set[str], found: Verdict) -> None:
     there = {path.name for path in exports.iterdir() if path.name[0] != "."} if exports.is_dir() else set()
     found.demand(acknowledged <= there, f"an export is lost: {sorted(acknowledged - there)}")
     for name in there:
         try:
-            problems = verify_export(exports / name, store).problems
+            problems = verify_export(exports / name).problems
             found.demand(not problems, f"the export {name}: {dict(problems)}")
         except CurationError as error:
             found.broken.append(f"the export {name}: {error.found}")

@@ -51,7 +51,7 @@ def _ask(context: PageContext, found: ShownRelease, format: str) -> None:
     asks.ask("parts")
     if FORMATS[format].takes_unjudged:
         asks.ask("unjudged")
-    if format in ("triplets", "ntuples"):
+    if FORMATS[format].takes_negatives:
         asks.ask("negatives")
     asks.ask("licence")
     sealed = [part for part in asks.request().parts if part in found.sealed]

@@ -6,7 +6,6 @@ Releases, the difference: what became of an older release.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -19,8 +18,8 @@ from app.views.releases.bars import part_stacks
 from curation.door import openings
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
-from curation.releases.diff.diff import diff
-from curation.releases.diff.page import diff_page, diff_sections, findings, title_of
+from curation.releases.diff.diff import Diff, diff
+from curation.releases.diff.page import diff_sections, findings, title_of
 from curation.releases.overview import (
     ShownRelease,
     export_table,
@@ -41,7 +40,7 @@ from curation.releases.stored import (
     release_marks,
 )
 from curation.releases.verify import Verified, opened, verify
-from curation.reports.page import Section, Table
+from curation.reports.page import Table
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
@@ -51,15 +50,6 @@ KEPT = 4
 """Differences that are kept in memory."""
 OPEN_PARTS = 2
 """Sections that are open when a difference is shown."""
-
-
-class ShownDifference(NamedTuple):
-    """A difference as the page shows it, and as one HTML file."""
-
-    title: str
-    findings: list[str]
-    sections: list[Section]
-    html: str
 
 
 def show_difference(store: Store, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
@@ -73,24 +63,16 @@ def show_difference(store: Store, release: ReleaseRow, releases: Sequence[Releas
     by_name = {row.name: row for row in others}
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
     before, after = sorted((other, release), key=lambda row: places[row.name])
-    shown = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
-    ui.heading(shown.title)
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
-    st.download_button(
-        "Download the difference",
-        shown.html,
-        f"{before.name}-{after.name}.html",
-        "text/html",
-        icon=":material/download:",
-    )
-    ui.folded(shown.sections, OPEN_PARTS, words=True)
+    found = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
+    ui.heading(title_of(found))
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(found)))
+    ui.folded(diff_sections(found), OPEN_PARTS, words=True)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…")
-def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> ShownDifference:
+def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> Diff:
     """Names and ids: what is frozen never changes, so nothing else decides."""
-    found = diff(_store, before[0], after[0])
-    return ShownDifference(title_of(found), findings(found), diff_sections(found), diff_page(found))
+    return diff(_store, before[0], after[0])
 
 
 VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")

@@ -1,7 +1,4 @@
-"""A comparison of releases for people: the sentences and tables that the terminal and one HTML page share.
-
-The page has no scripts and needs no network; the same comparison gives the same bytes.
-"""
+"""A difference of releases for people: the sentences and tables that the terminal and the page share."""
 
 from __future__ import annotations
 
@@ -18,18 +15,12 @@ from curation.releases.diff.diff import (
     Regrade,
 )
 from curation.releases.stored import mark_sentence, marked
-from curation.reports.page import QueryName, Section, Table, html_page
+from curation.reports.page import QueryName, Section, Table
 from curation.text import amount, decimal, isolated
 
 CHANGED = "What the releases know to have changed for these grades. It need not be why a grade differs."
 LIMIT = 50
 """Rows of a table that are shown, unless somebody asks for more."""
-
-
-def diff_page(diff: Diff, limit: int = LIMIT) -> str:
-    """A whole HTML page about two releases."""
-    remark = f"Release ids: {diff.old.release_id} → {diff.new.release_id}."
-    return html_page(title_of(diff), findings(diff), diff_sections(diff, limit), remark)
 
 
 def title_of(diff: Diff) -> str:

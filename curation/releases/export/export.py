@@ -21,7 +21,7 @@ from curation import __version__
 from curation.door import Opening, sealed_parts
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.progress import Progress, silent
-from curation.releases.export.formats import FORMATS
+from curation.releases.export.formats import FORMATS, GONE
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold, gold_of
 from curation.releases.export.readme import write_readme
@@ -134,7 +134,9 @@ def export(
 
 def _check(format: str, options: ExportOptions) -> None:
     problems = out_of_bounds(ExportOptions, vars(options))
-    if format not in FORMATS:
+    if format in GONE:
+        problems.append(GONE[format])
+    elif format not in FORMATS:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif options.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)

@@ -19,7 +19,7 @@ class ExportOptions:
     negatives: int = option(
         5,
         "Hard negatives for each positive",
-        "Number of hard negatives for each positive. It is at most that in triplets, exactly in ntuples.",
+        "Most hard negatives for each positive, in triplets.",
         least=1,
         most=1_000,
     )

@@ -1,1 +1,1 @@
-"""A release in one file: its tables and manifest, how it is read, and how it is found by path or address."""
+"""A release in one file: its tables and manifest, and how it is read."""

@@ -106,7 +106,7 @@ def test_csv_and_parquet_are_the_same_table(gold: Store, tmp_path: Path) -> None
     assert table.schema.metadata == {b"goldset_release_id": exported.release_id.encode()}
 
 
-@pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
+@pytest.mark.parametrize("format", ["beir", "trec", "csv", "parquet", "hf"])
 def test_the_same_release_exports_to_the_same_bytes_with_true_sums(
     gold: Store, tmp_path: Path, format: str
 ) -> None:
@@ -157,9 +157,19 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_
 def test_an_unknown_format_is_answered_with_those_there_are(gold: Store, tmp_path: Path) -> None:
     with pytest.raises(
         InputError,
-        match="'xml': expected one of beir, leaderboard, trec, ranx, csv, parquet, hf, triplets, ntuples",
+        match="'xml': expected one of beir, leaderboard, trec, csv, parquet, hf, triplets",
     ):
         export(gold, "v1", "xml", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("format", "instead"), [("letor", "full"), ("ntuples", "triplets"), ("ranx", "trec")]
+)
+def test_a_format_that_went_is_refused_with_the_one_to_write(
+    gold: Store, tmp_path: Path, format: str, instead: str
+) -> None:
+    with pytest.raises(InputError, match=f"the format {format} is gone: write {instead}"):
+        export(gold, "v1", format, tmp_path / "out")
 
 
 def test_a_failing_export_leaves_nothing_behind(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,14 +53,6 @@ def test_unjudged_pairs_of_a_part_without_grades_stay_out(gold: Store, tmp_path:
 def test_only_trec_has_a_place_for_unjudged_pairs(gold: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the format csv has no place.*\n.*[Tt]he licence"):
         export(gold, "v1", "csv", tmp_path / "out", options=ExportOptions(unjudged=True, licence="a\nb"))
-
-
-def test_ranx_files_are_query_to_document_to_grade(gold: Store, tmp_path: Path) -> None:
-    export(gold, "v1", "ranx", tmp_path / "out")
-    parts = [json.loads((tmp_path / "out" / f"qrels.{part}.json").read_text()) for part in ("dev", "test")]
-    assert json.loads((tmp_path / "out" / "qrels.json").read_text()) == consensus_grades(gold)
-    assert parts[0] | parts[1] == consensus_grades(gold)
-    assert [len(part) for part in parts] == [4, 4]
 
 
 def test_the_hugging_face_folder_names_its_configs_and_holds_the_consensus(

@@ -11,14 +11,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from sklearn.datasets import load_svmlight_file
 
 from curation.files.fields import JudgmentFields
 from curation.releases.verify import opened
 from curation.sources.answers.reference_answers import import_answers
 from curation.sources.judgments import read_judgments
 from curation.store import Rehearsal, Store
-from tests.support.gold_project import Qrels, awkward, export
+from tests.support.gold_project import Qrels, export
 from tests.support.sampled_release import sampled_release
 
 
@@ -84,29 +83,6 @@ def test_ratings_are_of_the_texts_of_queries(gold: Store, tmp_path: Path) -> Non
     }
     assert {tuple(line) for line in lines} == expected
     assert len(lines) == len(expected)
-
-
-def test_scikit_learn_reads_the_lines_of_letor_with_what_the_pool_knows(gold: Store, tmp_path: Path) -> None:
-    export(gold, "v1", "letor", tmp_path / "out")
-    features, grades, queries = load_svmlight_file(tmp_path / "out" / "dev.txt", query_id=True)
-    names = (tmp_path / "out" / "features.tsv").read_text().splitlines()
-    assert names == ["feature\tname", "1\t1 / rank of bm25", "2\tscore of bm25"]
-    expected = graded(gold)
-    assert grades.tolist() == [grade for by_query in expected.values() for grade in by_query.values()]
-    assert len(set(queries.tolist())) == len(expected)
-    first, second, third, *_ = features.toarray().tolist()
-    assert (first, second, third) == ([0, 0], [1, 1.5], [0.5, 1.5])
-    line = (tmp_path / "out" / "dev.txt").read_text().splitlines()[0]
-    query, pairs = next(iter(expected.items()))
-    assert line.endswith(f" # {next(iter(pairs))} {texts(gold)[query]}")
-
-
-def test_ids_with_spaces_stay_one_word_in_the_lines_of_letor(tmp_path: Path) -> None:
-    export(awkward(tmp_path), "v1", "letor", tmp_path / "out")
-    text = "".join((tmp_path / "out" / f"{name}.txt").read_text() for name in ("dev", "test"))
-    named = {line.partition(" # ")[2].split()[0] for line in text.splitlines()}
-    assert (tmp_path / "out" / "ids.tsv").read_text().splitlines()[1] == "document\ta%20b\ta b"
-    assert named == {"1", "a%20b", "a%2520b", 'say%20"x"'}
 
 
 def test_tasks_of_label_studio_fit_the_interface_beside_them(gold: Store, tmp_path: Path) -> None:
@@ -187,7 +163,7 @@ def test_examples_of_langsmith_have_inputs_outputs_and_their_split(gold: Store, 
 
 @pytest.mark.parametrize(
     ("format", "name"),
-    [("rank-eval", "dev.json"), ("ratings", "dev.csv"), ("letor", "dev.txt"), ("label-studio", "dev.json")],
+    [("rank-eval", "dev.json"), ("ratings", "dev.csv"), ("label-studio", "dev.json")],
 )
 def test_grades_come_back_as_they_went_out(gold: Store, tmp_path: Path, format: str, name: str) -> None:
     export(gold, "v1", format, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Triplets and n-tuples: negatives are what people judged and systems ranked, never a positive's twin."""
+"""Triplets: negatives are what people judged and systems ranked, never a positive's twin."""
 
 from __future__ import annotations
 
@@ -112,23 +112,6 @@ def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_p
     assert (manifest["left_out"], manifest["rows"]) == (exported.left_out, exported.rows)
 
 
-def test_ntuples_have_exactly_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
-    exported = export(gold, "v1", "ntuples", tmp_path / "out", options=ExportOptions(negatives=2))
-    assert of_lake(tmp_path / "out") == [
-        {
-            "anchor": "lake",
-            "positive": TEXTS[positive],
-            "negative_1": TEXTS["shop again"],
-            "negative_2": TEXTS["deep"],
-        }
-        for positive in ("better", "good")
-    ]
-    assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again", "deep"]] * 2
-    assert exported.left_out["query with fewer than 2 hard negatives"] == 1
-    export(gold, "v1", "ntuples", tmp_path / "one", options=ExportOptions(negatives=1))
-    assert set(of_lake(tmp_path / "one")[0]) == {"anchor", "positive", "negative"}
-
-
 def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
     export(gold, "v1", "triplets", tmp_path / "out", options=ExportOptions(negatives=1))
     assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again"]] * 2
@@ -139,21 +122,20 @@ def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: St
 
 
 def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"No row can be made.*query with fewer than 9 hard negatives"):
-        export(gold, "v1", "ntuples", tmp_path / "out", options=ExportOptions(negatives=9))
+    with pytest.raises(RefusedError, match=r"No row can be made of the grades of no part: there is none"):
+        export(gold, "v1", "triplets", tmp_path / "out", without_grades=["dev", "train"])
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("format", ["triplets", "ntuples"])
-def test_sealed_parts_give_no_triplets_unless_they_are_asked_for(tmp_path: Path, format: str) -> None:
+def test_sealed_parts_give_no_triplets_unless_they_are_asked_for(tmp_path: Path) -> None:
     store = project(tmp_path)
     freeze(store, "v1", override="one judge is enough here")
     one = ExportOptions(negatives=1)
-    exported = export(store, "v1", format, tmp_path / "out", reason=None, options=one)
+    exported = export(store, "v1", "triplets", tmp_path / "out", reason=None, options=one)
     assert (exported.without_grades, list(exported.rows)) == (("test",), ["dev.jsonl"])
     with pytest.raises(RefusedError, match="sealed"):
-        export(store, "v1", format, tmp_path / "two", reason=None, parts=["dev", "test"], options=one)
-    exported = export(store, "v1", format, tmp_path / "two", parts=["dev", "test"], options=one)
+        export(store, "v1", "triplets", tmp_path / "two", reason=None, parts=["dev", "test"], options=one)
+    exported = export(store, "v1", "triplets", tmp_path / "two", parts=["dev", "test"], options=one)
     assert list(exported.rows) == ["dev.jsonl", "test.jsonl"]
     assert exported.opening is not None
 

@@ -1,4 +1,4 @@
-"""Triplets and n-tuples, rows for training and testing encoders with sentence-transformers.
+"""Triplets, rows for training and testing encoders with sentence-transformers.
 
 A negative is always a document that people graded below relevant, and that a system ranked for the query or
 that came with imported judgments; the best ranked come first. A random document of a pool is none. A document
@@ -6,7 +6,7 @@ with nearly the text of a relevant one is never a negative, whatever its grade. 
 written once. Grades of another version of a document are left out: the text that is written is not the one
 that was judged.
 
-    <part>.jsonl       anchor, positive, negative; or anchor, positive, negative_1 … negative_n
+    <part>.jsonl       anchor, positive, negative
     ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
 
 A trainer takes every column for a text, so the ids have a file of their own. Where queries have filters, it
@@ -17,7 +17,7 @@ the same.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,14 +46,6 @@ NO_POSITIVE = "query without a relevant document"
 NO_NEGATIVE = "query without a hard negative"
 
 
-class TrainingExample(NamedTuple):
-    """A query with a relevant document and hard negatives, best ranked first."""
-
-    query_id: str
-    positive_id: str
-    negative_ids: tuple[str, ...]
-
-
 class UsableQuery(NamedTuple):
     """A query's documents by id: relevant ones by grade, hard negatives by rank.
 
@@ -68,30 +60,46 @@ class UsableQuery(NamedTuple):
     kinds: Mapping[str, str]
 
 
-def write_examples(
-    folder: Path, gold: Gold, examples: Callable[[UsableQuery], Iterator[TrainingExample]], least: int
-) -> Written:
-    """One file for each part that has rows.
+def write_triplets(folder: Path, gold: Gold) -> Written:
+    """Each relevant document with each of the best hard negatives, at most as many as are asked for.
 
     Raises
     ------
-    RefusedError: no part has any.
+    RefusedError: no part has a row.
     """
     left_out: Counter[str] = Counter()
     documents = gold.documents.of({row["document_id"] for row in gold.qrels})
-    queries = _usable(list(_queries(gold, documents, left_out)), least, left_out)
+    queries = _usable(list(_queries(gold, documents, left_out)), left_out)
     texts = {query["query_id"]: query["text"] for query in gold.queries}
-    kinds = {query.query_id: query.kinds for query in queries if any("filter" in row for row in gold.queries)}
+    has_filters = any("filter" in row for row in gold.queries)
     rows: dict[str, int] = {}
     (folder / "ids").mkdir()
     for part in gold.parts:
-        found = [row for query in queries if gold.part_of[query.query_id] == part for row in examples(query)]
-        if not found:
+        triplets = [
+            (query, positive, negative)
+            for query in queries
+            if gold.part_of[query.query_id] == part
+            for positive in query.positives
+            for negative in query.negatives[: gold.options.negatives]
+        ]
+        if not triplets:
             continue
         name = f"{part}.jsonl"
-        write_lines(folder / name, (json_line(_texts(row, texts, documents)) for row in found))
-        write_lines(folder / "ids" / name, (json_line(_ids(row, kinds)) for row in found))
-        rows[name] = len(found)
+        write_lines(
+            folder / name,
+            (
+                json_line(
+                    {
+                        "anchor": texts[query.query_id],
+                        "positive": documents[positive].text,
+                        "negative": documents[negative].text,
+                    }
+                )
+                for query, positive, negative in triplets
+            ),
+        )
+        write_lines(folder / "ids" / name, (json_line(_ids(*row, has_filters)) for row in triplets))
+        rows[name] = len(triplets)
     if not rows:
         raise RefusedError(_nothing(gold.parts, left_out))
     splits = {
@@ -101,39 +109,17 @@ def write_examples(
     return Written(configs, rows=rows, left_out=dict(sorted((+left_out).items())))
 
 
-def _texts(
-    row: TrainingExample, queries: Mapping[str, str], documents: Mapping[str, Document]
-) -> dict[str, str]:
-    names = ["negative"]
-    if len(row.negative_ids) > 1:
-        names = [f"negative_{number}" for number in range(1, len(row.negative_ids) + 1)]
-    negatives = (documents[document_id].text for document_id in row.negative_ids)
-    return {
-        "anchor": queries[row.query_id],
-        "positive": documents[row.positive_id].text,
-        **dict(zip(names, negatives, strict=True)),
-    }
+def _ids(query: UsableQuery, positive: str, negative: str, has_filters: bool) -> dict[str, Any]:
+    row = {"query_id": query.query_id, "positive_id": positive, "negative_ids": [negative]}
+    if has_filters and query.kinds:
+        row["negative_kinds"] = [query.kinds.get(negative, JUDGED)]
+    return row
 
 
-def _ids(row: TrainingExample, kinds: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    found = row._asdict()
-    if of_query := kinds.get(row.query_id):
-        found["negative_kinds"] = [of_query.get(name, JUDGED) for name in row.negative_ids]
-    return found
-
-
-def _usable(queries: Sequence[UsableQuery], least: int, left_out: Counter[str]) -> list[UsableQuery]:
-    usable = []
-    for query in queries:
-        if not query.positives:
-            left_out[NO_POSITIVE] += 1
-        elif not query.negatives:
-            left_out[NO_NEGATIVE] += 1
-        elif len(query.negatives) < least:
-            left_out[f"query with fewer than {least} hard negatives"] += 1
-        else:
-            usable.append(query)
-    return usable
+def _usable(queries: Sequence[UsableQuery], left_out: Counter[str]) -> list[UsableQuery]:
+    left_out[NO_POSITIVE] = sum(not query.positives for query in queries)
+    left_out[NO_NEGATIVE] = sum(not query.negatives and bool(query.positives) for query in queries)
+    return [query for query in queries if query.positives and query.negatives]
 
 
 def _queries(gold: Gold, documents: Mapping[str, Document], left_out: Counter[str]) -> Iterator[UsableQuery]:
@@ -221,42 +207,10 @@ def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
     )
 
 
-def write_triplets(folder: Path, gold: Gold) -> Written:
-    """Each relevant document with each of the best hard negatives, at most as many as are asked for."""
-    most = gold.options.negatives
-
-    def examples(query: UsableQuery) -> Iterator[TrainingExample]:
-        for positive in query.positives:
-            for negative in query.negatives[:most]:
-                yield TrainingExample(query.query_id, positive, (negative,))
-
-    return write_examples(folder, gold, examples, least=1)
-
-
 TRIPLETS = ExportFormat(
     "triplets",
     write_triplets,
     sealed_by_default=False,
     takes_negatives=True,
     readers="Training of embedding models: query, relevant document, hard negative",
-)
-
-
-def write_ntuples(folder: Path, gold: Gold) -> Written:
-    """Each relevant document with the best hard negatives, exactly as many as are asked for."""
-    exactly = gold.options.negatives
-
-    def examples(query: UsableQuery) -> Iterator[TrainingExample]:
-        for positive in query.positives:
-            yield TrainingExample(query.query_id, positive, tuple(query.negatives[:exactly]))
-
-    return write_examples(folder, gold, examples, least=exactly)
-
-
-NTUPLES = ExportFormat(
-    "ntuples",
-    write_ntuples,
-    sealed_by_default=False,
-    takes_negatives=True,
-    readers="Training of embedding models: query, relevant document, several hard negatives",
 )
