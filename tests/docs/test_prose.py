@@ -32,7 +32,7 @@ MODULES = sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("curation/**/*.py")])
 KEPT = {
     "curation/labeling/rounds/assignment.py": "a reason that projects store",
     "curation/pooling/pool.py": "a reason that projects store",
-    "curation/releases/export/formats/tuples.py": "reasons in the manifest of an export, whose bytes stay",
+    "curation/releases/export/formats/triplets.py": "reasons in the manifest of an export, whose bytes stay",
 }
 """Modules whose sentences are not looked at, and why."""
 
