@@ -29,8 +29,8 @@ from curation.settling.queue import (
 MOST_CASES = 10
 MOST_HOLDING = 500
 """Pairs that a screen may name: those that it has, and those that its reviewer put off."""
-
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
+answered = answered_for(*REVIEWERS)
 
 
 class Asked(Sent):
@@ -44,9 +44,6 @@ class Decisions(Sent):
     """Actions in the order in which they were done."""
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
-
-
-answered = answered_for(*REVIEWERS)
 
 
 @answered

@@ -13,8 +13,8 @@ from pkgutil import iter_modules
 import streamlit as st
 
 from app import ui, views
+from app.app_page import GROUPS, AppPage
 from app.components.links import OFFERED
-from app.page import GROUPS, AppPage
 from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
@@ -25,9 +25,9 @@ ROW = 6
 
 @cache
 def all_pages() -> tuple[AppPage, ...]:
-    """The record `PAGE` of every module in `app.views`, or of a folder's module `page`, by position."""
+    """The record `PAGE` of every module in `app.views`, or of a folder's module `…_page`, by position."""
     modules = [
-        import_module(f"{found.name}.page" if found.ispkg else found.name)
+        import_module(f"{found.name}.{found.name.rpartition('.')[2]}_page" if found.ispkg else found.name)
         for found in iter_modules(views.__path__, f"{views.__name__}.")
     ]
     return tuple(sorted(module.PAGE for module in modules))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import LEADS
 from app.components.links import is_offered
-from app.page import LEADS
 from curation.jobs.figures import figures_of
 from curation.path import Action, path_of, read_state
 from curation.store import Annotator, Store

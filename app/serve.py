@@ -22,8 +22,9 @@ from app.context import BACKUP_TO, IMAGES_FROM, IMPORT_FROM, PROJECT, project_na
 from app.front import palette, tabs
 from app.front.connections import BoundedConnection
 from app.front.front import Front
-from app.front.guard import Guard, UploadLimits
+from app.front.guard import Guard
 from app.front.index import IndexTemplate
+from app.front.upload_limits import UploadLimits
 from app.monitoring import health, metrics
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
@@ -52,12 +53,7 @@ MAIN = Path(__file__).with_name("main.py")
 def routes() -> list[Route]:
     """The routes besides Streamlit's own."""
     return [
-        Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", signin.sign_out, methods=["POST"]),
-        Route("/password", signin.password, methods=["GET", "POST"]),
-        Route("/sign-ins", signin.end, methods=["POST"]),
-        signin.JOIN_ROUTE,
-        *signin.PROVIDER_ROUTES,
+        *signin.ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,
         *palette.ROUTES,

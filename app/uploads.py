@@ -23,6 +23,7 @@ AT_ONCE = 1_000_000
 """Bytes of plain files that are read while a page waits; of more, or of a packed one, a job is begun."""
 Result = TypeVar("Result")
 _lock = threading.Lock()
+_held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
 
 
 class UploadedBytes(Protocol):
@@ -53,9 +54,6 @@ class HeldFile(NamedTuple):
     path: Path
     size: int
     identity: str
-
-
-_held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
 
 
 def held_file(project: Path, person: str) -> HeldFile | None:

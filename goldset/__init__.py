@@ -11,7 +11,7 @@
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
 A method does what the command of its name does, by the same function, and returns the record that this
-returns. Paths are texts or `Path`s. Errors are `goldset.Error`s, whose text says what to do. Grades of sealed
+returns. Paths are texts or `Path`s. Errors are `CurationError`s (here `Error`), whose text says what to do. Grades of sealed
 parts leave with a reason alone, which is logged. What a method needs is imported when it is called.
 """
 

@@ -29,7 +29,7 @@ from app.monitoring import metrics
 from app.navigation import all_pages
 from app.serve import routes
 from app.signin import current_user
-from app.views.relabel.page import PARTS as RELABEL_PARTS
+from app.views.relabel.relabel_page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show

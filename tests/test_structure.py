@@ -121,7 +121,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
         outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}
     assert bytes_read == {"app/uploads.py", "app/views/importing/verdict.py text.getvalue()"}
     assert outside == set()
-    assert looking == {"app/views/importing/page.py"}
+    assert looking == {"app/views/importing/importing_page.py"}
 
 
 def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_files() -> None:

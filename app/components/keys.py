@@ -14,14 +14,12 @@ import streamlit as st
 from app.components import asset
 
 _live = st.components.v2.component("goldset_live", html="", js=asset("live.js"))
+_keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
 
 
 def live(area: str) -> None:
     """Follow the text fields in the container of this key; without the script they are sent when left."""
     _live(key="live", data={"area": area})
-
-
-_keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
 
 
 class Draft(NamedTuple):

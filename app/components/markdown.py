@@ -9,6 +9,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
 
 def _in_new_tab(
     renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
@@ -17,7 +19,6 @@ def _in_new_tab(
     return renderer.renderToken(tokens, place, options, env)
 
 
-_markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 _markdown.add_render_rule("link_open", _in_new_tab)
 
 

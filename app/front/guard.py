@@ -3,29 +3,15 @@
 It runs before every route, Streamlit's own and its websocket included. A request that changes something must
 also come from a page of this host, so that no other site can act with somebody's cookie.
 
-A websocket stays open after its sign-in has ended. What a tab sends then reaches no page: in its place a bare
-request to draw the page does, which says that the sign-in has ended. A message that no page sends ends the
-websocket. Files are taken only from those who have a page that asks for them, because Streamlit keeps uploads
-in memory.
-
-Downloads: who has been offered which file, so that nobody else gets it.
-
-Streamlit serves what pages offer for download at `/media/`, by an address made from the content, to everybody
-who is signed in. Its page sends the address through the websocket, where it is noted here.
-
-How much memory uploads may take together, and how much one person's.
-
-Streamlit has a whole upload in memory before a page can write it to disk, and keeps it until the page lets go
-of it or the tab is closed. An upload that stops coming is over: a connection can break off without a word.
+A websocket stays open after its sign-in has ended. A message from an open tab is then replaced by a plain
+rerun, so that the tab shows that the sign-in has ended. A message that no page sends ends the websocket.
+Files are taken only from those who have a page that asks for them, because Streamlit keeps uploads in memory.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from urllib.parse import quote, urlsplit
 
@@ -36,17 +22,15 @@ from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
-from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from app.components.refused_uploads import SENTENCES
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.front.index import SCRIPTS_FROM
+from app.front.offered_files import MEDIA, OfferedFiles
 from app.front.tabs import OpenTabs, Tab
+from app.front.upload_limits import UPLOADS
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation import log
@@ -54,147 +38,9 @@ from curation.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 
-MEGABYTE = 1 << 20
-OF_ALL, OF_ONE = 1000 * MEGABYTE, 500 * MEGABYTE
-SILENCE = 60.0
-"""Seconds without a byte after which an upload has broken off."""
-
-
-class UploadLimits:
-    """ASGI middleware, inside the guard, that refuses an upload for which no memory is left."""
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        of_all: int = OF_ALL,
-        of_one: int = OF_ONE,
-        kept: Callable[[], Mapping[str, int]] | None = None,
-        silence: float = SILENCE,
-    ) -> None:
-        self._app = app
-        self._silence = silence
-        self._of_all, self._of_one, self._kept = of_all, of_one, kept or kept_bytes
-        self._arriving: dict[str, int] = defaultdict(int)
-        self._sessions: dict[str, set[str]] = defaultdict(set)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "PUT" or not scope["path"].startswith(UPLOADS):
-            await self._app(scope, receive, send)
-            return
-        length = Headers(scope=scope).get("content-length", "")
-        if not length.isdecimal():
-            await _refused(411)(scope, receive, send)
-            return
-        name = scope["state"]["annotator"]
-        refusal = self._refusal(name, int(length))
-        with self._counted(name, scope["path"], 0 if refusal else int(length)):
-            upload = _Upload(receive, send, self._silence)
-            with suppress(ClientDisconnect):
-                await (refusal or self._app)(scope, upload.receive, upload.send)
-            if upload.is_without_answer:
-                await _refused(408, {"Connection": "close"})(scope, receive, send)
-
-    def _refusal(self, name: str, length: int) -> PlainTextResponse | None:
-        kept = self._kept()
-        self._sessions[name] &= kept.keys()
-        own = sum(kept[one] for one in self._sessions[name]) + self._arriving[name]
-        if own + length > self._of_one:
-            return _refused(413)
-        if sum(kept.values()) + sum(self._arriving.values()) + length > self._of_all:
-            return _refused(503, {"Retry-After": "120"})
-        return None
-
-    @contextmanager
-    def _counted(self, name: str, path: str, length: int) -> Iterator[None]:
-        """Count an upload as its person's: while it arrives by its length, then by what Streamlit keeps."""
-        self._arriving[name] += length
-        try:
-            yield
-        finally:
-            self._arriving[name] -= length
-            self._sessions[name].add(path.removeprefix(UPLOADS).partition("/")[0])
-
-
-class _Upload:
-    """One upload: over where nothing more of its body comes, because the sender is gone."""
-
-    def __init__(self, receive: Receive, send: Send, silence: float) -> None:
-        self._receive, self._send, self._silence = receive, send, silence
-        self._is_whole = self._is_over = self._is_answered = False
-
-    @property
-    def is_without_answer(self) -> bool:
-        return self._is_over and not self._is_answered
-
-    async def receive(self) -> Message:
-        try:
-            async with asyncio.timeout(None if self._is_whole else self._silence):
-                message = await self._receive()
-        except TimeoutError:
-            self._is_over = True
-            return {"type": "http.disconnect"}
-        self._is_whole = not message.get("more_body", False)
-        return message
-
-    async def send(self, message: Message) -> None:
-        self._is_answered = True
-        await self._send(message)
-
-
-def _refused(status: int, headers: Mapping[str, str] | None = None) -> PlainTextResponse:
-    return PlainTextResponse(SENTENCES[status], status, headers)
-
-
-def kept_bytes() -> dict[str, int]:
-    """Bytes of uploads that Streamlit has in memory, by session; empty where it does not run."""
-    if not runtime.exists():
-        return {}
-    manager = runtime.get_instance()._uploaded_file_mgr
-    assert isinstance(manager, MemoryUploadedFileManager)
-    return sizes(manager)
-
-
-def sizes(manager: MemoryUploadedFileManager) -> dict[str, int]:
-    """The bytes that a manager of uploads has of each session."""
-    kept = tuple(manager.file_storage.items())
-    return {session: sum(len(one.data) for one in tuple(files.values())) for session, files in kept}
-
-
-MEDIA = "/media/"
-MOST_KEPT = 1_000
-"""Files of one person; beyond them the one offered longest ago is forgotten."""
-
-
-class OfferedFiles:
-    """The addresses that each person has been offered in their role."""
-
-    def __init__(self) -> None:
-        self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MOST_KEPT))
-
-    def to(self, account: Annotator, path: str) -> bool:
-        """Whether this person has been offered the file at this address."""
-        return path in self._to[account]
-
-    def watch(self, account: Annotator, send: Send) -> Send:
-        """A websocket's `send` that notes the files that a page offers."""
-
-        async def wrapped(message: Message) -> None:
-            data = message.get("bytes") or b""
-            if MEDIA.encode() in data:
-                offer = ForwardMsg.FromString(data)
-                deferred = offer.backend_operation_response.deferred_file  # made when its button is pressed
-                for address in (offer.delta.new_element.download_button.url, deferred.url):
-                    if address and not self.to(account, address):
-                        self._to[account].append(address)
-            await send(message)
-
-        return wrapped
-
-
 OPEN = frozenset({"/sign-in", "/join", "/health", "/metrics", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
-UPLOADS = "/_stcore/upload_file/"
 UNREADABLE = 1007
 """The code with which a connection ends that sent what no page sends."""
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()

@@ -28,6 +28,7 @@ NOT_BUILT = (
     "This copy of goldset has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in its folder docs/."
 )
+_BACK = '<a class="way" href="/">Go to your first page</a>'
 
 
 async def manual(request: Request) -> Response:
@@ -50,5 +51,4 @@ async def _with_slash(request: Request) -> Response:
     return RedirectResponse(ADDRESS, 307)
 
 
-_BACK = '<a class="way" href="/">Go to your first page</a>'
 ROUTES = [Route("/help", _with_slash), Route(f"{ADDRESS}{{path:path}}", manual)]

@@ -25,6 +25,7 @@ PAGES, SESSIONS = 96, 48
 """Descriptors that are kept back: where fewer are left, no new page, and no new session is begun."""
 _LOOK_EVERY = 0.2
 _FOLDER = Path("/proc/self/fd")
+TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
 
 
 def raise_limit() -> int:
@@ -72,7 +73,6 @@ def drop_ended_sessions() -> None:
 
 
 _descriptors = Descriptors()
-TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
 
 
 class Admission:

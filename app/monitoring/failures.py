@@ -29,6 +29,7 @@ COUNTED_FOR = 10.0
 TRY_AGAIN_LATER = 1013
 """The code of a websocket that is refused for the server's sake, as 503 is of a request."""
 UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
+_current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 
 def say(sentence: str) -> None:
@@ -167,7 +168,6 @@ class TurnedAway:
 
 
 _turned_away = TurnedAway()
-_current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 
 def _noting_refusal(scope: Scope, send: Send) -> Send:

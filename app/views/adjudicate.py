@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from app.app_page import JUDGE, REVIEWERS, AppPage
 from app.context import project_store
 from app.deciding import deciding
 from app.next_step import missing_step
-from app.page import JUDGE, REVIEWERS, AppPage
 from app.signin.current_user import sessions
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Annotator

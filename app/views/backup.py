@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.forms import LONGEST, Form
 from app.context import backup_folder
-from app.page import LEADS, SETTINGS, AppPage, PageContext, read_context
+from app.page_context import PageContext, read_context
 from app.views.releases.downloads import show_result
 from curation.backups.request import BackupRequest
 from curation.errors import InputError

@@ -9,11 +9,12 @@ from datetime import datetime, time
 import streamlit as st
 
 from app import ui
+from app.app_page import LEADS, AppPage
 from app.components.daily import daily_answers, team, three_figures
 from app.components.steps import step_row
 from app.context import project_store
 from app.next_step import step_link
-from app.page import LEADS, AppPage, read_context
+from app.page_context import read_context
 from curation.jobs import jobs_of
 from curation.jobs.figures import figures_of
 from curation.operations.project_checks import look_at_backups

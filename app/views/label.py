@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from app.app_page import JUDGE, LEADS, AppPage
 from app.context import project_store
 from app.grading import grading
 from app.next_step import missing_step
-from app.page import JUDGE, LEADS, AppPage
 from app.signin.current_user import sessions
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.people.annotators import JUDGING

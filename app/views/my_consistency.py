@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import JUDGE, AppPage
 from app.context import project_store
-from app.page import JUDGE, AppPage
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.own_work import (
     BLOCK,

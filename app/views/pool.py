@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import DATA, LEADS, AppPage
 from app.components.forms import Form
 from app.next_step import missing_step
-from app.page import DATA, LEADS, AppPage, PageContext, read_context
+from app.page_context import PageContext, read_context
 from curation.door import withheld
 from curation.engines.stored import stored_engines
 from curation.errors import CurationError, RefusedError

@@ -6,9 +6,9 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from app.app_page import JUDGE, LEADS, AppPage
 from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
-from app.page import JUDGE, LEADS, AppPage
 from app.signin.current_user import sessions
 from curation.coverage.writing.queue import (
     WritingQueue,

@@ -56,7 +56,7 @@ def put(store: Store, path: Path, rows: list[str]) -> None:
 
 def page() -> AppTest:
     def script() -> None:
-        from app.views.agreement import page as agreement
+        from app.views.agreement import agreement_page as agreement
         from curation.store.rows import Annotator
 
         agreement.show(Annotator("rosa", "reviewer", False))

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from app.signin.routes import LONGEST_QUEUE, OF_ONE_NETWORK, Lane, QueueFullError
+from app.signin.password_checks import LONGEST_QUEUE, OF_ONE_NETWORK, PasswordCheckQueue, QueueFullError
 
 
 def request(gone: anyio.Event) -> Request:
@@ -25,7 +25,7 @@ def request(gone: anyio.Event) -> Request:
 
 async def trial(networks: list[str]) -> tuple[list[type[Exception] | None], int]:
     """How each of the requests ended that came at once, all but the first gone while waiting; the checks."""
-    lane, gone, go_on, checked = Lane(), anyio.Event(), threading.Event(), []
+    lane, gone, go_on, checked = PasswordCheckQueue(), anyio.Event(), threading.Event(), []
     ended: list[type[Exception] | None] = []
 
     def check(number: int) -> None:
@@ -72,7 +72,7 @@ def test_two_hundred_tries_at_once_fill_a_short_queue_and_who_has_gone_is_not_ch
 
 def test_what_a_check_says_is_what_its_lane_says() -> None:
     async def ask() -> None:
-        await Lane().run(request(anyio.Event()), "a", partial(int, "no number"))
+        await PasswordCheckQueue().run(request(anyio.Event()), "a", partial(int, "no number"))
 
     with pytest.raises(ValueError, match="no number"):
         in_a_thread(ask)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views.guide import page as guide_page
+from app.views.guide import guide_page as guide_page
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide, read_guide
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.guides.versions import own_draft, save_draft

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.navigation import all_pages, pages_of
-from app.views.queries import page as queries
-from app.views.relabel import page as relabel
-from app.views.releases import page as releases
-from app.views.rounds import page as rounds
+from app.views.queries import queries_page as queries
+from app.views.relabel import relabel_page as relabel
+from app.views.releases import releases_page as releases
+from app.views.rounds import rounds_page as rounds
 from curation.backups.backup import back_up
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
 from app.acts import Acts
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.importing import file_step, verdict
 from curation.errors import RefusedError
 from curation.files.problems import Problems

@@ -10,7 +10,6 @@ import pytest
 from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app import context
@@ -53,8 +52,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 @pytest.fixture
 def application(project: Store) -> Starlette:
-    routes = [Route("/sign-in", signin.sign_in, methods=["GET", "POST"]), signin.JOIN_ROUTE]
-    return Starlette(routes=routes, middleware=[Middleware(FailureLog), Middleware(Guard)])
+    return Starlette(routes=signin.ROUTES, middleware=[Middleware(FailureLog), Middleware(Guard)])
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.app_page import GROUPS
 from app.navigation import ROW, all_pages, menus_of, pages_of, place_in_menus
-from app.page import GROUPS
 
 EVERYONE = ["Label", "My consistency"]
 LEAD = [
@@ -54,7 +54,7 @@ def test_the_menu_that_has_a_page_is_known_by_its_place() -> None:
 
 
 def test_every_page_but_home_is_in_a_group() -> None:
-    """Say `group=` in the page's record, with one of `app.page.GROUPS`."""
+    """Say `group=` in the page's record, with one of `app.app_page.GROUPS`."""
     assert {page.title for page in all_pages() if page.group not in GROUPS and page.listed} <= {"Home"}
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.queries import tagging
-from app.views.rounds import opening
+from app.views.rounds import create_round
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
@@ -334,7 +334,7 @@ def test_a_second_click_while_the_first_opens_the_round_shows_the_round(
     page = run("Round")
     labelled(page.text_input, "Name of the round").set_value("first")
     labelled(page.button, "Open the round").click()
-    shown = twice(page, opening, "open_round", monkeypatch)
+    shown = twice(page, create_round, "open_round", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "Round first" in html(shown)
     assert "Annotators find them under Label" in html(shown)

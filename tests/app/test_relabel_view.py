@@ -12,7 +12,7 @@ from app import context
 from app import page as page_context
 from app.navigation import pages_of
 from app.views.relabel import kept
-from app.views.relabel.page import PARTS
+from app.views.relabel.relabel_page import PARTS
 from curation.jobs import jobs_of, last_job
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round

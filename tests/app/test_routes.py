@@ -29,14 +29,14 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app import api, context
 from app.front import tabs as tabs_of_one
-from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard, OfferedFiles
+from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard
 from app.front.index import EARLY
+from app.front.offered_files import OfferedFiles
 from app.monitoring import failures, health, metrics
 from app.monitoring.failures import HEADER, FailureLog
-from app.signin import current_user
+from app.signin import current_user, password_checks
 from app.signin import routes as signin
 from app.signin.current_user import LASTS, Sessions
-from app.signin.routes import end, password
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.report import read_fingerprint
 from curation.errors import StoreBusyError
@@ -107,10 +107,7 @@ async def broken(request: Request) -> Response:
 def anyone(project: Store) -> Iterator[TestClient]:
     """A client that is not signed in."""
     routes = [
-        Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", signin.sign_out, methods=["POST"]),
-        Route("/password", password, methods=["GET", "POST"]),
-        Route("/sign-ins", end, methods=["POST"]),
+        *signin.ROUTES,
         *api.ROUTES,
         health.ROUTE,
         metrics.ROUTE,
@@ -998,7 +995,7 @@ def test_a_flood_of_people_turned_away_is_two_lines(
     anyone: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "COUNTED_FOR", 1.0)
-    monkeypatch.setattr(signin, "LONGEST_QUEUE", 0)
+    monkeypatch.setattr(password_checks, "LONGEST_QUEUE", 0)
     assert {enter(anyone, f"nobody{number}").status_code for number in range(50)} == {503}
     time.sleep(1.1)
     (first, one), (later, counted) = lines(caplog)

@@ -20,7 +20,8 @@ from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
 from app.entry import STATIC
-from app.front.front import Front, known_assets
+from app.front.assets import known_assets
+from app.front.front import Front
 from app.front.index import IndexTemplate
 from app.monitoring.heap import STEP, loaded_for_good
 from app.navigation import pages_of

@@ -18,7 +18,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.components.refused_uploads import BROKEN_OFF, NO_LENGTH, OF_ALL_FULL, OF_ONE_FULL
-from app.front.guard import UPLOADS, UploadLimits, sizes
+from app.front.upload_limits import UPLOADS, UploadLimits, sizes
 
 OF_ALL, OF_ONE = 100, 60
 

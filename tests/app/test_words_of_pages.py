@@ -13,8 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
+from app.app_page import AppPage
 from app.navigation import all_pages
-from app.page import AppPage
 from curation.people.annotators import add_annotator
 from curation.store import Annotator, open_store
 from docs import make_commands

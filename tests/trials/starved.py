@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
 
-from app.signin.routes import LONGEST_QUEUE
+from app.signin.password_checks import LONGEST_QUEUE
 from tests.support.projects import PASSWORD, add_people, new_project
 from tests.trials.forks import in_a_fork
 from tests.trials.served import form_headers, get_in, serving, sign_in

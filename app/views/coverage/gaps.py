@@ -1,7 +1,4 @@
-"""Coverage, the gaps: how much is covered, regions without a query, and tasks to write some.
-
-Coverage, measuring: the form that makes the map or matches new queries against it.
-"""
+"""Coverage, the gaps: how much is covered, regions without a query, and tasks to write some."""
 
 from __future__ import annotations
 
@@ -10,10 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from app import ui
-from app.components.forms import Form
-from app.page import PageContext, submit
+from app.page_context import PageContext, submit
 from app.views.coverage import region
-from curation.coverage import CoverageRequest
+from app.views.coverage.measuring import show_measuring
 from curation.coverage.writing.tasks import (
     GAP,
     MOST_AT_ONCE,
@@ -25,45 +21,7 @@ from curation.coverage.writing.tasks import (
     tasks_of_clusters,
 )
 from curation.people.annotators import able_to_judge, usual_names
-from curation.pooling.pool import embedding_forecast
 from curation.text import amount, percent
-
-MEASURING = "coverage"
-"""The kind of job that measures."""
-
-
-def show_measuring(context: PageContext, state: CoverageState | None) -> None:
-    """Measure with the settings of the map in force, or others."""
-    settings = state.map.parameters if state else {}
-    given = settings.get("resolution") if settings.get("chosen") == "given" else None
-    if state and state.unmatched:
-        st.warning(
-            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured. "
-            "Measure again to see what is covered now.",
-            icon=":material/update:",
-        )
-    usual = CoverageRequest()
-    start = CoverageRequest(
-        seed=int(settings.get("seed", usual.seed)),
-        resolution=given,
-        least_documents=int(settings.get("least_documents", usual.least_documents)),
-        model=str(settings.get("model", usual.model)),
-    )
-    form = Form(CoverageRequest, start)
-    with st.form("measure", width=520):
-        for name in ("seed", "resolution", "least_documents"):
-            form.ask(name)
-        with context.store.reading() as cursor:
-            forecast = None if state else embedding_forecast(cursor)
-        if forecast is not None:
-            ui.quiet(f"This first embeds the corpus: {forecast}.")
-        asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
-    context.ending(MEASURING)
-    if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
-        ui.quiet("A language model took part in the current map. Measuring here makes one without.")
-    if asked:
-        context.start(MEASURING, form.request())
-
 
 SHOWN = 25
 FILL = "Few: regions of 1 to 4 queries, up to 5"

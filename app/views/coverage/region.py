@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from curation.coverage.coverage_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.tasks import CoverageState, open_tasks
 from curation.reports.page import NumberCell, QueryName

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form, word_of
-from app.page import PageContext
+from app.page_context import PageContext
 from app.uploads import UploadedBytes, read_now
 from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers
 from app.views.evaluate.uploads import (

@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
 from app.context import IMPORT_FROM
-from app.page import PageContext
+from app.page_context import PageContext
 from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, hold_on_server, let_go
 from curation.errors import CurationError
 from curation.imports.kinds import FileKind

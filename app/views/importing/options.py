@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from curation.guides.guide import BodyKind, current_guide
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest

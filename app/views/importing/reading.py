@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from app.uploads import HeldFile
 from app.views.importing.options import ask_options
 from curation.files.fields import FileField

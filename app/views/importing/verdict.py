@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.reading import encoding_key
 from curation.errors import CurationError, InputError
@@ -23,6 +23,8 @@ from curation.text import counted, plain, quote_formula
 SHOWN = 50
 """Problems in the table; the download has all that are kept."""
 FORM = "import a file"
+NO_PLACE = "–"
+_ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
 def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
@@ -116,10 +118,6 @@ def _show_problems(found: DryRun, file: HeldFile, asked: ImportRequest) -> None:
         st.download_button(
             "Download the problems", problems_csv(found), f"{Path(asked.name).name}.problems.csv", "text/csv"
         )
-
-
-NO_PLACE = "–"
-_ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
 def _read_as(file: HeldFile, encoding: str) -> None:

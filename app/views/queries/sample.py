@@ -10,7 +10,7 @@ from app import ui
 from app.components.drawing import drawing
 from app.components.forms import Form
 from app.next_step import missing_step
-from app.page import PageContext
+from app.page_context import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart

@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.components.links import query_address
 from app.components.picker import PickerRow, picker
-from app.page import PageContext
+from app.page_context import PageContext
 from curation.sampling.request import TagsRequest
 from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
 from curation.sources.query_tags import RULE_TAGS, declare_tags, known_tags, tag_name, tags_for_people

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts, FormState
-from app.page import submit
+from app.page_context import submit
 from curation.door import open_door
 from curation.labeling.rounds.rounds import list_rounds, open_round
 from curation.people.annotators import able_to_judge, usual_names

@@ -1,18 +1,11 @@
-"""Re-label, what is due: the calendar, the stalest pairs, documents that changed, and traffic that moved.
-
-Re-label, documents that changed: the text that was judged next to the text in force, word by word.
-"""
+"""Re-label, what is due: the calendar, the stalest pairs, documents that changed, and traffic that moved."""
 
 from __future__ import annotations
-
-from collections import Counter
-from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
-from curation.errors import NotFoundError
-from curation.relabeling.staleness.calendar import CHANGED, GONE
+from app.views.relabel.changed_documents import show_changes
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import QueryStaleness, SetStaleness
 from curation.relabeling.staleness.tables import (
@@ -23,54 +16,10 @@ from curation.relabeling.staleness.tables import (
     pair_table,
     query_table,
 )
-from curation.relabeling.staleness.text_changes import text_change
 from curation.relabeling.staleness.traffic import STEADY, UNKNOWN_TREND
 from curation.reports.page import QueryName
 from curation.store import Store
-from curation.text import amount, percent
-
-
-class ChangedDocument(NamedTuple):
-    """A document with the version that was judged and the one in force."""
-
-    document_id: str
-    read_hash: str
-    now_hash: str
-
-
-def show_changes(store: Store, found: SetStaleness) -> None:
-    ui.heading("Documents that changed")
-    changed = Counter(
-        ChangedDocument(pair.document_id, pair.read_hash, pair.now_hash)
-        for pair in found.pairs
-        if pair.document == CHANGED and pair.read_hash and pair.now_hash
-    )
-    if gone := {pair.document_id for pair in found.pairs if pair.document == GONE}:
-        ui.quiet(
-            f"{amount(len(gone), 'judged document is', 'judged documents are')} no longer in the corpus."
-        )
-    if not changed:
-        ui.quiet("No judged document has another text in the newest corpus.")
-        return
-    chosen = st.selectbox(
-        f"Changed document ({len(changed):,})",
-        sorted(changed, key=lambda one: (-changed[one], one)),
-        format_func=lambda one: f"{one.document_id} (pairs: {changed[one]:,})",
-    )
-    _difference(store, chosen)
-
-
-def _difference(store: Store, chosen: ChangedDocument) -> None:
-    try:
-        change = text_change(store, chosen.read_hash, chosen.now_hash)
-    except NotFoundError as error:
-        ui.problem(error)
-        return
-    kept = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
-    left = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
-    ui.quiet(f"{kept}Struck: only in the text that was judged. Underlined: only in the current text.{left}")
-    ui.text_difference(change.title, change.body)
-
+from curation.text import percent
 
 SHOWN = 20
 """Rows of each table; the command line has all."""

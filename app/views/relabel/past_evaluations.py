@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
 from curation.errors import refuse_problems
 from curation.jobs import Job

@@ -1,7 +1,4 @@
-"""Re-label, the plan: how much is judged again, and the round of the quarter.
-
-Re-label, opening: who judges the quarter, and which systems may bring new documents.
-"""
+"""Re-label, the plan: how much is judged again, and the round of the quarter."""
 
 from __future__ import annotations
 
@@ -9,65 +6,16 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.page import PageContext
+from app.page_context import PageContext
+from app.views.relabel.quarter import show_opening
 from curation.errors import NotFoundError
 from curation.jobs import problem as job_problem
-from curation.jobs.figures import figures_of
-from curation.people.annotators import able_to_judge, usual_names
-from curation.pooling.request import SYSTEMS
-from curation.relabeling.opening import opening_problem
 from curation.relabeling.plan.sections import pair_table, plan_sentences, plan_tables, query_table
 from curation.relabeling.plan.stored import ShownPlan, show_plan
-from curation.relabeling.request import LEAST, MOST, PlanRequest, QuarterRequest
-from curation.relabeling.staleness.calendar import DONE, OPEN, UNFINISHED, read_work
+from curation.relabeling.request import LEAST, MOST, PlanRequest
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.relabeling.staleness.tables import expected_table
-from curation.retrieval import RUN_PREFIX
-from curation.sources.runs import stored_runs
-from curation.step import written
 from curation.store import Store
-
-STATES = {
-    OPEN: "is open as the round {}. Its progress is under Rounds.",
-    DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
-    UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
-}
-"""State of an opened plan → what is said of it."""
-OPENING = "relabel"
-"""The kind of job that opens a quarter."""
-
-
-def show_opening(context: PageContext, plan: ShownPlan) -> None:
-    ui.heading("Open the round")
-    context.ending(OPENING)
-    if plan.round is not None:
-        with context.store.reading() as cursor:
-            (work,) = (one for one in read_work(cursor) if one.plan_id == plan.plan_id)
-        ui.quiet(f"The plan of {plan.quarter} {STATES[work.state].format(plan.round)}")
-        return
-    with context.store.reading() as cursor:
-        people = able_to_judge(cursor)
-        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-    usual = usual_names(people)
-    people_offered = [one.name for one in people]
-    start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
-    asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
-    asks.ask("annotators", "name")
-    with st.expander("More options"):
-        asks.rest()
-    request = asks.request()
-    problem = figures_of(context.store).now(opening_problem, plan.plan_id) or job_problem(
-        context.store, OPENING, written(request)
-    )
-    if problem is not None:
-        ui.quiet(f"It cannot be opened now. {problem}")
-    form = context.acts.form(OPENING)
-    blocked = problem is not None or context.blocked(OPENING) is not None
-    key = f"open quarter {form.key} {context.after}"
-    label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
-    if st.button(label, type="primary", key=key, disabled=blocked):
-        context.acts.do(form, lambda: context.begin(OPENING, request))
-
 
 SHOWN = 50
 """Rows of each table; the command line has all."""

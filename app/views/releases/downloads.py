@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from app import ui
 from app.context import project_store
-from app.page import PageContext
+from app.page_context import PageContext
 from curation.backups.request import note_download
 from curation.errors import CurationError
 from curation.jobs.running import Job, find_job

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.errors import refuse_problems
 from curation.jobs import Job

@@ -10,7 +10,7 @@ from app import ui
 from app.components.forms import Form
 from app.components.steps import step_row
 from app.next_step import step_link
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.releases import preview
 from app.views.releases.bars import part_stacks
 from curation.errors import CurationError, refuse_problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.releases.bars import measure
 from curation.agreement.between.inter_annotator import READING
 from curation.agreement.gate import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import PageContext
+from app.page_context import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.jobs.figures import figures_of
 from curation.settling.consensus import (

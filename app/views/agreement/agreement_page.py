@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.context import project_store
 from app.next_step import missing_step
-from app.page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.views.agreement import checks
 from app.views.agreement.kept import computed, first_look
 from curation.agreement.between.disagreement_sources import NAMED, GradesMet, QueryShare

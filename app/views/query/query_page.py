@@ -8,9 +8,9 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from app.app_page import REVIEWERS, AppPage
 from app.components.links import QUERY
 from app.context import project_store
-from app.page import REVIEWERS, AppPage
 from app.views.query import acting, documents
 from curation.answers.proposals import share_sentences
 from curation.filters.query_filter import in_words

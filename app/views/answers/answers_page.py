@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app import ui
 from app.acts import Acts
+from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.context import project_store
-from app.page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.views.answers import deciding, tasks, writing
 from curation.answers.writing import has_answer_tasks
 from curation.people.annotators import JUDGING

@@ -8,9 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
+from app.app_page import RELEASE, AppPage
 from app.components.drawing import drawing
 from app.next_step import missing_step
-from app.page import RELEASE, AppPage, PageContext, read_context
+from app.page_context import PageContext, read_context
 from app.views.evaluate import by_query, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM

@@ -7,8 +7,9 @@ from html import escape
 import streamlit as st
 
 from app import ui
+from app.app_page import DATA, LEADS, AppPage
 from app.next_step import step_link
-from app.page import DATA, LEADS, AppPage, PageContext, read_context
+from app.page_context import PageContext, read_context
 from app.uploads import held_file
 from app.views.importing import file_step, reading, verdict
 from curation.errors import CurationError
@@ -19,6 +20,8 @@ from curation.imports.operations.in_background import CHECK, IMPORT
 from curation.imports.request import ImportRequest
 from curation.path import Action
 from curation.store import Annotator
+
+_IN_ADDRESS = "kind in the address"
 
 
 def show(annotator: Annotator) -> None:
@@ -55,8 +58,6 @@ def show(annotator: Annotator) -> None:
         dry_run = verdict.ask(context, file, asked)
     verdict.show(context, file, asked, dry_run)
 
-
-_IN_ADDRESS = "kind in the address"
 
 PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
 

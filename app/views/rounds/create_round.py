@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.next_step import missing_step
-from app.page import submit
+from app.page_context import submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.rounds import PILOT_QUERIES, RoundOpened, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app import ui
-from app.page import DATA, LEADS, AppPage, read_context
+from app.app_page import DATA, LEADS, AppPage
+from app.page_context import read_context
 from app.views.queries import sample, tagging
 from curation.store import Annotator
 

@@ -1,7 +1,4 @@
-"""Rounds: opening one, how far each is and when it ends, and managing it.
-
-Rounds, questions: what people could not tell, flagged or said of queries; where the guide is unclear.
-"""
+"""Rounds, questions: what people could not tell, flagged or said of queries; where the guide is unclear."""
 
 from __future__ import annotations
 
@@ -9,23 +6,16 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.context import project_store
-from app.page import LEADS, QUALITY, AppPage
-from app.views.rounds import manage, opening, progress
 from curation.door import withheld
 from curation.guides.questions import guide_questions, question_table
-from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import (
     AnnotatorRemark,
     RoundStatus,
     query_answer_counts,
     remarks,
-    round_status,
 )
-from curation.path.judging import MANAGE, OPEN
 from curation.reports.page import QueryName
-from curation.store import Annotator, Store
-from curation.text import amount
+from curation.store import Store
 
 SHOWN = 50
 
@@ -79,47 +69,3 @@ def _answer(one: AnnotatorRemark) -> str:
 
 def _caption(what: str, n: int) -> str:
     return f"{what}, {n:,}" if n <= SHOWN else f"{what}, {SHOWN} of {n:,}"
-
-
-KINDS = {
-    "labeling": "Labeling",
-    "audit": "Audit",
-    "pilot": "Pilot: its judgments do not count",
-    "practice": "Practice: its answers do not count",
-}
-PARTS = {
-    "Progress": progress.show,
-    "Questions": show_questions,
-    MANAGE: manage.show,
-}
-
-
-def show(annotator: Annotator) -> None:
-    acts, store = Acts(annotator), project_store()
-    with store.reading() as cursor:
-        names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
-    part = ui.part("Part", [*PARTS, OPEN], "part") if names else OPEN
-    if part == OPEN:
-        opening.show(store, acts, annotator)
-        return
-    name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
-    status = round_status(store, name)
-    ui.quiet(_state(status))
-    PARTS[part](store, status, acts)
-
-
-PAGE = AppPage(30, "Rounds", "rounds", LEADS, show, group=QUALITY)
-
-
-def _state(status: RoundStatus) -> str:
-    said = [KINDS.get(status.kind, status.kind), f"opened {status.opened_at:%d %b %Y}"]
-    if status.closed_at is not None:
-        said.append(f"closed {status.closed_at:%d %b %Y}")
-    elif status.paused:
-        said.append("paused")
-    said.append(f"guide {status.guide_hash[:8]}")
-    if status.late:
-        said.append(f"{amount(status.late, 'answer')} came after it was closed")
-    if status.withdrawn:
-        said.append(f"{amount(status.withdrawn, 'item was', 'items were')} moved to somebody else")
-    return "  ·  ".join(said)

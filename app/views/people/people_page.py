@@ -8,9 +8,9 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
-from app.page import LEADS, SETTINGS, AppPage
 from app.views.people import changing
 from app.views.people.changing import CHOSEN, Done
 from curation.labeling.rounds.forecast import Workload, workloads

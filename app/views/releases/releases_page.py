@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.app_page import LEADS, RELEASE, AppPage
 from app.components.steps import step_row
-from app.page import LEADS, RELEASE, AppPage, read_context
+from app.page_context import read_context
 from app.views.releases import exporting, freezing, gate, release, rule, split
 from curation.agreement.gate import gate_now
 from curation.jobs.figures import figures_of

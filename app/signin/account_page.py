@@ -1,0 +1,118 @@
+"""The account page, linked from the header of every page: one's password, and where one is signed in."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from html import escape
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.context import project_store, unreadable
+from app.signin import pages
+from app.signin.client_info import visit_of
+from app.signin.current_user import accounts, sign_in_of
+from app.signin.password_checks import CHANGES, RETRY, QueueFullError
+from app.signin.sign_in_page import enter
+from app.signin.throttle import (
+    login_throttle,
+    tried_at_change,
+)
+from curation.errors import CurationError, InputError, NotFoundError, StoreError
+from curation.people.accounts import end_sign_ins, list_accounts
+from curation.people.annotators import SHORTEST_PASSWORD, change_password
+from curation.people.sign_ins import OpenSignIn, id_of, list_sign_ins
+
+_PASSWORD_FORM = pages.template("password.html")
+_SIGN_INS = pages.template("sign-ins.html")
+_THIS = '<b class="this">this browser</b>'
+_END = '<button name="id" value="{}">End</button>'
+_END_OTHERS = '<button name="id" value="">End all others</button>'
+_BY_PROVIDER = (
+    "<p>You sign in through an identity provider: change your password there. Your lead can send you a link "
+    "by which you choose a password for this project.</p>"
+)
+
+
+async def password(request: Request) -> Response:
+    """GET shows the form and where one is signed in; POST takes the old and the new password, and keeps this
+    browser alone signed in.
+    """
+    if request.method != "POST":
+        return await _account_page(request)
+    form = await pages.form(request)
+    if form is None:
+        return await _account_page(request, 413, "That is longer than three passwords.")
+    return await _change(request, *(form.get(field, "") for field in ("old", "new", "again")))
+
+
+async def end(request: Request) -> Response:
+    """POST: end one of the own sign-ins, or all but this browser's."""
+    name, form = request.state.annotator, await pages.form(request) or {}
+    this = id_of(sign_in_of(request.cookies) or "")
+    ended = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, but=this)
+    try:
+        with suppress(NotFoundError):  # it has ended already, and the page says so
+            await to_thread.run_sync(ended)
+    except CurationError as error:
+        return await _account_page(request, 503, unreadable(error))
+    accounts().expire()
+    return RedirectResponse("/password", 303)
+
+
+async def _change(request: Request, old: str, new: str, again: str) -> Response:
+    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    if new != again:
+        return await _account_page(request, 422, "The two new passwords differ.")
+    tried = tried_at_change(name, id_of(key))
+    if rest := login_throttle.attempt(tried):
+        problem = f"Too many wrong tries. Try again in {rest} s."
+        return await _account_page(request, 429, problem, {"Retry-After": str(rest)})
+    change = partial(change_password, project_store(), name, old, new, visit_of(request))
+    try:
+        found = await CHANGES.run(request, name, change)
+    except InputError as error:  # about the new one: the old one was right
+        login_throttle.succeeded(tried)
+        return await _account_page(request, 422, str(error))
+    except (StoreError, QueueFullError) as error:  # nothing was found out about the password
+        login_throttle.withdrawn(tried)
+        return await _account_page(request, 503, str(error), RETRY)
+    except CurationError as error:
+        return await _account_page(request, 422, str(error))
+    login_throttle.succeeded(tried)
+    return enter(request, found, "/") if found else RedirectResponse("/sign-in", 303)
+
+
+async def _account_page(
+    request: Request, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
+) -> Response:
+    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    lead = f"The account of {name}."
+    try:
+        by_password, sign_ins = await to_thread.run_sync(_account, name)
+    except CurationError as error:
+        return pages.page("Account", lead, pages.alert(problem or unreadable(error)), 503)
+    form = _PASSWORD_FORM.substitute(
+        name=escape(name), problem=pages.alert(problem), shortest=SHORTEST_PASSWORD
+    )
+    content = f"{form if by_password else _BY_PROVIDER}{_sign_ins(sign_ins, id_of(key))}"
+    return pages.page("Account", lead, content, status, headers)
+
+
+def _account(name: str) -> tuple[bool, list[OpenSignIn]]:
+    with project_store().reading() as cursor:
+        by_password = any(one.password for one in list_accounts(cursor) if one.name == name)
+        return by_password, list_sign_ins(cursor, name)
+
+
+def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
+    """Where somebody is signed in, with a button for each but this browser."""
+    lines = "".join(_sign_in(one, one.sign_in_id == this) for one in sign_ins)
+    return _SIGN_INS.substitute(lines=lines, others=_END_OTHERS if len(sign_ins) > 1 else "")
+
+
+def _sign_in(one: OpenSignIn, is_this: bool) -> str:
+    ending = _THIS if is_this else _END.format(one.sign_in_id)
+    return f"<li><span>{escape(one.place)}<small>{one.times}</small></span>{ending}</li>"

@@ -1,0 +1,85 @@
+"""Password checks, one at a time in queues, so that nobody's tries keep everybody waiting.
+
+A check takes some 50 ms and 64 MB. Unknown browsers, known browsers and people who change their password have
+queues of their own. A queue is short, in all and for one network. Who finds it full is asked to try again,
+and the password of somebody who has gone while waiting is not checked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from anyio import CapacityLimiter, create_task_group, to_thread
+from starlette.requests import ClientDisconnect, Request
+
+from app.context import unreadable
+from curation.errors import CurationError, RefusedError
+
+LONGEST_QUEUE, OF_ONE_NETWORK = 16, 8
+RETRY_AFTER = 5
+"""Seconds after which who was turned away may try again."""
+RETRY = {"Retry-After": str(RETRY_AFTER)}
+FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
+T = TypeVar("T")
+
+
+class QueueFullError(RefusedError):
+    """Too many passwords wait to be checked."""
+
+
+class PasswordCheckQueue:
+    """Checks one password at a time."""
+
+    def __init__(self) -> None:
+        self._limiter: CapacityLimiter | None = None  # needs a running event loop
+        self._present: Counter[str] = Counter()
+
+    async def run(self, request: Request, network: str, check: Callable[[], T]) -> T:
+        """What `check` returns; the body of the request has been read before.
+
+        Raises
+        ------
+        QueueFullError: too many are waiting, of all or of this network.
+        ClientDisconnect: the client has gone, and nothing was checked.
+        """
+        if self._present.total() >= LONGEST_QUEUE or self._present[network] >= OF_ONE_NETWORK:
+            raise QueueFullError(FULL)
+        self._present[network] += 1
+        try:
+            return await self._unless_gone(request, check)
+        finally:
+            self._present[network] -= 1
+            self._present += Counter()  # forget networks of whom nobody is here
+
+    async def _unless_gone(self, request: Request, check: Callable[[], T]) -> T:
+        self._limiter = self._limiter or CapacityLimiter(1)
+        found: list[T] = []
+        failed: list[Exception] = []  # a task group would wrap it
+        async with create_task_group() as tasks:
+
+            async def leave() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave)
+            try:
+                found.append(await to_thread.run_sync(check, limiter=self._limiter))
+            except Exception as raised:
+                failed.append(raised)
+            tasks.cancel_scope.cancel()
+        for error in failed:
+            raise error
+        if not found:
+            raise ClientDisconnect
+        return found[0]
+
+
+UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQueue(), PasswordCheckQueue()
+
+
+def why_unchecked(error: CurationError) -> str:
+    """What somebody who is not signed in may know of why a password was not checked."""
+    return str(error) if isinstance(error, QueueFullError) else unreadable(error)

@@ -1,0 +1,167 @@
+"""Signing in by name and password, and signing out."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from html import escape
+from urllib.parse import quote, urlencode
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.context import project_store, unreadable
+from app.entry import fetched_ahead
+from app.signin import oidc, pages
+from app.signin.client_info import address_of, network_of, visit_of
+from app.signin.current_user import KNOWN_FOR, accounts, sessions, sign_in_of
+from app.signin.first_lead import BY_COMMAND, first_lead
+from app.signin.password_checks import KNOWN_BROWSERS, RETRY, UNKNOWN_BROWSERS, why_unchecked
+from app.signin.providers import START, IdentityProvider, auth_settings, providers
+from app.signin.throttle import (
+    Tried,
+    login_throttle,
+    tried_at_sign_in,
+)
+from curation.errors import CurationError, NotFoundError
+from curation.people.accounts import end_sign_ins
+from curation.people.annotators import authenticate
+from curation.people.sign_ins import LASTS, id_of
+
+_FORM = pages.template("signin.html")
+LEAD = "Sign in to grade search results."
+_HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
+_DO = "Open the set-up link that <code>goldset app</code> printed in the terminal."
+NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
+NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'
+_THIS_BROWSER_ONLY = (
+    "This browser is signed out, but the project could not record that the sign-in has ended."
+)
+
+
+async def sign_in(request: Request) -> Response:
+    """GET shows the form; POST takes name and password."""
+    target = own_path(request.query_params.get("next", "/"))
+    if request.method != "POST":
+        if request.state.annotator:
+            return RedirectResponse(target, 303)
+        return sign_in_page(target, notice=await to_thread.run_sync(_notice))
+    if not auth_settings().passwords:
+        return sign_in_page(target, status=403, problem="Names and passwords are not used here.")
+    form = await pages.form(request)
+    if form is None:
+        return sign_in_page(target, status=413, problem="That is longer than a name and a password.")
+    name = form.get("name", "").strip()
+    tried = _counted_for(request, name)
+    if wait := login_throttle.attempt(tried):
+        problem = f"Too many wrong tries for this name. Try again in {wait} s."
+        return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
+    lane = KNOWN_BROWSERS if tried[0].key[0] == "browser" else UNKNOWN_BROWSERS
+    try:
+        check = partial(authenticate, project_store(), name, form.get("password", ""), visit_of(request))
+        found = await lane.run(request, network_of(request), check)
+    except CurationError as error:  # nothing was found out about the password
+        login_throttle.withdrawn(tried)
+        return sign_in_page(target, name, 503, why_unchecked(error), RETRY)
+    if found is None:
+        return sign_in_page(target, name, 401, "The name or the password is wrong.")
+    login_throttle.succeeded(tried)
+    return know_browser(request, enter(request, found, target), name)
+
+
+async def sign_out(request: Request) -> Response:
+    """End the sign-in, the provider's too where one was used, and go back to the form.
+
+    Copies of the cookie are no longer valid afterwards.
+    """
+    name, key = request.state.annotator, sign_in_of(request.cookies)
+    address = await oidc.sign_out_address(request)
+    response = RedirectResponse("/sign-in", 303) if address is None else _on_to(address)
+    try:
+        if key is not None:
+            with suppress(NotFoundError):  # it has ended already
+                await to_thread.run_sync(end_sign_ins, project_store(), name, id_of(key), name)
+            accounts().expire()
+    except CurationError as error:
+        response = sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
+    response.delete_cookie(sessions().cookie, path="/")
+    oidc.SIGNED_IN_BY.delete(response)
+    return response
+
+
+def _on_to(address: str) -> Response:
+    """The page that leads to the provider: a redirect belongs to the form, which goes to this app only."""
+    way = f'<a class="way" href="{escape(address)}">Sign out there, too</a>'
+    return pages.page("Signed out", "You are signed out here.", way, headers={"Refresh": f"0; url={address}"})
+
+
+def enter(request: Request, key: str, target: str) -> Response:
+    """Set the cookie of the sign-in with this key and go to a page."""
+    accounts().expire()
+    response = RedirectResponse(target, 303)
+    return keep(request, response, sessions().cookie, sessions().issue(key), LASTS, "/")
+
+
+def keep(request: Request, response: Response, cookie: str, value: str, lasts: int, path: str) -> Response:
+    """Let a browser keep a cookie for so many seconds, out of reach of scripts and other sites."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(cookie, value, lasts, path=path, secure=secure, httponly=True, samesite="lax")
+    return response
+
+
+def _counted_for(request: Request, name: str) -> list[Tried]:
+    """What a wrong password for a name counts for."""
+    browser = sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
+    return tried_at_sign_in(name, address_of(request), browser)
+
+
+def know_browser(request: Request, response: Response, name: str) -> Response:
+    """Let a browser keep that this name has signed in with it."""
+    cookie = sessions().known_cookie(name)
+    value = sessions().know(name, sessions().browser_of(name, request.cookies.get(cookie, "")))
+    return keep(request, response, cookie, value, KNOWN_FOR, "/sign-in")
+
+
+def own_path(target: str) -> str:
+    """The path to go to after signing in, if it is one of this app's own; else '/'."""
+    own = target.startswith("/") and not target.startswith(("//", "/\\", "/sign-"))
+    return target if own and target.isprintable() else "/"
+
+
+def sign_in_page(
+    target: str,
+    name: str = "",
+    status: int = 200,
+    problem: str = "",
+    headers: dict[str, str] | None = None,
+    notice: str = "",
+) -> Response:
+    """The sign-in page: a link for each identity provider, and the form unless it would help nobody."""
+    by_password = auth_settings().passwords and notice != NO_ACCOUNT
+    form = _FORM.substitute(
+        name=escape(name),
+        problem=pages.alert(problem),
+        target=escape(quote(target)),
+        focus_name="" if name else "autofocus",
+        focus_password="autofocus" if name else "",
+    )
+    links = "".join(_link(provider, target) for provider in providers())
+    above = f'<div class="ways">{"" if by_password else pages.alert(problem)}{links}</div>' if links else ""
+    content = f"{notice}{above}{form if by_password else ''}{'' if notice else _HELP}"
+    return pages.page("Sign in", LEAD, content, status, headers, ahead=fetched_ahead())
+
+
+def _notice() -> str:
+    """What the page says while no lead can sign in, as HTML."""
+    with suppress(CurationError):  # a sign-in then says that the project cannot be read
+        if first_lead().missing():
+            if not auth_settings().passwords:
+                return f'<p class="notice">{BY_COMMAND}</p>'
+            return NO_ACCOUNT if first_lead().nobody else NO_LEAD
+    return ""
+
+
+def _link(provider: IdentityProvider, target: str) -> str:
+    address = f"{START}?{urlencode({'provider': provider.name, 'next': target})}"
+    return f'<a class="way" href="{escape(address)}">Sign in with {escape(provider.label)}</a>'
