@@ -11,8 +11,9 @@
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
 A method does what the command of its name does, by the same function, and returns the record that this
-returns. Paths are texts or `Path`s. Errors are `CurationError`s (here `Error`), whose text says what to do. Grades of sealed
-parts leave with a reason alone, which is logged. What a method needs is imported when it is called.
+returns. Paths are texts or `Path`s. An error is a `CurationError`, which this package calls `Error`; its text
+says what to do. Grades of sealed parts leave only with a reason, which is logged. What a method needs is
+imported when it is called.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import context
-from app import page as page_context
+from app import context, page_context
 from app.navigation import pages_of
 from app.views.relabel import kept
 from app.views.relabel.relabel_page import PARTS
