@@ -40,18 +40,13 @@ from curation.errors import CurationError, InputError, NotFoundError, RefusedErr
 from curation.files.nested.json_texts import UnreadJSONError, read_json
 from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
-from curation.labeling.judgments.judging import Submission, answer_query
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.practice.status import feedback
-from curation.labeling.session.cache import answered_since
 from curation.labeling.session.history import HistoryFilter, history_page
-from curation.labeling.session.showings import (
-    Answered,
-    Queue,
-    next_showings,
-    previous_answered,
-    put_off_showings,
-    whole_document,
-)
+from curation.labeling.session.item_views import Answered, previous_answered, whole_document
+from curation.labeling.session.pace import answered_since
+from curation.labeling.session.queue import Queue, next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import JUDGING, require_role
 

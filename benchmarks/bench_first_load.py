@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.project import init_project
 from tests.support.chromium import find_chromium

@@ -27,10 +27,12 @@ from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
 from curation.guides.versions import save_draft
 from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.practice.opening import open_practice
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import Showing, next_showings
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.item_views import Showing
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool

@@ -6,9 +6,11 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import Showing, next_showings
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.item_views import Showing
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool

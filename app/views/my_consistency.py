@@ -20,7 +20,7 @@ from curation.agreement.annotators.own_work import (
 )
 from curation.door import withheld
 from curation.guides.guide import Guide, current_guide
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
 from curation.text import amount, decimal, percent

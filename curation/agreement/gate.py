@@ -27,7 +27,7 @@ from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import TENTATIVE, Alpha, inter_agreement
 from curation.errors import refuse_problems
 from curation.guides.guide import current_guide
-from curation.labeling.judgments.judging import EVENT
+from curation.labeling.judgments.events import EVENT
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json

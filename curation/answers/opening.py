@@ -22,14 +22,9 @@ from typing import Any, NamedTuple
 from curation.answers.rule import BOUND
 from curation.door import Door, open_door
 from curation.errors import InputError, RefusedError, refuse_problems
-from curation.labeling.rounds.assignment import (
-    Candidate,
-    CandidateRow,
-    assign,
-    choose_candidates,
-    read_candidates,
-)
-from curation.labeling.rounds.rounds import refuse_who_cannot_judge
+from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_candidates, read_candidates
+from curation.labeling.rounds.create_round import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.relevance import Relevance
 from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of

@@ -31,7 +31,7 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.candidates import LONGEST_TEXT, shown_document
 from curation.door import LEAVES_OUT, shut_door
-from curation.labeling.rounds.assignment import Candidate
+from curation.labeling.rounds.candidates import Candidate
 from curation.people.annotators import require_author
 from curation.settling.evidence import ProjectMarks, read_marks
 from curation.sources.answers.nuggets import OKAY, VITAL, WRITERS, Nugget, problems_of, read_nuggets

@@ -13,7 +13,7 @@ from curation.errors import InputError
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.labeling.transfers.reassignment import AccountChange
+    from curation.labeling.transfers.leaving import AccountChange
 
 FromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
@@ -137,7 +137,7 @@ def annotator_role(
       goldset annotator role ada reviewer
       goldset annotator role vera evaluator
     """
-    from curation.labeling.transfers.reassignment import change_role
+    from curation.labeling.transfers.leaving import change_role
 
     changed = change_role(project_store(), name, role)
     emit(as_json, changed, lambda: _show_change(changed, f"{name} is {role} now."))
@@ -153,7 +153,7 @@ def annotator_deactivate(name: AnnotatorName, as_json: Json = False) -> None:
     Examples:
       goldset annotator deactivate ada
     """
-    from curation.labeling.transfers.reassignment import deactivate_annotator
+    from curation.labeling.transfers.leaving import deactivate_annotator
 
     changed = deactivate_annotator(project_store(), name)
     emit(as_json, changed, lambda: _show_change(changed, f"{name} is deactivated. Their judgments remain."))

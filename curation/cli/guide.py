@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curation.guides.guide import FieldUse, Guide
     from curation.guides.versions import GuideDifference, GuideVersion
     from curation.labeling.guide_change import GuideEffects
-    from curation.labeling.rounds.lifecycle import GuideChange
+    from curation.labeling.rounds.guide_in_force import GuideChange
     from curation.store import Cursor
 
 
@@ -60,7 +60,7 @@ def guide_use(
     """
     from curation.guides.guide import read_guide
     from curation.labeling.guide_change import guide_effects
-    from curation.labeling.rounds.lifecycle import put_in_force
+    from curation.labeling.rounds.guide_in_force import put_in_force
     from curation.store import COMMAND_LINE
 
     if dry_run:

@@ -14,7 +14,7 @@ from curation.store import COMMAND_LINE
 from curation.text import percent
 
 if TYPE_CHECKING:
-    from curation.labeling.practice.opening import PracticeOpened
+    from curation.labeling.practice.create_practice import PracticeOpened
 
 practice = command_group("practice", "Let annotators practise on known pairs.")
 
@@ -62,7 +62,7 @@ def practice_open(
       goldset practice open welcome --annotators ada,grace --queries 10 --pass-mark 0.8
       goldset practice open welcome --annotators ada --file known.csv --within 1
     """
-    from curation.labeling.practice.opening import open_practice
+    from curation.labeling.practice.create_practice import open_practice
 
     if file is None:
         fields = ("query_field", "document_field", "grade_field", "explanation_field")
@@ -114,7 +114,7 @@ def practice_again(name: RoundName, annotator: Who, as_json: Json = False) -> No
     Examples:
       goldset practice again welcome --annotator ada
     """
-    from curation.labeling.practice.opening import practise_again
+    from curation.labeling.practice.lead_decisions import practise_again
 
     status = practise_again(project_store(), name, annotator)
     emit(as_json, status, f"{annotator} has {status.state.total:,} new items to practise on.")
@@ -133,7 +133,7 @@ def practice_pass(
     Examples:
       goldset practice pass welcome --annotator ada --reason "we talked it through"
     """
-    from curation.labeling.practice.opening import let_pass
+    from curation.labeling.practice.lead_decisions import let_pass
 
     status = let_pass(project_store(), name, annotator, reason)
     emit(as_json, status, f"{annotator} gets real items now.")

@@ -25,9 +25,9 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
+    from curation.labeling.rounds.create_round import RoundOpened
     from curation.labeling.rounds.lifecycle import RoundState
     from curation.labeling.rounds.pilot import PilotReport
-    from curation.labeling.rounds.rounds import RoundOpened
     from curation.labeling.rounds.status import RoundStatus
     from curation.labeling.transfers.extension import Extended
     from curation.labeling.transfers.reassignment import Reassigned
@@ -89,7 +89,7 @@ def round_open(
       goldset round open third --annotators ada,grace --lists
       goldset round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
     """
-    from curation.labeling.rounds.rounds import open_round
+    from curation.labeling.rounds.create_round import open_round
 
     if not pilot:
         refuse_unused(context, "only a pilot has a number of queries; add --pilot", "queries")

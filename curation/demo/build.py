@@ -34,8 +34,8 @@ from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
 from curation.guides.front_matter import with_values
 from curation.guides.guide import current_guide, parse_guide
 from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
-from curation.labeling.rounds.rounds import RoundOpened, open_round
+from curation.labeling.rounds.create_round import RoundOpened, open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.progress import Progress, silent

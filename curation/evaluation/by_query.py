@@ -15,7 +15,7 @@ from curation.door import shut_door, withheld
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.report.comparison import QueryValues
 from curation.evaluation.submitted import LISTED, submitted_texts
-from curation.labeling.session.history import withheld_pairs
+from curation.labeling.session.own_answers import withheld_pairs
 from curation.presentation.excerpts import marked_spans, query_stems
 from curation.reports.page import NOT_JUDGED
 from curation.scoring.inputs.release import CLUSTER, all_facets

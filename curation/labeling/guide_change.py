@@ -8,7 +8,8 @@ from typing import NamedTuple
 from curation.guides.guide import Guide, current_guide, guide_lines
 from curation.guides.rewording import reworded_grades
 from curation.guides.versions import GuideDifference, guide_difference
-from curation.labeling.rounds.lifecycle import open_states, other_scale
+from curation.labeling.rounds.guide_in_force import other_scale
+from curation.labeling.rounds.lifecycle import open_states
 from curation.reports.page import Table
 from curation.store import Cursor, Store
 from curation.text import amount
@@ -109,6 +110,31 @@ class GuideEffects:
         return said
 
 
+_GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
+
+
+_STALE = """
+WITH given AS (
+    SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
+    UNION ALL
+    SELECT query_id, document_id, guide_hash, grade
+    FROM counted_judgments ANTI JOIN counted_adjudications USING (query_id, document_id))
+SELECT count(DISTINCT (query_id, document_id)) FROM given
+WHERE list_contains(?::TEXT[], guide_hash || ' ' || coalesce(grade::TEXT, 'None'))
+"""
+
+
+_OFF_SCALE = """
+SELECT grade, count(*) FROM eligible_judgments
+WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY grade
+"""
+
+
+_DECIDED = """
+SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_contains(?, grade)
+"""
+
+
 def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
     """What putting this guide in force would mean now, with the same grades or not. Nothing is written."""
     with store.reading() as cursor:
@@ -129,6 +155,9 @@ def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> Guid
         )
 
 
+_ANSWERED = "SELECT count(*) FROM current_judgments WHERE round_id = ?"
+
+
 def _affected(cursor: Cursor, guide: Guide) -> tuple[AffectedRound, ...]:
     found = []
     for state in open_states(cursor):
@@ -142,26 +171,6 @@ def _affected(cursor: Cursor, guide: Guide) -> tuple[AffectedRound, ...]:
 
 def _count(cursor: Cursor, sql: str, values: list[object]) -> int:
     return int(cursor.execute(sql, values).fetchall()[0][0])
-
-
-_GIVEN = "SELECT count(*) FROM current_judgments WHERE guide_hash = ?"
-_ANSWERED = "SELECT count(*) FROM current_judgments WHERE round_id = ?"
-_STALE = """
-WITH given AS (
-    SELECT query_id, document_id, guide_hash, grade FROM counted_adjudications
-    UNION ALL
-    SELECT query_id, document_id, guide_hash, grade
-    FROM counted_judgments ANTI JOIN counted_adjudications USING (query_id, document_id))
-SELECT count(DISTINCT (query_id, document_id)) FROM given
-WHERE list_contains(?::TEXT[], guide_hash || ' ' || coalesce(grade::TEXT, 'None'))
-"""
-_OFF_SCALE = """
-SELECT grade, count(*) FROM eligible_judgments
-WHERE grade IS NOT NULL AND NOT list_contains(?, grade) GROUP BY grade ORDER BY grade
-"""
-_DECIDED = """
-SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_contains(?, grade)
-"""
 
 
 def rounds_table(effects: GuideEffects) -> Table:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.filters.stored import NEED
-from curation.labeling.rounds.assignment import Candidate, choose_candidates, read_candidates
+from curation.labeling.rounds.candidates import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
 from curation.presentation.excerpts import LONGEST, best_passage
 from curation.sources.queries import active_queries

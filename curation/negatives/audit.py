@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.filters.stored import NO_FILTERS, Filters, read_filters
-from curation.labeling.rounds.assignment import Candidate, Chosen
+from curation.labeling.rounds.candidates import Candidate, Chosen
+from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.rounds import RoundOpened, list_rounds, open_over
+from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.candidates import AUDIT, RANDOM
 from curation.pooling.corpus_texts import CorpusTexts, read_texts
@@ -267,7 +268,7 @@ def open_audit(
     InputError: numbers that cannot be, or unknown systems.
     NotFoundError: annotators, the model or a run are not there.
     RefusedError: there is no corpus, no pool or no assumed negative; a system is not as the pool had it; or
-        as `rounds.open_over`.
+        as `create_round.open_over`.
     """
     _check_numbers(size, depth, threshold)
     with store.reading() as cursor:

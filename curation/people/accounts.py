@@ -166,7 +166,7 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
     """End what somebody may do here: their sign-ins, and all that an open page of theirs asks for.
 
     Returns whether they were active. What is assigned to them stays theirs; to return it to its rounds as
-    well, use `labeling.transfers.reassignment.deactivate_annotator`.
+    well, use `labeling.transfers.leaving.deactivate_annotator`.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
     """Give somebody another role, at once and for their open pages, too; returns them with it.
 
-    To return to its rounds what an evaluator may not see, use `labeling.transfers.reassignment.change_role`.
+    To return to its rounds what an evaluator may not see, use `labeling.transfers.leaving.change_role`.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from curation.door import Door, door_or_shut, release_seals
 from curation.filters.query_filter import outside
 from curation.filters.stored import fields_of
 from curation.guides.guide import Guide, current_guide
-from curation.labeling.session.history import withheld_pairs
+from curation.labeling.session.own_answers import withheld_pairs
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.pooling.relevance import Ranked
 from curation.queries.facts import QueryFacts, read_facts

@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, RefusedError
-from curation.labeling.rounds.assignment import (
+from curation.labeling.rounds.candidates import (
     Candidate,
     CandidateRow,
     Chosen,
     choose_candidates,
     read_candidates,
 )
+from curation.labeling.rounds.create_round import RoundOpened, open_over, refuse_who_cannot_judge
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.rounds import (
-    RoundOpened,
-    open_over,
-    refuse_taken,
-    refuse_who_cannot_judge,
-)
+from curation.labeling.rounds.rounds import refuse_taken
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent

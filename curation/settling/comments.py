@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.session.history import withheld_pairs
+from curation.labeling.session.own_answers import withheld_pairs
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.text import LONGEST_NOTE

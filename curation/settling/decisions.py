@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.practice.status import practice_statuses
-from curation.labeling.rounds.assignment import Candidate, Slot
+from curation.labeling.rounds.assignment import Slot
+from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.rounds import members
 from curation.people.annotators import able_to_judge, require_author

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from curation.door import reviewers_door
 from curation.errors import RefusedError
 from curation.guides.guide import Guide, current_guide
-from curation.labeling.session.history import withheld_pairs
+from curation.labeling.session.own_answers import withheld_pairs
 from curation.people.annotators import require_author
 from curation.presentation.drawing import NOBODY, draw, whole_passage
 from curation.presentation.excerpts import Segment

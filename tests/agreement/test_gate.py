@@ -27,7 +27,7 @@ from curation.agreement.gate import (
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store

@@ -20,8 +20,8 @@ from curation.answers.writing import (
     writing_queue,
 )
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.sources.answers.reference_answers import store_answers
 from curation.store import Store
 from tests.support.projects import add_names, built_once, rows_of

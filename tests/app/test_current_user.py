@@ -11,8 +11,8 @@ from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
 from curation.errors import RefusedError
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.transfers.reassignment import deactivate_annotator
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.transfers.leaving import deactivate_annotator
 from curation.people.accounts import activate, deactivate, end_sign_ins, set_role
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import Visit, id_of, list_sign_ins, open_sign_in, signed_in

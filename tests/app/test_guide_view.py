@@ -14,8 +14,8 @@ from app.views.guide import guide_page as guide_page
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide, read_guide
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.guides.versions import own_draft, save_draft
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.rows import Annotator

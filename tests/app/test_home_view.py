@@ -17,7 +17,7 @@ from curation.backups.backup import back_up
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS
 from curation.jobs.running import begin, end
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.operations.drill import rehearse_restore
 from curation.path import read_path
 from curation.path.judging import MANAGE, OPEN

@@ -13,8 +13,8 @@ from app import context
 from app.signin.providers import AuthSettings, IdentityProvider
 from app.views.people import changing
 from curation.errors import RefusedError
-from curation.labeling.practice.opening import open_practice
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import deactivate, list_accounts
 from curation.people.annotators import authenticate
 from curation.people.invitations import accept

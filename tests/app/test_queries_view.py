@@ -20,7 +20,7 @@ from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
 from curation.jobs.running import begin, end
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool, last_pool
 from curation.progress import silent

@@ -40,9 +40,9 @@ from app.signin.current_user import LASTS, Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.report import read_fingerprint
 from curation.errors import StoreBusyError
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people import annotators
 from curation.people.accounts import set_role

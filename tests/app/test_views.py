@@ -16,12 +16,12 @@ from app.views.rounds import manage
 from curation.errors import NotFoundError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds import lifecycle
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze

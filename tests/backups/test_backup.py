@@ -16,7 +16,7 @@ import pytest
 from curation.backups.backup import back_up, restore, sums_path
 from curation.cli import main
 from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.store import Store, get_setting, open_store, put_setting
 from curation.store.files import serve_alone
 from tests.support.command_line import invoke

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from curation.labeling.practice.opening import open_practice
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.project import init_project
 from tests.support.chromium import find_chromium

@@ -19,8 +19,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, WebSocket, expect
 
 from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from curation.guides.guide import read_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.lifecycle import append_round_event, put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide

@@ -25,16 +25,12 @@ from curation.guides.questions import answer_question, ask_guide
 from curation.guides.versions import discard_draft, save_draft
 from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.opening import let_pass, open_practice, practise_again
-from curation.labeling.rounds.lifecycle import (
-    close_round,
-    pause_round,
-    put_in_force,
-    reopen_round,
-    resume_round,
-)
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.practice.lead_decisions import let_pass, practise_again
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign

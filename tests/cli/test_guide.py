@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from curation.guides.questions import ask_at_item, readable_questions
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid

@@ -30,7 +30,7 @@ GENERATED = ROOT / "docs" / "commands.md"
 """Its sentences are those of the command line, which are checked where they are written."""
 MODULES = sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("curation/**/*.py")])
 KEPT = {
-    "curation/labeling/rounds/assignment.py": "a reason that projects store",
+    "curation/labeling/rounds/candidates.py": "a reason that projects store",
     "curation/pooling/pool.py": "a reason that projects store",
     "curation/releases/export/formats/triplets.py": "reasons in the manifest of an export, whose bytes stay",
 }

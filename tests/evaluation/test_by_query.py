@@ -21,7 +21,7 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Annotator, Store

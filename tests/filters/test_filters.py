@@ -21,11 +21,11 @@ from curation.imports.operations.importing import carry_out
 from curation.imports.request import ImportRequest
 from curation.labeling.judged_elsewhere import export_pairs
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.assignment import OUTSIDE_FILTER
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.candidates import OUTSIDE_FILTER
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import contributions

@@ -9,7 +9,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.guides.guide import current_guide, field_uses, parse_guide, read_guide
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.store import Store

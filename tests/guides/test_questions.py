@@ -6,8 +6,8 @@ import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.questions import answer_question, ask_at_item, guide_questions, readable_questions
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grid, rows_of
 

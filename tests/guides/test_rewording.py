@@ -8,7 +8,7 @@ import pytest
 
 from curation.guides.guide import current_guide, guide_lines, parse_guide, read_guide
 from curation.guides.rewording import reworded_grades
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.store import Store
 
 ALL = {0, 1, 2, 3, None}

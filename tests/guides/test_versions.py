@@ -17,8 +17,8 @@ from curation.guides.versions import (
     source_of,
 )
 from curation.labeling.guide_change import guide_effects
-from curation.labeling.rounds.lifecycle import put_in_force
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
 

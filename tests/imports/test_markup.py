@@ -12,7 +12,7 @@ from curation.guides.guide import PresentationTemplate, TemplateField, current_g
 from curation.guides.versions import own_draft, save_draft, with_presentation
 from curation.imports.operations.importing import carry_out, dry_run
 from curation.imports.request import ImportRequest
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.presentation.written_in import markup_of
 from curation.store import Store
 from tests.support.projects import rows_of

@@ -12,7 +12,7 @@ import pytest
 from curation.errors import CurationError, RefusedError
 from curation.jobs import figures as module
 from curation.jobs.figures import Figures
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.store import Store, put_setting
 from tests.support import ROOT
 from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project

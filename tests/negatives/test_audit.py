@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from curation.agreement.report.report import agreement_report
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import Showing, next_showings
+from curation.labeling.session.item_views import Showing
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.negatives.audit import STRATA, AlikePair, assumed_negatives, draw_pairs, open_audit
 from curation.negatives.audit_rate import MINIMUM_JUDGED, audit_report, measured_rate, rate_over

@@ -16,8 +16,8 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.jobs.running import begin, end
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
-from curation.labeling.rounds.rounds import open_round
 from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds
 from curation.notices.webhook import webhook as read_webhook
 from curation.relabeling.plan.plan import make_plan

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from curation.jobs.running import begin, end
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
-from curation.labeling.rounds.rounds import open_round
 from curation.path import PathStep, ProjectPath, read_figures, read_path
 from curation.path.judging import OpenWork
 from curation.path.step import NAMES, named
@@ -122,7 +122,7 @@ def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
 
 def answer_some(store: Store, who: str, most: int, at: object) -> None:
     from curation.labeling.judgments.judging import Submission
-    from curation.labeling.session.showings import next_showings
+    from curation.labeling.session.queue import next_showings
     from curation.labeling.session.submit import submit
     from curation.text import digest
 

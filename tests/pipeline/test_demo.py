@@ -22,7 +22,7 @@ from curation.demo.build import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, Demo, 
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.submitted import submitted_evaluations, submitted_report
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.people.annotators import authenticate, list_annotators
 from curation.releases.verify import opened, verify
 from curation.settling.disputes import list_disputes

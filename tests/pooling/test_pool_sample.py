@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.negatives.audit import open_audit
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool import build_pool

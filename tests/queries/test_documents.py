@@ -8,7 +8,7 @@ import pytest
 
 from curation.door import open_door
 from curation.errors import NotFoundError, RefusedError
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.queries.documents import HARD_NEGATIVE, QueryDocument, read_documents, sealed_by
 from curation.queries.history import ABSENT, history_table, query_history
 from curation.releases.freeze.freeze import freeze

@@ -15,7 +15,8 @@ from curation.errors import NotFoundError
 from curation.files.fields import JudgmentFields
 from curation.guides.guide import parse_guide, read_guide
 from curation.labeling.judgments.imported import add_judgments, import_judgments
-from curation.labeling.rounds.lifecycle import put_in_force, reopen_round
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.lifecycle import reopen_round
 from curation.relabeling.drift.closing import close_round
 from curation.relabeling.drift.figures import NEITHER, change_rows, confusion_of, drift_row
 from curation.relabeling.drift.past_evaluations import order_change

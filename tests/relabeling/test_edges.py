@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from curation.guides.guide import parse_guide, read_guide
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.staleness import staleness

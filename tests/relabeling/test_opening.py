@@ -12,7 +12,7 @@ import pytest
 from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.relabeling.opening import NO_POOL, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs

@@ -8,10 +8,11 @@ import pytest
 from curation.agreement.report.report import agreement_report
 from curation.errors import InputError
 from curation.guides.guide import parse_guide
-from curation.labeling.judgments.judging import JudgmentEvent, Submission, append_events
-from curation.labeling.rounds.lifecycle import put_in_force
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.judgments.events import JudgmentEvent, append_events
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.path.judging import read_settled
 from curation.settling.adjudication import (

@@ -10,7 +10,7 @@ from curation.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.settling import queue as claims
 from curation.settling.adjudication import ReviewerSubmission, decide, submit_decisions
 from curation.settling.comments import comments

@@ -14,10 +14,10 @@ from curation.guides.guide import current_guide
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator

@@ -9,8 +9,9 @@ import pytest
 from curation.agreement.between.grades import read_grades
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.layout import read_control_items
-from curation.labeling.rounds.rounds import list_rounds, open_round
+from curation.labeling.rounds.control_items import read_control_items
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.rounds import list_rounds
 from curation.settling.adjudication import decide
 from curation.settling.consensus import PairConsensus, consensus, query_consensus, read_relevance
 from curation.settling.decisions import ask_opinion, awaited_opinions, current_decisions

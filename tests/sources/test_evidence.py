@@ -15,7 +15,7 @@ from curation.files.fields import JudgmentFields
 from curation.guides.guide import parse_guide
 from curation.imports.operations.judgments import judgments_outcome
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.store import Store
 from tests.support.marking import GUIDE
 from tests.support.projects import add_pairs, all_rows, built_once, rows_of

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError
-from curation.labeling.practice.opening import open_practice
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus

@@ -10,7 +10,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.similarity.near_duplicates import DuplicateGroup

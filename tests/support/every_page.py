@@ -24,9 +24,10 @@ from curation.files.lines import clean
 from curation.guides.guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
 from curation.guides.versions import save_draft
-from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool

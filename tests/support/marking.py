@@ -10,7 +10,7 @@ from curation.evaluation.submission import submit
 from curation.files.nested.evidence import StatedEvidence
 from curation.guides.guide import parse_guide
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store, open_store

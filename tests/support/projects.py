@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.labeling.judgments.judging import Outcome, Submission
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.project import init_project

@@ -19,9 +19,9 @@ from curation.guides.guide import read_guide
 from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.negatives.audit import open_audit
 from curation.people.annotators import add_annotator

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from curation.errors import CurationError
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.store import Store, open_store
 from curation.store.database import load_arrow
 from tests.support.projects import grade_next

@@ -26,8 +26,8 @@ from random import Random
 from curation.backups.backup import back_up, refuse_altered, sums_path
 from curation.errors import CurationError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.operations.doctor import examine
 from curation.releases.export.verify_export import verify_export

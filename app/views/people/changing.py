@@ -15,9 +15,9 @@ from app import ui
 from app.acts import Acts, FormState
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
-from curation.labeling.practice.opening import let_pass, practise_again
+from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
-from curation.labeling.transfers.reassignment import AccountChange, change_role, deactivate_annotator
+from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
 from curation.people.accounts import Account, activate, add_identity, end_sign_ins, remove_identity
 from curation.people.annotators import ROLES, add_annotator
 from curation.people.invitations import DAYS, Invitation, invite, link_of, withdraw

@@ -12,7 +12,8 @@ from app import ui
 from app.acts import Acts, FormState
 from app.page_context import submit
 from curation.door import open_door
-from curation.labeling.rounds.rounds import list_rounds, open_round
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import able_to_judge, usual_names
 from curation.queries.documents import EVALUATED, QueryDocuments
 from curation.queries.facts import QueryFacts, QueryWords, edit_words

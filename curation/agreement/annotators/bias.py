@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.agreement.annotators.intra_annotator import weeks_of
-from curation.labeling.judgments.judging import EVENT
+from curation.labeling.judgments.events import EVENT
 from curation.presentation.excerpts import LONGEST
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled

@@ -47,7 +47,7 @@ from curation.agreement.annotators.signals import (
 )
 from curation.agreement.between.grades import Grades, read_grades
 from curation.guides.guide import current_guide, guide_by_hash
-from curation.labeling.rounds.layout import ControlItemResult, control_item_results
+from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.store import Cursor, Store
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.labeling.judgments.judging import EVENT
+from curation.labeling.judgments.events import EVENT
 from curation.presentation.excerpts import LONGEST
 from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor

@@ -24,8 +24,8 @@ import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.door import shut_door
-from curation.labeling.session.history import may_see_own_answers
-from curation.labeling.session.showings import pace
+from curation.labeling.session.own_answers import may_see_own_answers
+from curation.labeling.session.queue import pace
 from curation.settling.consensus import PairConsensus, settled
 from curation.settling.votes import Votes, read_votes
 from curation.statistics.intervals import clustered_share, effective_size, wilson

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.judgments.judging import EVENT
+from curation.labeling.judgments.events import EVENT
 from curation.statistics.arrays import Ints
 from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range

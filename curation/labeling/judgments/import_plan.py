@@ -11,15 +11,8 @@ from typing import NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.files.nested.evidence import WAY_OUT, in_text, located_evidence
 from curation.guides.guide import Guide
-from curation.labeling.judgments.judging import (
-    EvidenceMark,
-    JudgingContext,
-    JudgmentEvent,
-    PresentationState,
-    Submission,
-    UsedKey,
-    judge,
-)
+from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
+from curation.labeling.judgments.judging import JudgingContext, PresentationState, Submission, UsedKey, judge
 from curation.sources.judgments import ImportedJudgment, JudgmentKey
 from curation.spans import Spans
 from curation.store import Presentation, Query

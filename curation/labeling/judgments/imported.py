@@ -29,8 +29,8 @@ from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.alike_annotators import refuse_alike_annotators
+from curation.labeling.judgments.events import append_events, marks_of
 from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
-from curation.labeling.judgments.judging import append_events, marks_of
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
@@ -209,6 +209,41 @@ def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tup
     return (current_snapshot(cursor), current_guide(cursor).guide_hash, *counts[0])
 
 
+# The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
+# (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
+_PRESENTATIONS = """
+SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
+       coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
+       r.guide_hash, r.closed, p.content_hash,
+       CASE WHEN $pass THEN r.round_id = $round ELSE r.kind <> 'imported' OR r.name[:10] = 'imported: ' END
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
+  AND p.annotator IN (SELECT unnest($names::TEXT[]))
+ORDER BY answered, r.sequence, p.presentation_id
+"""
+
+
+_MOVED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id, r.name
+FROM presentations p JOIN withdrawals w USING (presentation_id) JOIN rounds r USING (round_id)
+ANTI JOIN known_answers USING (round_id, query_id, document_id)
+WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit')
+  AND p.annotator IN (SELECT unnest(?::TEXT[]))
+ORDER BY ALL
+"""
+
+
+_KEYS = """
+SELECT client_key, author, presentation_id, revision FROM judgment_events
+WHERE author IN (SELECT unnest(?::TEXT[]))
+"""
+
+
+_POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"
+
+
 def _read(
     cursor: Cursor, judgments: Mapping[JudgmentKey, ImportedJudgment], round_id: str, pass_name: str | None
 ) -> ImportInputs:
@@ -281,35 +316,3 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
         unread={ABSENT_QUOTE: plan.absent_quotes} if plan.absent_quotes else {},
         marks=len(plan.marks),
     )
-
-
-# The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
-# (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
-_PRESENTATIONS = """
-SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
-       coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
-       r.guide_hash, r.closed, p.content_hash,
-       CASE WHEN $pass THEN r.round_id = $round ELSE r.kind <> 'imported' OR r.name[:10] = 'imported: ' END
-FROM live_presentations p JOIN round_states r USING (round_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-ANTI JOIN known_answers USING (round_id, query_id, document_id)
-WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
-  AND p.annotator IN (SELECT unnest($names::TEXT[]))
-ORDER BY answered, r.sequence, p.presentation_id
-"""
-
-_MOVED = """
-SELECT DISTINCT p.annotator, p.query_id, p.document_id, r.name
-FROM presentations p JOIN withdrawals w USING (presentation_id) JOIN rounds r USING (round_id)
-ANTI JOIN known_answers USING (round_id, query_id, document_id)
-WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit')
-  AND p.annotator IN (SELECT unnest(?::TEXT[]))
-ORDER BY ALL
-"""
-
-_KEYS = """
-SELECT client_key, author, presentation_id, revision FROM judgment_events
-WHERE author IN (SELECT unnest(?::TEXT[]))
-"""
-
-_POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"

@@ -1,25 +1,11 @@
-"""Submissions: an annotator's actions on presentations, and the outcome of each.
-
-Judgment events as they are stored: appended, never changed.
-
-Two keys of the table guard every write: a presentation has each revision once, and a client key is used once.
-
-Judging submissions: which become events, which are repeats, stale or refused. Pure functions.
+"""Judging submissions: which become events, which are repeats, stale or refused. Pure functions.
 
 Each event of a presentation has a revision, and a revision can be written once. A client names the
 revision that it saw, so of two tabs, a held key or a race only one is written, and the other learns the
 state it missed. A client key, made once per action, tells a retry from a new action.
 
-Evidence: the ranges of characters that a person marked belong to the event that gave the grade. So they count
-as long as it does, and a changed mark is a new revision. Offsets are into the body of the version shown.
-
 A judgment that arrives after its round was closed is kept and marked late. One on a presentation that was
 reassigned is refused: its pair gets its full number of judgments without it.
-
-Query answers: annotators say whether the corpus answers a query, after their last document of it.
-
-An answer belongs to a round, an annotator and a query; a later one is a new revision.
-`sampling.tags.answerable` counts them.
 """
 
 from __future__ import annotations
@@ -31,11 +17,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.guides.guide import Guide
-from curation.labeling.rounds.upcoming import ASKED_FROM
-from curation.people.annotators import JUDGING, require_author
-from curation.similarity.quotes import QUOTED, outside_of, quoted
+from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
+from curation.similarity.quotes import outside_of, quoted
 from curation.spans import Spans
-from curation.store import Cursor, Store, append_rows, utc_now
+from curation.store import utc_now
 from curation.text import LONGEST_NOTE
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
@@ -86,52 +71,6 @@ class Outcome(NamedTuple):
     status: str
     revision: int
     message: str = ""
-
-
-class JudgmentEvent(NamedTuple):
-    """A row of `judgment_events`."""
-
-    presentation_id: str
-    revision: int
-    kind: str
-    grade: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-    guide_hash: str
-    author: str
-    client_key: str
-    shown_at: datetime | None
-    submitted_at: datetime
-    active_ms: int | None
-    late: bool
-    time_known: bool = True
-
-
-EvidenceMark = tuple[str, int, int, int, str, str]
-"""A row of `evidence_marks`: characters that the event of this revision has as evidence."""
-_MARK = ("presentation_id", "revision", *QUOTED)
-
-
-def append_events(
-    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
-) -> None:
-    """Append what `judge` has made; the primary key refuses a revision that was written meanwhile."""
-    append_rows(cursor, "evidence_marks", marks, _MARK)
-    if len(events) == 1:  # four times as fast
-        cursor.execute(_INSERT, events[0])
-        return
-    append_rows(cursor, "judgment_events", events)
-
-
-EVENT = """JOIN judgment_events e
-    ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
-"""The event `e` of a current judgment `j`."""
-
-_INSERT = f"""
-INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
-VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
-"""  # noqa: S608  names from above
 
 
 class PresentationState(NamedTuple):
@@ -262,26 +201,6 @@ def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
     return guide.outside(item.grade)
 
 
-def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
-    """Presentation → what its annotator marked last, of those with marks.
-
-    After an undo it is what was taken back, so that a screen can offer it once more.
-    """
-    rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
-    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}
-
-
-# Those of the last answer: an answer without marks has none, whatever the one before had.
-_MARKS = """
-SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
-FROM evidence_marks m
-WHERE presentation_id IN (SELECT unnest(?::TEXT[])) AND NOT EXISTS (
-    FROM judgment_events e WHERE e.presentation_id = m.presentation_id AND e.revision > m.revision
-    AND e.kind IN ('grade', 'cannot_tell'))
-GROUP BY presentation_id
-"""
-
-
 def _against_the_round(item: Submission, state: PresentationState) -> str:
     if state.withdrawn:
         return "this item was moved to somebody else, or its query has a filter now; go on with the next one"
@@ -314,70 +233,3 @@ def _event(item: Submission, author: str, state: PresentationState, now: datetim
         active_ms=_measured(item.active_ms),
         late=state.closed,
     )
-
-
-ANSWERS = ("yes", "partly", "no")
-ASKED_IN = ("labeling", "pilot", "audit")
-"""An audit asks like any other round; otherwise annotators could recognise it."""
-
-
-@dataclass(frozen=True)
-class QueryOutcome:
-    """The outcome of an answer to a query.
-
-    status: 'saved'; 'repeated' (this very answer was saved before); 'refused' (`message` says why).
-    """
-
-    presentation_id: str
-    client_key: str
-    status: str
-    message: str = ""
-
-
-def answer_query(
-    store: Store, annotator: str, presentation_id: str, answer: str, client_key: str
-) -> QueryOutcome:
-    """Say whether the corpus answers the query of one of the annotator's presentations."""
-    with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
-        require_author(cursor, annotator, *JUDGING)
-        status, message = _judge(cursor, annotator, presentation_id, answer, client_key)
-        if status == "saved":
-            cursor.execute(_INSERT_ANSWER, [answer, client_key, utc_now(), presentation_id])
-    return QueryOutcome(presentation_id, client_key, status, message)
-
-
-def _judge(
-    cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
-) -> tuple[str, str]:
-    found = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
-    if not found:
-        return "refused", "this item is not among your items"
-    round_id, query_id, kind, ask_from = found[0]
-    used = cursor.execute(_USED, [client_key]).fetchall()
-    if used:
-        same = used[0] == (round_id, annotator, query_id)
-        return ("repeated", "") if same else ("refused", "this action's key is already in use")
-    if answer not in ANSWERS:
-        return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
-    if not 8 <= len(client_key) <= 128:
-        return "refused", "a client key has 8 to 128 characters"
-    if kind not in ASKED_IN or not ask_from:
-        return "refused", "this round does not ask whether the corpus answers a query"
-    return "saved", ""
-
-
-_FIND = f"""
-SELECT p.round_id, p.query_id, r.kind, {ASKED_FROM}
-FROM live_presentations p JOIN rounds r USING (round_id)
-WHERE p.presentation_id = ? AND p.annotator = ?
-"""  # noqa: S608  a constant
-
-_USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_key = ?"
-
-_INSERT_ANSWER = """
-INSERT INTO query_answers
-SELECT p.round_id, p.annotator, p.query_id,
-       (SELECT count(*) FROM query_answers a
-        WHERE a.round_id = p.round_id AND a.annotator = p.annotator AND a.query_id = p.query_id), ?, ?, ?
-FROM presentations p WHERE p.presentation_id = ?
-"""

@@ -84,6 +84,17 @@ class _PracticeRow(NamedTuple):
     given: int | None
 
 
+_FEEDBACK = """
+SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters
+FROM presentations p
+JOIN rounds r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+JOIN presentation_states s USING (presentation_id)
+WHERE r.kind = 'practice' AND s.answered AND p.annotator = ?
+  AND p.presentation_id IN (SELECT unnest(?::TEXT[]))
+"""
+
+
 def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
     """The expected grades of the annotator's own answered practice showings, in the order asked for.
 
@@ -104,6 +115,27 @@ def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> l
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
     """Whether a practice round was opened with a reason to show sealed grades."""
     return "sealed" in parameters
+
+
+_ROWS = """
+SELECT p.round_id, r.name, r.parameters, r.paused, p.annotator, p.position, k.grade,
+       coalesce(s.answered, false), s.grade
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE r.kind = 'practice' AND NOT r.closed
+  AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
+ORDER BY r.sequence, p.annotator, p.position
+"""
+
+
+_EVENTS = """
+SELECT round_id, detail->>'annotator',
+       max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again'),
+       arg_max(detail->>'practice', revision) = 'pass'
+FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL
+"""
 
 
 def practice_statuses(
@@ -159,33 +191,3 @@ def practice_table(found: Sequence[PracticeStatus]) -> Table:
     )
     columns = ("Annotator", "Answered", "Of", "As expected", "Needed", "Status")
     return Table("Practice by annotator", columns, tuple(rows))
-
-
-_ROWS = """
-SELECT p.round_id, r.name, r.parameters, r.paused, p.annotator, p.position, k.grade,
-       coalesce(s.answered, false), s.grade
-FROM live_presentations p
-JOIN round_states r USING (round_id)
-JOIN known_answers k USING (round_id, query_id, document_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE r.kind = 'practice' AND NOT r.closed
-  AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
-ORDER BY r.sequence, p.annotator, p.position
-"""
-
-_EVENTS = """
-SELECT round_id, detail->>'annotator',
-       max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again'),
-       arg_max(detail->>'practice', revision) = 'pass'
-FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL
-"""
-
-_FEEDBACK = """
-SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters
-FROM presentations p
-JOIN rounds r USING (round_id)
-JOIN known_answers k USING (round_id, query_id, document_id)
-JOIN presentation_states s USING (presentation_id)
-WHERE r.kind = 'practice' AND s.answered AND p.annotator = ?
-  AND p.presentation_id IN (SELECT unnest(?::TEXT[]))
-"""

@@ -24,30 +24,6 @@ from curation.labeling.rounds.upcoming import unshown
 from curation.store import Cursor, Store, fetch, utc_now
 from curation.text import amount
 
-
-class Workload(NamedTuple):
-    """Of one annotator: answers that count as judgments, and open items of rounds that are not closed."""
-
-    annotator: str
-    answered: int
-    open: int
-
-
-def workloads(cursor: Cursor) -> dict[str, Workload]:
-    """The workload of everybody who has any, by name; imported judgments are answers, too."""
-    return {one.annotator: one for one in fetch(cursor, Workload, _WORKLOADS)}
-
-
-_WORKLOADS = """
-SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
-       count(*) FILTER (NOT coalesce(s.answered, false) AND NOT r.closed)
-FROM live_presentations p
-JOIN round_states r USING (round_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-GROUP BY p.annotator
-"""
-
-
 BREAK = timedelta(minutes=10)
 """A longer pause between two answers does not count as work."""
 
@@ -65,6 +41,29 @@ DAYS_FOR_RANGE = 3
 DAYS_SHOWN = 14
 RESAMPLES = 1000
 FURTHEST = timedelta(days=3650)
+
+
+class Workload(NamedTuple):
+    """Of one annotator: answers that count as judgments, and open items of rounds that are not closed."""
+
+    annotator: str
+    answered: int
+    open: int
+
+
+_WORKLOADS = """
+SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
+       count(*) FILTER (NOT coalesce(s.answered, false) AND NOT r.closed)
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+GROUP BY p.annotator
+"""
+
+
+def workloads(cursor: Cursor) -> dict[str, Workload]:
+    """The workload of everybody who has any, by name; imported judgments are answers, too."""
+    return {one.annotator: one for one in fetch(cursor, Workload, _WORKLOADS)}
 
 
 class AnnotatorPace(NamedTuple):
@@ -135,6 +134,23 @@ class DailyAnswers(NamedTuple):
 
     given: tuple[tuple[date, int], ...]
     expected: tuple[tuple[date, float], ...]
+
+
+_WORK = """
+WITH first_answers AS (
+    SELECT presentation_id, submitted_at, active_ms FROM judgment_events
+    WHERE kind IN ('grade', 'cannot_tell') AND time_known
+    QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
+SELECT p.annotator, count(*) FILTER (NOT coalesce(s.answered, false)),
+       list(f.submitted_at ORDER BY f.submitted_at) FILTER (f.submitted_at IS NOT NULL),
+       list(f.active_ms ORDER BY f.active_ms) FILTER (f.active_ms IS NOT NULL),
+       histogram(coalesce(s.grade, -1)) FILTER (s.answered)
+FROM live_presentations p
+LEFT JOIN presentation_states s USING (presentation_id)
+LEFT JOIN first_answers f USING (presentation_id)
+WHERE p.round_id = ?
+GROUP BY p.annotator ORDER BY p.annotator
+"""
 
 
 def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
@@ -258,20 +274,3 @@ def _after(now: datetime, days: float) -> datetime:
 
 def _without(missing: dict[str, str]) -> str:
     return f"No forecast: {'; '.join(f'{name} {why}' for name, why in missing.items())}."
-
-
-_WORK = """
-WITH first_answers AS (
-    SELECT presentation_id, submitted_at, active_ms FROM judgment_events
-    WHERE kind IN ('grade', 'cannot_tell') AND time_known
-    QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
-SELECT p.annotator, count(*) FILTER (NOT coalesce(s.answered, false)),
-       list(f.submitted_at ORDER BY f.submitted_at) FILTER (f.submitted_at IS NOT NULL),
-       list(f.active_ms ORDER BY f.active_ms) FILTER (f.active_ms IS NOT NULL),
-       histogram(coalesce(s.grade, -1)) FILTER (s.answered)
-FROM live_presentations p
-LEFT JOIN presentation_states s USING (presentation_id)
-LEFT JOIN first_answers f USING (presentation_id)
-WHERE p.round_id = ?
-GROUP BY p.annotator ORDER BY p.annotator
-"""

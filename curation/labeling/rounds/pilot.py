@@ -102,6 +102,19 @@ class _PilotRow(NamedTuple):
     guide_hash: str | None
 
 
+_ROWS = f"""
+SELECT p.query_id, p.document_id, q.text, d.title, p.annotator,
+       CASE WHEN s.answered THEN s.kind END, s.grade, CASE WHEN s.answered THEN s.note END,
+       CASE WHEN s.answered THEN s.guide_hash END
+FROM live_presentations p
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+ORDER BY p.query_id, p.document_id, p.annotator
+"""  # noqa: S608
+
+
 def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = None) -> PilotReport:
     """Disagreement by grade boundary, and the pairs with the largest differences.
 
@@ -187,16 +200,3 @@ def _spread(rows: Sequence[_PilotRow]) -> GradeSpread:
         sum(row.kind == "cannot_tell" for row in rows),
         tuple(sorted(row.note for row in rows if row.note)),
     )
-
-
-_ROWS = f"""
-SELECT p.query_id, p.document_id, q.text, d.title, p.annotator,
-       CASE WHEN s.answered THEN s.kind END, s.grade, CASE WHEN s.answered THEN s.note END,
-       CASE WHEN s.answered THEN s.guide_hash END
-FROM live_presentations p
-JOIN queries q USING (query_id)
-JOIN {VERSION}
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ? AND p.duplicate_of IS NULL
-ORDER BY p.query_id, p.document_id, p.annotator
-"""  # noqa: S608

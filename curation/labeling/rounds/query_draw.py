@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.rounds.assignment import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.rounds import RoundOpened, open_over
 from curation.reports.page import Table
 from curation.reports.table_files import csv_table
 from curation.statistics.allocation import allocate
@@ -123,12 +123,12 @@ def open_drawn_round(
     Parameters
     ----------
     queries: how many are drawn.
-    overlap, duplicates, author: as for `rounds.open_round`.
+    overlap, duplicates, author: as for `create_round.open_round`.
 
     Raises
     ------
     InputError: the numbers do not fit together, or are too many or too few queries for the strata.
-    NotFoundError, RefusedError: as for `rounds.open_round`.
+    NotFoundError, RefusedError: as for `create_round.open_round`.
     """
     layout = RoundLayout(name, "labeling", annotators, overlap, duplicates, seed).checked()
     draws: list[QueryDraw] = []

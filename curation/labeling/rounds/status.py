@@ -1,9 +1,4 @@
-"""The status of a round: how much of it is answered, by annotator.
-
-Remarks of a round, besides grades: cannot tell, flags, and whether the corpus answers a query.
-
-For the lead, who sees names.
-"""
+"""The status of a round: how much of it is answered, by annotator."""
 
 from __future__ import annotations
 
@@ -12,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.door import shut_door
-from curation.labeling.rounds.assignment import OUTSIDE_FILTER, Spacing, spacing
-from curation.labeling.rounds.layout import ControlItemResult, control_item_results
+from curation.labeling.rounds.candidates import OUTSIDE_FILTER
+from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
+from curation.labeling.rounds.duplicate_spacing import Spacing, spacing
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.store import Store, fetch
-from curation.store.documents import VERSION
 
 
 class AnnotatorProgress(NamedTuple):
@@ -68,6 +62,40 @@ class RoundStatus:
     left_out: dict[str, int]
 
 
+_PROGRESS = """
+SELECT p.annotator, count(*), count(*) FILTER (s.answered),
+       count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
+       count(*) FILTER (s.flagged), count(p.duplicate_of),
+       count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ?
+GROUP BY p.annotator ORDER BY p.annotator
+"""
+
+
+_COMPLETE = """
+WITH pairs AS (
+    SELECT p.query_id, p.document_id, bool_and(j.presentation_id IS NOT NULL) AS answered
+    FROM live_presentations p LEFT JOIN current_judgments j USING (presentation_id)
+    WHERE p.round_id = ? AND p.duplicate_of IS NULL AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+    GROUP BY p.query_id, p.document_id)
+SELECT count(*), count(*) FILTER (answered) FROM pairs
+"""
+
+
+_STATE = """
+SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
+       (SELECT count(DISTINCT e.presentation_id)
+        FROM judgment_events e JOIN presentations p USING (presentation_id)
+        WHERE e.late AND p.round_id = r.round_id),
+       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
+        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
+FROM round_states r WHERE round_id = $round
+"""
+
+
 def round_status(store: Store, name: str) -> RoundStatus:
     """Read the status of a round.
 
@@ -108,108 +136,3 @@ def round_status(store: Store, name: str) -> RoundStatus:
 
 def _without(row: AnnotatorProgress, hidden: int) -> AnnotatorProgress:
     return row._replace(presentations=row.presentations - hidden, duplicates=row.duplicates - hidden)
-
-
-_PROGRESS = """
-SELECT p.annotator, count(*), count(*) FILTER (s.answered),
-       count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
-       count(*) FILTER (s.flagged), count(p.duplicate_of),
-       count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
-FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ?
-GROUP BY p.annotator ORDER BY p.annotator
-"""
-
-_COMPLETE = """
-WITH pairs AS (
-    SELECT p.query_id, p.document_id, bool_and(j.presentation_id IS NOT NULL) AS answered
-    FROM live_presentations p LEFT JOIN current_judgments j USING (presentation_id)
-    WHERE p.round_id = ? AND p.duplicate_of IS NULL AND NOT EXISTS (
-        FROM known_answers k
-        WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
-    GROUP BY p.query_id, p.document_id)
-SELECT count(*), count(*) FILTER (answered) FROM pairs
-"""
-
-_STATE = """
-SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
-       (SELECT count(DISTINCT e.presentation_id)
-        FROM judgment_events e JOIN presentations p USING (presentation_id)
-        WHERE e.late AND p.round_id = r.round_id),
-       (SELECT (count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter))
-        FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = r.round_id)
-FROM round_states r WHERE round_id = $round
-"""
-
-
-class AnnotatorRemark(NamedTuple):
-    """An item on which somebody could not tell, or set a flag; grade is None where they could not tell."""
-
-    query_id: str
-    query: str
-    document_id: str
-    title: str
-    annotator: str
-    grade: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-
-
-class RoundRemarks(NamedTuple):
-    """The remarks of a round, newest first; `sealed` more are about pairs that a release seals."""
-
-    said: list[AnnotatorRemark]
-    sealed: int
-
-
-class QueryAnswerCounts(NamedTuple):
-    """How many annotators of a round say that the corpus answers a query."""
-
-    query_id: str
-    query: str
-    yes: int
-    partly: int
-    no: int
-
-
-def remarks(store: Store, round_name: str) -> RoundRemarks:
-    """Current cannot-tells and flagged answers of a round.
-
-    Raises
-    ------
-    NotFoundError: there is no round of that name.
-    """
-    with store.reading() as cursor:
-        rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
-        door = shut_door(cursor)
-    said = [one for one in rows if door.shows(one.query_id)]
-    return RoundRemarks(said, len(rows) - len(said))
-
-
-def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts]:
-    """The answers about queries in a round, those most often answered with no first.
-
-    Raises
-    ------
-    NotFoundError: there is no round of that name.
-    """
-    with store.reading() as cursor:
-        return fetch(cursor, QueryAnswerCounts, _QUERY_ANSWERS, [find_round(cursor, round_name).round_id])
-
-
-_REMARKS = f"""
-SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
-       j.annotator, j.grade, j.reason, j.note, j.flagged
-FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
-WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
-ORDER BY j.written DESC
-"""  # noqa: S608
-
-_QUERY_ANSWERS = """
-SELECT query_id, q.text AS query, count(*) FILTER (a.answer = 'yes') AS yes,
-       count(*) FILTER (a.answer = 'partly') AS partly, count(*) FILTER (a.answer = 'no') AS no
-FROM current_query_answers a JOIN queries q USING (query_id)
-WHERE a.round_id = ?
-GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
-"""

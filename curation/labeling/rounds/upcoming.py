@@ -22,6 +22,25 @@ from typing import NamedTuple
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.store import Cursor
 
+GUIDES_HAD = """
+SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
+    SELECT round_id, guide_hash FROM rounds
+    UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
+GROUP BY round_id
+"""
+"""Round id → all guides that were ever in force in it."""
+
+ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
+"""Of a round; those that were opened without it ask always."""
+
+AS_LISTS = "coalesce((parameters->>'lists')::BOOLEAN, false)"
+"""Of a round: whether it shows whole queries."""
+
+TOO_NEAR = (
+    "blind duplicates cannot come back: their first showing was put off, and fewer than "
+    f"{CLOSEST_DUPLICATE - 1} other items come after it"
+)
+
 
 class OpenRound(NamedTuple):
     """A round that is not closed.
@@ -138,10 +157,40 @@ class UpcomingWork(NamedTuple):
         return [one.name for one in self.rounds.values() if one.paused and one.round_id in waiting]
 
 
+_OPEN_ROUNDS = f"""
+SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+WHERE NOT closed AND kind != 'imported'
+ORDER BY sequence
+"""  # noqa: S608  a query from above
+
+
 def read_open_rounds(cursor: Cursor) -> dict[str, OpenRound]:
     """All rounds that are neither closed nor imported, by round id, oldest first."""
     rows = cursor.execute(_OPEN_ROUNDS).fetchall()
     return {row[0]: OpenRound._make((*row[:-1], tuple(sorted(row[-1])))) for row in rows}
+
+
+# Of all events only the annotator's own are looked at, which is several times as fast as
+# `presentation_states` of everybody's.
+_ITEMS = """
+WITH own AS (
+    SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
+    FROM judgment_events WHERE author = $who),
+states AS (
+    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
+           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
+    FROM own GROUP BY presentation_id)
+SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
+       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
+       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
+FROM presentations p
+JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
+    USING (round_id)
+LEFT JOIN states s USING (presentation_id)
+WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+ORDER BY r.place, p.position
+"""
 
 
 def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) -> list[QueueItem]:
@@ -150,12 +199,26 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) 
     return [QueueItem._make(row) for row in rows]
 
 
+_ITEM_STATES = """
+SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
+FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
+  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+GROUP BY p.annotator
+"""
+
+
 def item_states(
     cursor: Cursor, rounds: Mapping[str, OpenRound], annotator: str | None = None
 ) -> dict[str, int]:
     """By annotator, of all or of one: a number that stays as long as `read_items` lists the same showings."""
     found = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(found)
+
+
+_NUMBERS_OF_EVENTS = """
+SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
+"""
 
 
 def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
@@ -215,73 +278,21 @@ def _in_order(
     return sorted(showable, key=place)
 
 
-GUIDES_HAD = """
-SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
-    SELECT round_id, guide_hash FROM rounds
-    UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
-GROUP BY round_id
-"""
-"""Round id → all guides that were ever in force in it."""
-
-ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
-"""Of a round; those that were opened without it ask always."""
-
-AS_LISTS = "coalesce((parameters->>'lists')::BOOLEAN, false)"
-"""Of a round: whether it shows whole queries."""
-
-_OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, {AS_LISTS}, guides
-FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
-WHERE NOT closed AND kind != 'imported'
-ORDER BY sequence
-"""  # noqa: S608  a query from above
-
-# Of all events only the annotator's own are looked at, which is several times as fast as
-# `presentation_states` of everybody's.
-_ITEMS = """
-WITH own AS (
-    SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
-    FROM judgment_events WHERE author = $who),
-states AS (
-    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
-           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
-    FROM own GROUP BY presentation_id)
-SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
-       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
-       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
-FROM presentations p
-JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
-    USING (round_id)
-LEFT JOIN states s USING (presentation_id)
-WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
-ORDER BY r.place, p.position
-"""
-
-_ITEM_STATES = """
-SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
-FROM presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
-  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
-GROUP BY p.annotator
-"""
-
-_NUMBERS_OF_EVENTS = """
-SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
-"""
-
-
-TOO_NEAR = (
-    "blind duplicates cannot come back: their first showing was put off, and fewer than "
-    f"{CLOSEST_DUPLICATE - 1} other items come after it"
-)
-
-
 class Unshown(NamedTuple):
     """A presentation that will not be shown unless more work comes."""
 
     presentation_id: str
     round_id: str
     annotator: str
+
+
+_WAITING = """
+SELECT DISTINCT p.annotator
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind = 'later')
+  AND NOT coalesce(s.answered, false)
+ORDER BY p.annotator
+"""
 
 
 def unshown(cursor: Cursor) -> list[Unshown]:
@@ -298,12 +309,3 @@ def unshown(cursor: Cursor) -> list[Unshown]:
         for item in upcoming.items
         if item.answered is None
     ]
-
-
-_WAITING = """
-SELECT DISTINCT p.annotator
-FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind = 'later')
-  AND NOT coalesce(s.answered, false)
-ORDER BY p.annotator
-"""

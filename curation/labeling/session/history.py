@@ -1,14 +1,4 @@
-"""Own answers: whether somebody may see what they answered earlier.
-
-Blind duplicates, control items and re-labels ask for a pair again. Who sees their old answer can copy it, and
-a list that hides only the answers of the pairs concerned tells which pairs will come again. So it is all or
-nothing: while anything is open to somebody, no earlier answer of theirs is shown, whatever the item on screen
-is. They may still find their last items and answer these again. None of the last ones is a repeat of another,
-or of what comes next, because the two showings of a pair are at least `CLOSEST_DUPLICATE` apart.
-
-Practice is left out, because its expected grades are shown and nothing in it is asked twice.
-
-The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
+"""The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
 
 While something is open to the annotator, the last items are listed without their answers, so that neither the
 list nor its length says which item is a repeat (`own_answers`). Afterwards all are, of each pair the newest.
@@ -24,8 +14,8 @@ from curation.errors import RefusedError
 from curation.filters.stored import NEED
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
-from curation.labeling.rounds.upcoming import read_items, read_open_rounds, upcoming_work
-from curation.labeling.session.showings import Answered, read_answered
+from curation.labeling.session.item_views import Answered, read_answered
+from curation.labeling.session.own_answers import may_see_own_answers
 from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
@@ -33,32 +23,38 @@ from curation.store.documents import VERSION
 LAST_ITEMS = CLOSEST_DUPLICATE // 2
 """How many of the last items are listed while others are open; the browser holds fewer of the next ones."""
 
-
-def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Whether earlier answers may be shown: only where nothing can come any more, in paused rounds too.
-
-    A repeat of what was put off may come with more work, so answers wait as long as one would.
-    """
-    rounds = read_open_rounds(cursor)
-    work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
-    return not (work.left or work.near)
-
-
-def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Query and document of all that was given to somebody, answered or not; none if answers may be shown."""
-    if may_see_own_answers(cursor, annotator):
-        return set()
-    return set(cursor.execute(_GIVEN, [annotator]).fetchall())
-
-
-_GIVEN = """
-SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = ? AND r.kind != 'practice'
-"""
-
-
 SHOWN = 20
 """Answers of a page."""
+
+_FITTING = f"""
+WITH first_answers AS (
+    SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
+    WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
+mine AS (
+    SELECT p.*, f.written, f.changed, r.guide_hash, r.kind AS round_kind
+    FROM first_answers f
+    JOIN presentations p USING (presentation_id)
+    JOIN round_states r USING (round_id)
+    WHERE p.annotator = $who AND r.kind NOT IN ('practice', 'imported')
+    QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.written DESC) <= $last
+            ELSE row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1 END),
+fitting AS (
+    SELECT m.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
+           d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
+           s.note, s.flagged, m.changed, s.guide_hash AS given_under, m.written
+    FROM mine m
+    JOIN presentation_states s USING (presentation_id)
+    JOIN queries q USING (query_id)
+    JOIN {VERSION}
+    WHERE s.answered
+      AND ($text = '' OR contains(strip_accents(lower(concat(q.text, chr(10), d.title))),
+                                  strip_accents(lower($text))))
+      AND ($grade::INTEGER IS NULL OR s.grade = $grade)
+      AND (NOT $cannot_tell OR s.kind = 'cannot_tell')
+      AND (NOT $changed OR m.changed)
+      AND (NOT $noted OR coalesce(s.note, '') != '')
+      AND (NOT $flagged OR s.flagged))
+"""  # noqa: S608
 
 
 class HistoryFilter(BaseModel):
@@ -117,6 +113,15 @@ class HistoryPage(NamedTuple):
     withheld: bool
 
 
+_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
+
+
+_PAGE = f"""
+{_FITTING}
+SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
+"""  # noqa: S608
+
+
 def history_page(
     store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
@@ -148,6 +153,14 @@ def history_page(
     return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
 
 
+_GUIDES = """
+SELECT e.guide_hash
+FROM judgment_events e JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
+WHERE e.author = ? AND e.kind = 'grade' AND r.kind NOT IN ('practice', 'imported')
+GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
+"""
+
+
 def _given_grades(cursor: Cursor, annotator: str) -> list[GivenGrade]:
     rows = cursor.execute(_GUIDES, [annotator]).fetchall()
     guides = [guide_by_hash(cursor, guide_hash) for (guide_hash,) in rows]
@@ -156,48 +169,3 @@ def _given_grades(cursor: Cursor, annotator: str) -> list[GivenGrade]:
         for guide in guides
         for grade in guide.scale
     ]
-
-
-_FITTING = f"""
-WITH first_answers AS (
-    SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
-    WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
-mine AS (
-    SELECT p.*, f.written, f.changed, r.guide_hash, r.kind AS round_kind
-    FROM first_answers f
-    JOIN presentations p USING (presentation_id)
-    JOIN round_states r USING (round_id)
-    WHERE p.annotator = $who AND r.kind NOT IN ('practice', 'imported')
-    QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.written DESC) <= $last
-            ELSE row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1 END),
-fitting AS (
-    SELECT m.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
-           d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
-           s.note, s.flagged, m.changed, s.guide_hash AS given_under, m.written
-    FROM mine m
-    JOIN presentation_states s USING (presentation_id)
-    JOIN queries q USING (query_id)
-    JOIN {VERSION}
-    WHERE s.answered
-      AND ($text = '' OR contains(strip_accents(lower(concat(q.text, chr(10), d.title))),
-                                  strip_accents(lower($text))))
-      AND ($grade::INTEGER IS NULL OR s.grade = $grade)
-      AND (NOT $cannot_tell OR s.kind = 'cannot_tell')
-      AND (NOT $changed OR m.changed)
-      AND (NOT $noted OR coalesce(s.note, '') != '')
-      AND (NOT $flagged OR s.flagged))
-"""  # noqa: S608
-
-_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
-
-_PAGE = f"""
-{_FITTING}
-SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
-"""  # noqa: S608
-
-_GUIDES = """
-SELECT e.guide_hash
-FROM judgment_events e JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
-WHERE e.author = ? AND e.kind = 'grade' AND r.kind NOT IN ('practice', 'imported')
-GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
-"""

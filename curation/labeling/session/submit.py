@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from curation.guides.guide import guide_by_hash
+from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.judging import (
     ANSWERED,
     JudgedActions,
@@ -22,7 +23,6 @@ from curation.labeling.judgments.judging import (
     PresentationState,
     Submission,
     UsedKey,
-    append_events,
     judge,
 )
 from curation.labeling.rounds.upcoming import GUIDES_HAD
@@ -153,6 +153,12 @@ def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: 
     return cursor.execute(sql, keys).fetchall()
 
 
+_ROUNDS = f"""
+SELECT round_id, guide_hash, closed, kind = 'practice', guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+"""  # noqa: S608  a query from `upcoming`
+
+
 def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]]:
     """Round id → guide in force, closed, practice, and the guides that it ever had."""
     rows = cursor.execute(_ROUNDS).fetchall()
@@ -160,9 +166,3 @@ def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]
         round_id: (guide_hash, closed, practice, tuple(sorted(guides)))
         for round_id, guide_hash, closed, practice, guides in rows
     }
-
-
-_ROUNDS = f"""
-SELECT round_id, guide_hash, closed, kind = 'practice', guides
-FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
-"""  # noqa: S608  a query from `upcoming`

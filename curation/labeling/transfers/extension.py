@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.errors import RefusedError
-from curation.labeling.rounds.assignment import Candidate, assign
-from curation.labeling.rounds.rounds import PRACTISED_BEFORE
+from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.create_round import PRACTISED_BEFORE
 from curation.labeling.transfers.transfer import (
     Pair,
     RoundItem,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.filters.stored import outside_pairs
-from curation.labeling.rounds.assignment import OUTSIDE_FILTER
+from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.transfers.transfer import near_repeats, round_items, withdraw
 from curation.store import Cursor

@@ -16,35 +16,23 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.labeling.rounds.assignment import (
-    CLOSEST_DUPLICATE,
-    Candidate,
-    Chosen,
-    choose_candidates,
-    read_candidates,
-)
-from curation.labeling.rounds.layout import (
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
+from curation.labeling.rounds.candidates import Candidate, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.control_items import (
     ControlItemPool,
-    LaidOut,
-    RoundLayout,
-    lay_out,
     practised,
     read_control_items,
     write_control_items,
 )
+from curation.labeling.rounds.create_round import project_fingerprint, refuse_who_cannot_judge
+from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, refuse_closed, round_state
-from curation.labeling.rounds.rounds import (
-    members,
-    project_fingerprint,
-    refuse_who_cannot_judge,
-    round_parameters,
-)
+from curation.labeling.rounds.rounds import members, round_parameters
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.retry import write_if_unchanged
 
 DROPPED = "blind duplicates dropped with what moved, and not planned again"
-
 Pair = tuple[str, str]
 Work = dict[str, dict[str, list[Candidate]]]
 """Annotator → query id → candidates."""
@@ -154,6 +142,9 @@ def carry_out(
     )
 
 
+_STARTS = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
+
+
 def read_inputs(
     cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], with_new: bool
 ) -> TransferInputs:
@@ -243,6 +234,11 @@ def _layout(cursor: Cursor, state: RoundState) -> RoundLayout:
     )
 
 
+_TOUCHED = """
+SELECT presentation_id, answered FROM presentation_states WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
+"""
+
+
 def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
     """Whether the round is still open and nobody has done more with what is to be withdrawn."""
     if round_state(cursor, plan.round).closed:
@@ -287,6 +283,19 @@ def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, autho
     append_rows(cursor, "withdrawals", [(one,) for one in presentation_ids], ("presentation_id",), **why)
 
 
+_ROWS = """
+SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
+       s.presentation_id IS NOT NULL, coalesce(s.answered, false), k.query_id IS NOT NULL,
+       o.presentation_id IS NOT NULL
+FROM live_presentations p
+LEFT JOIN presentation_states s USING (presentation_id)
+LEFT JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN opinion_requests o USING (presentation_id)
+WHERE p.round_id = ?
+ORDER BY p.annotator, p.position
+"""
+
+
 def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
     """The items of a round that are not withdrawn, by annotator and position."""
     return fetch(cursor, RoundItem, _ROWS, [round_id])
@@ -307,22 +316,3 @@ def _carry_requests(cursor: Cursor, plan: TransferPlan) -> None:
                 """,
                 [places[row.pair], row.presentation_id],
             )
-
-
-_ROWS = """
-SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
-       s.presentation_id IS NOT NULL, coalesce(s.answered, false), k.query_id IS NOT NULL,
-       o.presentation_id IS NOT NULL
-FROM live_presentations p
-LEFT JOIN presentation_states s USING (presentation_id)
-LEFT JOIN known_answers k USING (round_id, query_id, document_id)
-LEFT JOIN opinion_requests o USING (presentation_id)
-WHERE p.round_id = ?
-ORDER BY p.annotator, p.position
-"""
-
-_TOUCHED = """
-SELECT presentation_id, answered FROM presentation_states WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
-"""
-
-_STARTS = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"

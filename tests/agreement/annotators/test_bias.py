@@ -21,7 +21,7 @@ from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import parts
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store

@@ -17,7 +17,7 @@ from curation.agreement.annotators.intra_annotator import (
     weighted_kappa,
 )
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.command_line import invoke

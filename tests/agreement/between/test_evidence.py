@@ -12,8 +12,8 @@ from curation.agreement.report.report import agreement_findings, agreement_repor
 from curation.agreement.report.sections import evidence_sections
 from curation.guides.guide import parse_guide
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.lifecycle import put_in_force
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.submit import submit
 from curation.settling.evidence import MarkedEvidence, PairMarks
 from curation.spans import Spans

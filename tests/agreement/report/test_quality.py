@@ -16,8 +16,8 @@ from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.agreement.report.quality import round_quality
 from curation.agreement.report.report import agreement_findings, agreement_report, near_chance, verdict_of
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from curation.text import digest

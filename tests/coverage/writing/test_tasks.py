@@ -22,9 +22,9 @@ from curation.coverage.writing.tasks import (
     tasks_of_clusters,
 )
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.judgments.judging import answer_query
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.pooling.pool import build_pool
 from curation.sampling.tags.answerable import written_unanswerable
 from curation.store import Store

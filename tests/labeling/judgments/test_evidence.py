@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from curation.guides.guide import parse_guide
-from curation.labeling.judgments.judging import Outcome, Submission, marks_of
-from curation.labeling.rounds.lifecycle import put_in_force
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.judgments.events import marks_of
+from curation.labeling.judgments.judging import Outcome, Submission
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.history import history_page
-from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.spans import Spans
 from curation.store import Store

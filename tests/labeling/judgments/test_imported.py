@@ -10,9 +10,10 @@ import pytest
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import authenticate, find_annotator, list_annotators

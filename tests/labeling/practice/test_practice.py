@@ -8,12 +8,13 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.opening import let_pass, open_practice, practise_again
+from curation.labeling.practice.create_practice import open_practice
+from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.practice.status import feedback
+from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import PRACTISED_BEFORE, open_round
 from curation.labeling.session.history import history_page
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError
 from curation.guides.guide import current_guide
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate, distances, order
-from curation.labeling.rounds.layout import ALONE, TOO_FEW, ControlItem, ControlItemPool, plant
-from curation.labeling.rounds.rounds import RoundOpened, open_round
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, distances, order
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, plant
+from curation.labeling.rounds.create_round import RoundOpened, open_round
+from curation.labeling.rounds.layout import ALONE, TOO_FEW
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support import examples

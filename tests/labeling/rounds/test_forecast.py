@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.labeling.judgments.judging import Submission, answer_query
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.forecast import AnnotatorWork, annotators_work, forecast, pace
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.rounds.status import query_answer_counts, remarks
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.remarks import query_answer_counts, remarks
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.projects import add_pairs, add_people, grid

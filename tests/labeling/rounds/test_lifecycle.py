@@ -9,17 +9,17 @@ import pytest
 from curation.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide, read_guide
 from curation.labeling.judgments.judging import KEPT_LATE, Outcome, Submission
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.lifecycle import (
     close_round,
     delete_round,
     pause_round,
-    put_in_force,
     reopen_round,
     resume_round,
 )
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of

@@ -6,9 +6,9 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.pilot import boundaries, pilot_report
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.sampling.frame.limits import Limits

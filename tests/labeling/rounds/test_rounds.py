@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate, Slot, assign, order
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, assign, order
+from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.layout import RoundLayout
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_imported
 from curation.store import Store

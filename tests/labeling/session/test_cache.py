@@ -12,13 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.labeling.judgments.judging import JudgmentEvent, Outcome, Submission
+from curation.labeling.judgments.events import JudgmentEvent
+from curation.labeling.judgments.judging import Outcome, Submission
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session import cache as caches
-from curation.labeling.session.cache import Answer, Recent, recent, session_cache
-from curation.labeling.session.showings import Queue, next_showings, previous_answered
+from curation.labeling.session.cache import session_cache
+from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.pace import Answer, Recent, recent
+from curation.labeling.session.queue import Queue, next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store, append_rows, utc_now
 from tests.support import examples

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import next_showings
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.session.queue import next_showings
 from curation.presentation import excerpts
 from curation.presentation.excerpts import LONGEST, best_passage, in_body, mark, query_stems
 from curation.retrieval.terms import stem

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import delete_round
-from curation.labeling.rounds.rounds import open_round, round_parameters
-from curation.labeling.session.showings import Queue, Showing, next_showings, put_off_showings
+from curation.labeling.rounds.rounds import round_parameters
+from curation.labeling.session.item_views import Showing
+from curation.labeling.session.queue import Queue, next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grid, rows_of

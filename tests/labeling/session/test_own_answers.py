@@ -13,10 +13,11 @@ from curation.agreement.annotators.intra_annotator import read_repeats, read_sho
 from curation.agreement.annotators.own_work import my_differences, my_work
 from curation.errors import RefusedError
 from curation.labeling.judgments.judging import Submission
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.history import HistoryFilter, HistoryPage, history_page
-from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings
+from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.settling.queue import next_cases, one_case, recent_cases
 from curation.store import Store, utc_now

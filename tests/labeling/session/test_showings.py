@@ -7,15 +7,20 @@ from pathlib import Path
 
 from curation.guides.guide import read_guide
 from curation.guides.questions import ask_guide, guide_questions
-from curation.labeling.judgments.judging import Submission, answer_query
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.forecast import annotators_work
-from curation.labeling.rounds.lifecycle import close_round, open_states, put_in_force, round_state
-from curation.labeling.rounds.rounds import open_round, shown_as
-from curation.labeling.rounds.status import remarks, round_status
+from curation.labeling.rounds.guide_in_force import put_in_force
+from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
+from curation.labeling.rounds.remarks import remarks
+from curation.labeling.rounds.rounds import shown_as
+from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.cache import session_cache
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
-from curation.labeling.session.showings import next_showings, previous_answered, put_off_showings
+from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.queue import next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
 from curation.sampling.tags.answerable import answered_no, unanswerable

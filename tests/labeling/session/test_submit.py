@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from curation.errors import NotFoundError
 from curation.labeling.judgments.judging import Outcome, Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings, previous_answered, whole_document
+from curation.labeling.session.item_views import previous_answered, whole_document
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support import examples
@@ -256,7 +257,7 @@ def test_n_actions_give_at_most_n_events_and_one_state_per_item(
 
 
 def test_a_showing_holds_nothing_that_should_be_blind() -> None:
-    from curation.labeling.session.showings import Showing
+    from curation.labeling.session.item_views import Showing
 
     assert set(Showing._fields) == {
         "presentation_id",

@@ -8,13 +8,14 @@ import sys
 import pytest
 
 from curation.errors import RefusedError
-from curation.labeling.judgments.judging import Submission, answer_query
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.judgments.judging import Submission
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
-from curation.labeling.transfers.reassignment import change_role, deactivate_annotator
+from curation.labeling.transfers.leaving import change_role, deactivate_annotator
 from curation.people.accounts import activate
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of

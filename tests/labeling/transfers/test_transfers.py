@@ -16,16 +16,17 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.opening import open_practice
+from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
+from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
-from curation.labeling.rounds.rounds import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.showings import next_showings
+from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers import extension
 from curation.labeling.transfers.extension import extend_round
-from curation.labeling.transfers.reassignment import PRACTISED, deactivate_annotator, reassign
+from curation.labeling.transfers.leaving import deactivate_annotator
+from curation.labeling.transfers.reassignment import PRACTISED, reassign
 from curation.people.accounts import activate
 from curation.store import Store, append, open_store
 from tests.support import examples

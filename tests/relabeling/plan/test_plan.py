@@ -12,7 +12,7 @@ from curation.errors import InputError, RefusedError
 from curation.guides.guide import parse_guide, read_guide
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.choice import (
     ALL_GONE,

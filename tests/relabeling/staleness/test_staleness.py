@@ -16,7 +16,7 @@ from curation.guides.guide import Guide, PresentationTemplate, parse_guide, read
 from curation.guides.versions import with_presentation
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
-from curation.labeling.rounds.lifecycle import put_in_force
+from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.calendar import Quarter
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts

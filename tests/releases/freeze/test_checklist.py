@@ -11,7 +11,7 @@ import pytest
 
 from curation.agreement.report.report import agreement_report, not_checked
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
 from curation.path import read_figures, read_path, read_state, release_steps
 from curation.releases.card.card import Card

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.sampling.sample import draw_sample, top_up

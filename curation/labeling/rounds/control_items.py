@@ -1,0 +1,214 @@
+"""Control items: pairs with a decided grade, planted blind among an annotator's work.
+
+They look like any other item and go only to annotators who never had the pair. They count for one figure: how
+often an annotator gives the decided grade. They join queries that the annotator has anyway, or come as a
+query with several documents, so that no control item is recognised by being alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from curation.guides.guide import current_guide
+from curation.labeling.rounds.candidates import Candidate
+from curation.statistics.intervals import wilson
+from curation.store import Cursor, append_rows
+from curation.store.documents import current_snapshot
+from curation.text import digest
+
+MOST_PER_QUERY = 5
+"""Control items of one query for one annotator."""
+
+MINIMUM_ANSWERED = 10
+"""Answered control items below which an annotator's share is not shown as a figure."""
+
+
+class ControlItem(NamedTuple):
+    """A pair with its expected grade and the reason for it."""
+
+    candidate: Candidate
+    grade: int
+    explanation: str | None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Query id and document id."""
+        return self.candidate.query_id, self.candidate.document_id
+
+
+class ControlItemPool(NamedTuple):
+    """Pairs that can be planted, and who had which: (annotator, query id, document id)."""
+
+    items: tuple[ControlItem, ...]
+    had: frozenset[tuple[str, str, str]]
+    left_out: dict[str, int]
+
+
+class PlantedItems(NamedTuple):
+    """What one annotator gets.
+
+    Attributes
+    ----------
+    missing: how many were wanted and not found.
+    alone: how many are the only document of their query.
+    """
+
+    items: list[ControlItem]
+    missing: int
+    alone: int
+
+
+class ControlItemResult(NamedTuple):
+    """How one annotator does on control items.
+
+    right: answers with the decided grade; share with Wilson's 95 % interval, None where nothing is answered.
+    """
+
+    annotator: str
+    planted: int
+    answered: int
+    right: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def too_few(self) -> bool:
+        return self.answered < MINIMUM_ANSWERED
+
+
+_DECIDED = """
+SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
+       s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (
+           FROM presentations p
+           WHERE p.query_id = a.query_id AND p.document_id = a.document_id
+             AND p.content_hash = s.content_hash))
+FROM current_adjudications a
+LEFT JOIN snapshot_documents s ON s.document_id = a.document_id AND s.snapshot_id = ?
+ORDER BY a.query_id, a.document_id
+"""
+
+
+_HAD = """
+SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
+WHERE (query_id, document_id) IN (SELECT (query_id, document_id) FROM current_adjudications)
+"""
+
+
+def read_control_items(cursor: Cursor) -> ControlItemPool:
+    """The decided pairs whose document is as it was when it was decided, by query and document id.
+
+    `left_out`: decided pairs whose document changed or left the corpus, whose grade is not on the scale of
+    the guide in force, or that were decided to have no grade.
+    """
+    scale = current_guide(cursor).values
+    items, left_out = [], defaultdict[str, int](int)
+    for query_id, document_id, grade, reason, content_hash, same in cursor.execute(
+        _DECIDED, [current_snapshot(cursor)]
+    ).fetchall():
+        if grade is None:
+            left_out["decided to have no grade"] += 1
+        elif not same:
+            left_out["the document changed, or left the corpus, since it was decided"] += 1
+        elif grade not in scale:
+            left_out["the decided grade is not on the guide's scale"] += 1
+        else:
+            items.append(ControlItem(Candidate(query_id, document_id, content_hash), grade, reason))
+    return ControlItemPool(tuple(items), frozenset(cursor.execute(_HAD).fetchall()), dict(left_out))
+
+
+def plant(
+    work: Mapping[str, Sequence[Candidate]],
+    pool: ControlItemPool,
+    annotator: str,
+    share: float,
+    salt: str,
+    taken: Collection[tuple[str, str]],
+) -> PlantedItems:
+    """Choose control items for one annotator, about `share` of their work.
+
+    Parameters
+    ----------
+    work: query id → candidates.
+    taken: pairs that the round shows for judging.
+    """
+    wanted = round(share * sum(map(len, work.values())))
+    groups: dict[str, list[ControlItem]] = defaultdict(list)
+    for item in pool.items:
+        if item.pair not in taken and (annotator, *item.pair) not in pool.had:
+            groups[item.candidate.query_id].append(item)
+
+    def rank(query: str) -> tuple[bool, bool, str]:
+        return query not in work, len(groups[query]) == 1, digest(salt, "known", query)
+
+    chosen: list[ControlItem] = []
+    alone = 0
+    for query in sorted(groups, key=rank):
+        if len(chosen) >= wanted:
+            break
+        most = min(MOST_PER_QUERY, max(2, wanted - len(chosen)))
+        found = sorted(groups[query], key=lambda item: digest(salt, "known", *item.pair))[:most]
+        if len(found) == 1 and query not in work:
+            alone += 1
+        chosen.extend(found)
+    return PlantedItems(chosen, max(0, wanted - len(chosen)), alone)
+
+
+def with_control_items(
+    work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
+) -> dict[str, list[Candidate]]:
+    """The work with the control items among it."""
+    merged = {query: list(candidates) for query, candidates in work.items()}
+    for item in items:
+        merged.setdefault(item.candidate.query_id, []).append(item.candidate)
+    return merged
+
+
+def write_control_items(cursor: Cursor, round_id: str, items: Collection[ControlItem]) -> None:
+    """Store the expected grades of a round's control items; those that it has already do not change."""
+    had = set(
+        cursor.execute(
+            "SELECT query_id, document_id FROM known_answers WHERE round_id = ?", [round_id]
+        ).fetchall()
+    )
+    new = sorted({item.pair: item for item in items if item.pair not in had}.values())
+    rows = [
+        (item.candidate.query_id, item.candidate.document_id, item.grade, item.explanation or "")
+        for item in new
+    ]
+    names = ("query_id", "document_id", "grade", "explanation")
+    append_rows(cursor, "known_answers", rows, names, round_id=round_id)
+
+
+_PRACTISED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id
+FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
+"""
+
+
+def practised(cursor: Cursor) -> set[tuple[str, str, str]]:
+    """(annotator, query id, document id) of every pair whose expected grade an annotator is shown."""
+    return set(cursor.execute(_PRACTISED).fetchall())
+
+
+_RESULTS = """
+SELECT p.annotator, count(*), count(*) FILTER (s.answered),
+       count(*) FILTER (s.answered AND s.grade IS NOT DISTINCT FROM k.grade)
+FROM live_presentations p
+JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+GROUP BY p.annotator ORDER BY p.annotator
+"""
+
+
+def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
+    """How everyone with control items in the round does on them, by name."""
+    results = []
+    for annotator, planted, answered, right in cursor.execute(_RESULTS, [round_id]).fetchall():
+        share = right / answered if answered else None
+        low, high = wilson(right, answered) if answered else (None, None)
+        results.append(ControlItemResult(annotator, planted, answered, right, share, low, high))
+    return results

@@ -1,0 +1,87 @@
+"""Remarks of a round, besides grades: cannot tell, flags, and whether the corpus answers a query.
+
+For the lead, who sees names.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.door import shut_door
+from curation.labeling.rounds.rounds import find_round
+from curation.store import Store, fetch
+from curation.store.documents import VERSION
+
+
+class AnnotatorRemark(NamedTuple):
+    """An item on which somebody could not tell, or set a flag; grade is None where they could not tell."""
+
+    query_id: str
+    query: str
+    document_id: str
+    title: str
+    annotator: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+
+
+class RoundRemarks(NamedTuple):
+    """The remarks of a round, newest first; `sealed` more are about pairs that a release seals."""
+
+    said: list[AnnotatorRemark]
+    sealed: int
+
+
+class QueryAnswerCounts(NamedTuple):
+    """How many annotators of a round say that the corpus answers a query."""
+
+    query_id: str
+    query: str
+    yes: int
+    partly: int
+    no: int
+
+
+_REMARKS = f"""
+SELECT query_id, q.text AS query, j.document_id, coalesce(nullif(d.title, ''), j.document_id) AS title,
+       j.annotator, j.grade, j.reason, j.note, j.flagged
+FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
+WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
+ORDER BY j.written DESC
+"""  # noqa: S608
+
+
+def remarks(store: Store, round_name: str) -> RoundRemarks:
+    """Current cannot-tells and flagged answers of a round.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
+        door = shut_door(cursor)
+    said = [one for one in rows if door.shows(one.query_id)]
+    return RoundRemarks(said, len(rows) - len(said))
+
+
+_QUERY_ANSWERS = """
+SELECT query_id, q.text AS query, count(*) FILTER (a.answer = 'yes') AS yes,
+       count(*) FILTER (a.answer = 'partly') AS partly, count(*) FILTER (a.answer = 'no') AS no
+FROM current_query_answers a JOIN queries q USING (query_id)
+WHERE a.round_id = ?
+GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
+"""
+
+
+def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts]:
+    """The answers about queries in a round, those most often answered with no first.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        return fetch(cursor, QueryAnswerCounts, _QUERY_ANSWERS, [find_round(cursor, round_name).round_id])

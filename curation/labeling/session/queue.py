@@ -1,0 +1,194 @@
+"""The annotator's queue: what is shown next, and what they have put off.
+
+Open items are those of rounds that are neither paused nor closed, less what was reassigned. A practice round
+that is unfinished or not passed comes before everything else. What an annotator has put off comes back after
+all else, and can be taken up before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.labeling.judgments.events import marks_of
+from curation.labeling.practice.status import PracticeState, PracticeStatus
+from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
+from curation.labeling.session.cache import SessionCache, session_cache
+from curation.labeling.session.item_views import Answered, FoundAnswer, Showing, read_showings
+from curation.labeling.session.pace import recent
+from curation.presentation.drawing import NOBODY
+from curation.store import Cursor, Store, utc_now
+from curation.text import percent
+
+MOST_LISTED = 50
+
+
+class Queue(NamedTuple):
+    """What comes next for one annotator: all that a screen may know, so not even the name of a round.
+
+    Attributes
+    ----------
+    showings: the next open presentations, in order.
+    done, total: presentations answered, and all of them: of the practice round while one has to be passed
+        first, else of the annotator's rounds that are neither closed nor paused.
+    message: why there is nothing to show and what comes next, or ''.
+    hour: answers in the last 60 minutes.
+    seconds_each: median seconds on screen over the last 50 answers; None below 5.
+    practice: the practice round that has to be passed first, else the one passed last, if any.
+    put_off: how many open items the annotator has put off.
+    paused: something is left to answer in a paused round.
+    listing: what is answered in the list that was asked for; the answers only where nothing else was answered
+        since.
+    """
+
+    showings: list[Showing]
+    done: int
+    total: int
+    message: str
+    hour: int
+    seconds_each: float | None
+    practice: PracticeState | None
+    put_off: int = 0
+    paused: bool = False
+    listing: Sequence[Answered] = ()
+
+
+_WORKED = """
+SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
+"""
+
+
+def next_showings(
+    store: Store,
+    annotator: str,
+    limit: int = 5,
+    after: Sequence[str] = (),
+    image_hosts: frozenset[str] = NOBODY,
+    list_of: str | None = None,
+) -> Queue:
+    """The annotator's next open presentations, without those that the screen has already (`after`).
+
+    A list is never cut: there may be more than `limit`.
+
+    Parameters
+    ----------
+    list_of: the listing is that of this presentation's list if the last answer is in it, else of the list
+        that comes next, as it is with ''; None gives no listing.
+    """
+    on_screen = set(after)
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        practice = cache.practice_statuses(cursor)
+        first = next((status for status in practice if status.open), None)
+        work = work_of(cursor, cache)
+        upcoming = [item for item in work.open if item.presentation_id not in on_screen]
+        items = _whole_lists(upcoming, limit, work.lists())
+        found = read_showings(cursor, cache, work, items, upcoming)
+        listing = [] if list_of is None else _listing(cursor, cache, work, list_of)
+        hour, seconds_each = cache.pace()
+        over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
+    return Queue(
+        showings=[one.drawn(image_hosts) for one in found],
+        done=first.state.answered if first else work.answered,
+        total=first.state.total if first else work.total,
+        message="" if items or after else _why_empty(work, first, over),
+        hour=hour,
+        seconds_each=seconds_each,
+        practice=first.state if first else practice[-1].state if practice else None,
+        put_off=len(work.put_off),
+        paused=bool(work.paused_rounds()),
+        listing=[one.drawn(image_hosts) for one in listing],
+    )
+
+
+def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
+    """The first items, and what else is in the list of the last."""
+    end = min(limit, len(upcoming))
+    last = lists.get(upcoming[end - 1].presentation_id) if end else None
+    while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
+        end += 1
+    return upcoming[:end]
+
+
+_FRESH = """
+WITH own AS (
+    SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
+    FROM judgment_events WHERE author = $who)
+SELECT presentation_id, kind, grade, reason, note, flagged FROM own
+WHERE listed AND written > (SELECT coalesce(max(written), -1) FROM own WHERE NOT listed)
+QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1
+"""
+
+
+def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[FoundAnswer]:
+    """What is answered in a list.
+
+    Only of the list that is on screen, and the answers only while they are the annotator's last: a list that
+    could be looked up later would tell which pair of another list is a repeat, and how it was graded before.
+    """
+    lists, alone = work.lists(), work.alone()
+    done = [item for item in work.items if item.answered is not None]
+    last = max(done, key=lambda item: item.answered or 0, default=None)
+    wanted = lists.get(list_of)
+    if last is None or wanted is None or lists.get(last.presentation_id) != wanted:
+        wanted = next((lists.get(item.presentation_id) for item in work.open), None)
+    ids = {name for name, first in lists.items() if first == wanted} - alone
+    items = [item for item in done if item.presentation_id in ids]
+    fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
+    answers = {row[0]: row[1:] for row in fresh}
+    found, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
+    said = ((answers.get(one.presentation_id, ()), marks.get(one.presentation_id, ())) for one in found)
+    return [FoundAnswer(one, *both) for one, both in zip(found, said, strict=True)]
+
+
+def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
+    """The annotator's work: a practice round that has to be passed first, else all others."""
+    first = next((status for status in cache.practice_statuses(cursor) if status.open), None)
+    return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+
+
+def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
+    """Answers in the last 60 minutes, and the median seconds of the last ones, None below 5."""
+    return recent(cursor, annotator).pace(utc_now())
+
+
+def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
+    if practice is not None and not practice.paused:
+        state = practice.state
+        return (
+            f"You gave the expected grade {state.right} times of {state.total}; to pass, "
+            f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead sees this and decides "
+            "whether you practise again or go on; either way this page fills by itself."
+        )
+    if over:
+        return (
+            "The lead has closed what you worked on; your answers are kept. Once a round is opened with you "
+            "in it, this page fills by itself."
+        )
+    if not work.items:
+        return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
+    if work.paused_rounds():
+        return (
+            "The lead has paused this work. Your answers are kept; when it goes on, this page fills by "
+            "itself."
+        )
+    return "You have answered every item that was given to you. Thank you; the next round brings new ones."
+
+
+def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[Showing]:
+    """Those that were put off first, 50 at most.
+
+    One that is taken up is answered before the others of its query, so it asks about the query only where it
+    is the last that is left.
+    """
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        work = work_of(cursor, cache)
+        items = work.put_off[:MOST_LISTED]
+        found = read_showings(cursor, cache, work, items, work.open)
+    left = Counter((item.round_id, item.query_id) for item in work.open)
+    alone = [left[item.round_id, item.query_id] == 1 for item in items]
+    shown = [one.drawn(image_hosts) for one in found]
+    return [one._replace(asks=one.asks and last) for one, last in zip(shown, alone, strict=True)]
