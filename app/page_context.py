@@ -13,8 +13,8 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
-from curation.jobs.running import last_job_of
-from curation.jobs.uploads import new_result_folder, remove_result
+from curation.jobs.results import new_result_folder, remove_result
+from curation.jobs.stored import last_job_of
 from curation.step import written
 from curation.steps import STEPS
 from curation.store import COMMAND_LINE, Annotator, Store

@@ -38,8 +38,9 @@ from app.views.releases import downloads
 from curation import log
 from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
-from curation.jobs.uploads import remove_abandoned, remove_old_results
-from curation.store.files import serve_alone
+from curation.jobs.results import remove_old_results
+from curation.jobs.uploads import remove_abandoned
+from curation.store.project_file import serve_alone
 
 OTHERS_CAN_READ = (
     "{} can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "

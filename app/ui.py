@@ -15,8 +15,8 @@ from app.components.drawing import drawing
 from app.components.links import PageLink, page_link, query_link
 from curation.errors import CurationError
 from curation.jobs.figures import DataState
+from curation.presentation.elements import NAMES, Element, Fact, Node
 from curation.presentation.excerpts import Segment
-from curation.presentation.markup import NAMES, Element, Fact, Node
 from curation.reports.page import (
     BarCell,
     GradeCell,

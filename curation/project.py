@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.guides.guide import Guide, read_guide, store_guide
+from curation.guides.guide import Guide, store_guide
+from curation.guides.parse_guide import read_guide
 from curation.store import Cursor, Store, create_store, put_setting, record_event
 
 

@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-
 APART: Mapping[str, Any] = {"apart": True}
 """The metadata of a dataclass's field that is no part of its JSON."""
+
 LONGEST_NOTE = 4_000
 """Characters of a note, a reason or a question that a person writes."""
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
-_CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
-_PLURAL = re.compile(r"\b\w{3,}s\b")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 ISOLATES = re.compile("[\u2066-\u2069]")
 """The marks of `isolated`."""
+
 INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
@@ -34,11 +32,16 @@ INVISIBLE = (
 
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
-_INVISIBLE = re.compile(f"[{INVISIBLE}]")
-_FAR_INVISIBLE = re.compile(
-    "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
-    "[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
-)
+
+CASE = "upper and lower case"
+TINY_P = "<\u00a00.001"
+"""What is shown of a p that three decimals would show as nothing."""
+
+
+_CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def quote_formula(cell: str) -> str:
@@ -53,6 +56,15 @@ def quote_formula(cell: str) -> str:
 def unquote_formula(cell: str) -> str:
     """The cell without the apostrophe of `quote_formula`."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+
+
+_FAR_INVISIBLE = re.compile(
+    "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
+    "[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+)
 
 
 def without_invisible(text: str) -> str:
@@ -100,7 +112,6 @@ def _but_for(what: str, text: str) -> str:
     return text
 
 
-CASE = "upper and lower case"
 _FORMS: Mapping[str, Callable[[str], str]] = {
     "characters that nobody sees": without_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
@@ -113,6 +124,9 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 def amount(number: int, one: str, many: str = "") -> str:
     """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+_PLURAL = re.compile(r"\b\w{3,}s\b")
 
 
 def counted(number: int, label: str) -> str:
@@ -161,10 +175,6 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """The first names for a sentence, and how many more there are: "ada, ben and 4 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
-TINY_P = "<\u00a00.001"
-"""What is shown of a p that three decimals would show as nothing."""
 
 
 def p_cell(p: float | None) -> float | str | None:

@@ -18,14 +18,14 @@ from curation.answers.writing import write_answer, writing_queue
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
 from curation.coverage.writing.tasks import open_tasks
-from curation.demo.build import import_second_quarter
+from curation.demo.second_quarter import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.request import EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit as submit_runs
 from curation.files.fields import CorpusFields, JudgmentFields, TrafficFields
-from curation.guides.guide import read_guide
+from curation.guides.drafts import save_draft
+from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
-from curation.guides.versions import save_draft
 from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query

@@ -16,7 +16,7 @@ import pandas  # noqa: F401  (before a command says that there is none: curation
 import pytest
 from hypothesis import settings
 
-from curation.people import annotators
+from curation.people import passwords
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
 from tests.support import ROOT, clock, engines, in_memory, once
@@ -84,10 +84,10 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
 
     A stored hash carries its cost, so that a served project checks these passwords as quickly.
     """
-    real = annotators._hasher
-    annotators._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    real = passwords._hasher
+    passwords._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     yield real
-    annotators._hasher = real
+    passwords._hasher = real
 
 
 @pytest.fixture(scope="session", autouse=True)

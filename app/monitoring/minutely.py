@@ -10,7 +10,7 @@ from threading import Event, Thread
 from app.context import backup_folder, project_store
 from curation import log
 from curation.errors import CurationError
-from curation.jobs.uploads import remove_old_results
+from curation.jobs.results import remove_old_results
 from curation.notices.notices import send_due
 from curation.operations.schedule import start_due
 

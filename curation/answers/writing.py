@@ -22,7 +22,7 @@ from curation.filters.stored import NEED
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
 from curation.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
-from curation.presentation.markup import Node
+from curation.presentation.elements import Node
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION

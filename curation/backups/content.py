@@ -9,7 +9,8 @@ import duckdb
 
 from curation.errors import StoreError
 from curation.store import Cursor, migrations
-from curation.store.files import failure, first_line, start_engine, stop_engine
+from curation.store.engine_errors import failure, first_line
+from curation.store.files import start_engine, stop_engine
 from curation.store.on_disk.blocks import damaged_blocks
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
@@ -76,16 +77,6 @@ def table_names(cursor: Cursor) -> list[str]:
     return [str(name) for (name,) in cursor.execute(sql).fetchall()]
 
 
-def write_rows(cursor: Cursor) -> None:
-    """Write the first row of each table again, with other keys; committed, for a rollback spares indexes."""
-    other: dict[str, list[str]] = {}
-    for table, column, expression in cursor.execute(_OTHER_KEYS).fetchall():
-        other.setdefault(table, []).append(f"{expression} AS {quoted(column)}")
-    for name in table_names(cursor):
-        row = f"* REPLACE ({', '.join(other[name])})" if name in other else "*"
-        cursor.execute(f"INSERT INTO {quoted(name)} SELECT {row} FROM {quoted(name)} LIMIT 1")  # noqa: S608
-
-
 _OTHER_KEYS = """
 SELECT DISTINCT table_name, column_name,
     CASE data_type WHEN 'INTEGER' THEN format('"{}" + 1000000000', column_name)
@@ -96,6 +87,16 @@ FROM (
 ) JOIN duckdb_columns() USING (table_name, column_name)
 WHERE database_name = 'project' AND data_type IN ('INTEGER', 'VARCHAR')
 """
+
+
+def write_rows(cursor: Cursor) -> None:
+    """Write the first row of each table again, with other keys; committed, for a rollback spares indexes."""
+    other: dict[str, list[str]] = {}
+    for table, column, expression in cursor.execute(_OTHER_KEYS).fetchall():
+        other.setdefault(table, []).append(f"{expression} AS {quoted(column)}")
+    for name in table_names(cursor):
+        row = f"* REPLACE ({', '.join(other[name])})" if name in other else "*"
+        cursor.execute(f"INSERT INTO {quoted(name)} SELECT {row} FROM {quoted(name)} LIMIT 1")  # noqa: S608
 
 
 def quoted(name: str) -> str:

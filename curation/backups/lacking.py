@@ -12,7 +12,8 @@ import duckdb
 from curation.backups.content import Rows, quoted, table_names
 from curation.errors import StoreError
 from curation.store import Cursor, open_store
-from curation.store.files import PATIENCE, attach, first_line, patiently, start_engine, stop_engine
+from curation.store.engine_errors import PATIENCE, first_line, patiently
+from curation.store.files import attach, start_engine, stop_engine
 from curation.text import amount
 
 JUDGMENTS = "judgment_events"
@@ -52,6 +53,14 @@ def describe_lacking(lacking: Rows) -> str:
     return " and ".join(counts)
 
 
+_COLUMNS_OF_BOTH = """
+SELECT column_name FROM duckdb_columns() WHERE database_name = 'project' AND table_name = ?
+INTERSECT
+SELECT column_name FROM duckdb_columns() WHERE database_name = 'backup' AND table_name = ?
+ORDER BY column_name
+"""
+
+
 def _lacking(engine: Cursor, table: str) -> int:
     """Rows of one table, by the columns that both files have."""
     columns = engine.execute(_COLUMNS_OF_BOTH, [table, table]).fetchall()
@@ -63,11 +72,3 @@ def _lacking(engine: Cursor, table: str) -> int:
         ours, theirs = (rows.format(names, place, quoted(table)) for place in ("project", "backup"))
         sql = f"SELECT count(*) FROM ({ours} EXCEPT ALL {theirs})"  # noqa: S608
     return int(engine.execute(sql).fetchall()[0][0])
-
-
-_COLUMNS_OF_BOTH = """
-SELECT column_name FROM duckdb_columns() WHERE database_name = 'project' AND table_name = ?
-INTERSECT
-SELECT column_name FROM duckdb_columns() WHERE database_name = 'backup' AND table_name = ?
-ORDER BY column_name
-"""

@@ -113,7 +113,7 @@ def annotator_identity(
       goldset annotator identity ada ada@example.org
       goldset annotator identity ada ada@example.org --remove
     """
-    from curation.people.accounts import add_identity, remove_identity
+    from curation.people.identities import add_identity, remove_identity
 
     store = project_store()
     found = remove_identity(store, name, email) if remove else add_identity(store, name, email)

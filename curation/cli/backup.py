@@ -12,7 +12,8 @@ from curation.cli.output import emit, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.backups.backup import Backup, Restored
+    from curation.backups.backup import Backup
+    from curation.backups.restore import Restored
 
 
 @app.command()
@@ -80,7 +81,7 @@ def restore(
       goldset restore backups/goldset-20261123-020000.duckdb --replace
       goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
     """
-    from curation.backups.backup import restore as restore_backup
+    from curation.backups.restore import restore as restore_backup
 
     restored = restore_backup(file, project_path(), replace=replace)
     emit(as_json, restored, lambda: _show_restored(restored))

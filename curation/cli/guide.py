@@ -13,8 +13,10 @@ from curation.cli.output import emit, say, show_tables
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.guides.guide import FieldUse, Guide
-    from curation.guides.versions import GuideDifference, GuideVersion
+    from curation.guides.difference import GuideDifference
+    from curation.guides.guide import Guide
+    from curation.guides.presentation_template import FieldUse
+    from curation.guides.versions import GuideVersion
     from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.guide_in_force import GuideChange
     from curation.store import Cursor
@@ -58,7 +60,7 @@ def guide_use(
       goldset guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
       goldset guide use typos.md --same-grades --reason "Typing errors"
     """
-    from curation.guides.guide import read_guide
+    from curation.guides.parse_guide import read_guide
     from curation.labeling.guide_change import guide_effects
     from curation.labeling.rounds.guide_in_force import put_in_force
     from curation.store import COMMAND_LINE
@@ -86,7 +88,8 @@ def guide_check(
     Examples:
       goldset guide check revised.md
     """
-    from curation.guides.guide import field_uses, read_guide
+    from curation.guides.parse_guide import read_guide
+    from curation.guides.presentation_template import field_uses
 
     guide = read_guide(file)
     with project_store().reading() as cursor:
@@ -113,7 +116,8 @@ def guide_show(
       goldset guide show 3c1e9962 --source > revised.md
     """
     from curation.guides.guide import current_guide
-    from curation.guides.versions import find_version, source_of
+    from curation.guides.versions import find_version
+    from curation.guides.write_guide import source_of
 
     with project_store().reading() as cursor:
         guide = find_version(cursor, version) if version else current_guide(cursor)
@@ -154,8 +158,8 @@ def guide_diff(
       goldset guide diff 3c1e9962
       goldset guide diff 3c1e9962 revised.md
     """
+    from curation.guides.difference import guide_difference
     from curation.guides.guide import current_guide
-    from curation.guides.versions import guide_difference
 
     store = project_store()
     with store.reading() as cursor:
@@ -209,7 +213,7 @@ def guide_answer(
 
 
 def _guide_named(cursor: Cursor, name: str) -> Guide:
-    from curation.guides.guide import read_guide
+    from curation.guides.parse_guide import read_guide
     from curation.guides.versions import find_version
 
     path = Path(name)

@@ -28,6 +28,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
 # `tomllib.loads` says all there is to say in five words; a method's line leans on its class and needs more.
 _MIN_WORDS = 5
 _MIN_WORDS_DEEPER = 12
@@ -177,9 +179,6 @@ def _read_source(module: str, file: Path, left_out: Counter[str]) -> Iterator[St
         name = f"{owner}.{node.name}"
         title = _source_title(name, node, in_class=owner != module)
         yield from _document(name, title, ast.get_docstring(node), left_out)
-
-
-_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _definitions(

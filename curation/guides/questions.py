@@ -18,6 +18,11 @@ from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc
 from curation.store.documents import title_last_shown
 from curation.text import LONGEST_NOTE, digest
 
+_LATEST = """
+SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written
+FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
+"""
+
 
 class GuideQuestion(NamedTuple):
     """What is unclear, at which pair, under which guide; `in_force` if that is the current guide.
@@ -63,6 +68,9 @@ class ReadableQuestion(NamedTuple):
     query: str | None
 
 
+_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+
 def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
     """Store that the guide in force is unclear at a pair; returns the question's id, equal for equal words.
 
@@ -82,6 +90,12 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
             )
         guide = current_guide(cursor).guide_hash
         return _insert(cursor, guide, query_id, document_id, said, author)
+
+
+_OWN_ITEM = """
+SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""
 
 
 def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
@@ -104,6 +118,13 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
             raise NotFoundError("You have no such item.")
         guide, query_id, document_id = found
         return _insert(cursor, guide, query_id, document_id, said, annotator)
+
+
+_ANSWER = """
+INSERT INTO guide_answers
+SELECT $question, coalesce(max(revision) + 1, 0), $words, $everyone, $author, $now
+FROM guide_answers WHERE question_id = $question
+"""
 
 
 def answer_question(
@@ -156,9 +177,34 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     return found[0]
 
 
+_QUESTIONS = f"""
+SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
+       g.query_id, coalesce(q.text, g.query_id), g.document_id,
+       CASE WHEN g.document_id IS NOT NULL THEN {title_last_shown("g")} END,
+       g.words, g.author, g.asked_at, a.answer, a.everyone, a.answered_by, a.answered_at
+FROM guide_questions g
+JOIN guides v USING (guide_hash)
+LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
+ORDER BY 4 DESC, g.rowid DESC
+"""  # noqa: S608
+
+
 def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
     """All questions, those about the guide in force first, the newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
+
+
+_READABLE = f"""
+SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? AS mine,
+       CASE WHEN g.author = ? THEN q.text END
+FROM guide_questions g
+LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
+WHERE g.author = ? OR a.everyone
+ORDER BY a.written DESC NULLS LAST, g.rowid DESC
+LIMIT 100
+"""  # noqa: S608
 
 
 def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
@@ -186,48 +232,6 @@ def _insert(
         detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
         record_event(cursor, "guide unclear", detail, author)
     return question_id
-
-
-_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
-
-_OWN_ITEM = """
-SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
-WHERE p.presentation_id = ? AND p.annotator = ?
-"""
-
-_ANSWER = """
-INSERT INTO guide_answers
-SELECT $question, coalesce(max(revision) + 1, 0), $words, $everyone, $author, $now
-FROM guide_answers WHERE question_id = $question
-"""
-
-_LATEST = """
-SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written
-FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
-"""
-
-_QUESTIONS = f"""
-SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
-       g.query_id, coalesce(q.text, g.query_id), g.document_id,
-       CASE WHEN g.document_id IS NOT NULL THEN {title_last_shown("g")} END,
-       g.words, g.author, g.asked_at, a.answer, a.everyone, a.answered_by, a.answered_at
-FROM guide_questions g
-JOIN guides v USING (guide_hash)
-LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
-ORDER BY 4 DESC, g.rowid DESC
-"""  # noqa: S608
-
-_READABLE = f"""
-SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? AS mine,
-       CASE WHEN g.author = ? THEN q.text END
-FROM guide_questions g
-LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
-WHERE g.author = ? OR a.everyone
-ORDER BY a.written DESC NULLS LAST, g.rowid DESC
-LIMIT 100
-"""  # noqa: S608
 
 
 def question_table(caption: str, found: Sequence[GuideQuestion]) -> Table:

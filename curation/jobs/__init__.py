@@ -12,6 +12,7 @@ Two run at once, so that work of seconds does not wait for work of many minutes:
 embedded. Jobs of which one changes what the other reads or changes do not (`steps.clash`).
 """
 
-from curation.jobs.running import Job, Jobs, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.jobs.running import Jobs, jobs_of, problem
+from curation.jobs.stored import Job, last_job, last_jobs, may_stop
 
 __all__ = ["Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]

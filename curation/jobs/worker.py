@@ -26,7 +26,7 @@ from queue import SimpleQueue
 from curation import log
 from curation.arrow import without_pandas
 from curation.errors import CurationError
-from curation.jobs.running import Job, end, find_job
+from curation.jobs.stored import Job, end, find_job
 from curation.progress import Progress
 from curation.steps import STEPS
 from curation.store import Store, open_store

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation import log
-from curation.jobs.running import last_jobs
+from curation.jobs.stored import last_jobs
 from curation.labeling.rounds.lifecycle import all_states
 from curation.notices.webhook import UnsentError, Webhook, send, webhook
-from curation.path.judging import read_settled
-from curation.path.state import read_quarter
+from curation.path.deciding import read_settled
+from curation.path.relabeling import read_quarter
 from curation.people.annotators import require_author
 from curation.relabeling.staleness.calendar import OPEN, UNFINISHED, read_work
 from curation.relabeling.staleness.fingerprint import set_fingerprint

@@ -24,6 +24,20 @@ class CountedProject(NamedTuple):
     file_bytes: int
 
 
+_EVENTS = "SELECT kind, count(*) FROM judgment_events GROUP BY kind ORDER BY kind"
+
+
+_JOBS = "SELECT outcome, count(*) FROM job_endings GROUP BY outcome ORDER BY outcome"
+
+
+_OPEN = """
+SELECT count(*)
+FROM live_presentations p JOIN round_states r USING (round_id)
+WHERE NOT r.closed AND NOT r.paused AND r.kind != 'imported'
+  AND p.presentation_id NOT IN (SELECT presentation_id FROM presentation_states WHERE answered)
+"""
+
+
 def count_project(store: Store) -> CountedProject:
     """Count what a project holds now."""
     with store.reading() as cursor:
@@ -34,13 +48,3 @@ def count_project(store: Store) -> CountedProject:
 
 def _by_kind(cursor: Cursor, sql: str) -> dict[str, int]:
     return dict(cursor.execute(sql).fetchall())
-
-
-_EVENTS = "SELECT kind, count(*) FROM judgment_events GROUP BY kind ORDER BY kind"
-_JOBS = "SELECT outcome, count(*) FROM job_endings GROUP BY outcome ORDER BY outcome"
-_OPEN = """
-SELECT count(*)
-FROM live_presentations p JOIN round_states r USING (round_id)
-WHERE NOT r.closed AND NOT r.paused AND r.kind != 'imported'
-  AND p.presentation_id NOT IN (SELECT presentation_id FROM presentation_states WHERE answered)
-"""

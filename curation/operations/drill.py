@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from curation.backups.backup import Restored, restore
+from curation.backups.restore import Restored, restore
 from curation.errors import CurationError, NotFoundError, RefusedError
 from curation.operations.project_checks import look_at_releases
 from curation.store import Store, note_event, open_store

@@ -1,7 +1,4 @@
-"""What is in a project that can be read: its rows, versions, releases, jobs, backups and times.
-
-Findings: what the doctor says of one thing that it looked at.
-"""
+"""What is in a project that can be read: its rows, versions, releases, jobs, backups and times."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import duckdb
 
@@ -18,35 +14,13 @@ from curation import __version__
 from curation.backups.content import damage_of_blocks, read_all_rows
 from curation.backups.request import DOWNLOADED, SNAPSHOT
 from curation.errors import CurationError
-from curation.jobs.running import last_jobs
+from curation.jobs.stored import last_jobs
+from curation.operations.findings import DoctorFinding, megabytes
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.sources.left.reading import changed_files
 from curation.store import Store, get_setting, utc_now
 from curation.text import amount
-
-Level = Literal["fine", "note", "problem"]
-
-
-class DoctorFinding(NamedTuple):
-    """What was looked at, and what was found.
-
-    level: 'problem' asks for somebody to act, 'note' is to be known.
-    what: the file, log, versions, permissions, disk, releases, corpus, jobs, leftovers, backup,
-        restore drill or clock.
-    command: what to run, where a command helps.
-    """
-
-    level: Level
-    what: str
-    sentence: str
-    command: str = ""
-
-
-def megabytes(size: int) -> str:
-    """A size for people."""
-    return f"{size / 1e6:,.1f} MB"
-
 
 OLDEST_BACKUP = timedelta(days=7)
 OLDEST_DRILL = timedelta(days=90)
@@ -115,6 +89,17 @@ def _at_work(job_id: str) -> bool:
     return False
 
 
+_BACKUPS = """
+WITH got AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
+SELECT max(happened_at) FILTER (
+        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM got)
+    ),
+    max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore'),
+    max(happened_at) FILTER (action = 'restore drill'),
+    arg_max(detail, happened_at) FILTER (action = 'restore drill') FROM events
+"""
+
+
 def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
     """When the last backup was taken, and how the last restore drill ended."""
     with store.reading() as cursor:
@@ -146,17 +131,6 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("problem", "restore drill", f"{sentence}, and failed: {found['problem']}", take)
     else:
         yield DoctorFinding("note" if old else "fine", "restore drill", f"{sentence}. All was in order.")
-
-
-_BACKUPS = """
-WITH got AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
-SELECT max(happened_at) FILTER (
-        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM got)
-    ),
-    max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore'),
-    max(happened_at) FILTER (action = 'restore drill'),
-    arg_max(detail, happened_at) FILTER (action = 'restore drill') FROM events
-"""
 
 
 def _clock(store: Store) -> Iterator[DoctorFinding]:

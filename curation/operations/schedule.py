@@ -15,7 +15,7 @@ from pathlib import Path
 from curation.backups.request import BackupRequest
 from curation.errors import RefusedError
 from curation.jobs import Job, jobs_of, last_job
-from curation.jobs.running import last_job_of
+from curation.jobs.stored import last_job_of
 from curation.people.annotators import require_author
 from curation.step import option, read_request, written
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event, utc_now

@@ -51,6 +51,17 @@ class Prepared(NamedTuple):
     stale_pool: bool
 
 
+_PAIRS = """
+WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
+shown AS (
+    SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
+    WHERE r.kind NOT IN ('pilot', 'practice'))
+SELECT count(DISTINCT c.query_id), count(*), count(*) FILTER (s.query_id IS NULL)
+FROM candidates c SEMI JOIN active USING (query_id) LEFT JOIN shown s USING (query_id, document_id)
+WHERE (c.query_id, c.document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))
+"""
+
+
 def read_prepared(cursor: Cursor) -> Prepared:
     """Read what there is."""
     logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
@@ -145,14 +156,3 @@ def _last_pool(cursor: Cursor) -> BuiltPool | None:
     report = json.loads(stored)
     systems = tuple(one["system"] for one in report["systems"])
     return BuiltPool(snapshot_id, systems, report["queries"], built_at)
-
-
-_PAIRS = """
-WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
-shown AS (
-    SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
-    WHERE r.kind NOT IN ('pilot', 'practice'))
-SELECT count(DISTINCT c.query_id), count(*), count(*) FILTER (s.query_id IS NULL)
-FROM candidates c SEMI JOIN active USING (query_id) LEFT JOIN shown s USING (query_id, document_id)
-WHERE (c.query_id, c.document_id) NOT IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))
-"""

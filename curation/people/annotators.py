@@ -1,96 +1,29 @@
-"""E-mail addresses: whose each is.
+"""Annotators: their names and roles, and who may do what.
 
-Only ASCII letters are compared without regard to case. Unicode has letters whose lower case is an ASCII
-letter, such as the Kelvin sign: an address with one of them is another mailbox.
-
-Annotators: names, roles and passwords.
-
-Passwords are stored as argon2id hashes, a new one as a new revision. They are compared in Unicode's form NFC:
-keyboards differ in how they write an accented letter. Annotators known only from imported judgments have no
-password and cannot sign in. Who signs in through an identity provider needs none.
+Annotators known only from imported judgments have no password and cannot sign in. Who signs in through an
+identity provider needs none.
 """
 
 from __future__ import annotations
 
 import re
-import string
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import NamedTuple
 
-import argon2
-
-from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
+from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.people.email_addresses import email_problems, folded, insert_identity, known_addresses
+from curation.people.passwords import hash_password, password_problems, write_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
-from curation.text import alike, amount, difference_of_form
-
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-
-
-class EmailIdentity(NamedTuple):
-    """An address, its ASCII letters in lower case, and whose it is."""
-
-    email: str
-    annotator: str
-
-
-def insert_identity(cursor: Cursor, name: str, email: str) -> EmailIdentity:
-    """Give an address to an annotator who is known to exist.
-
-    Raises
-    ------
-    RefusedError: the address is another annotator's.
-    """
-    added = EmailIdentity(folded(email), name)
-    known = find_identity(cursor, email)
-    if known is not None and known != added:
-        raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
-    if known is None:
-        cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [*added, utc_now()])
-    return added
-
-
-def find_identity(cursor: Cursor, email: str) -> EmailIdentity | None:
-    """Whose an address is, or None."""
-    sql = "SELECT email, annotator FROM identities WHERE email = ?"
-    return next(iter(fetch(cursor, EmailIdentity, sql, [folded(email)])), None)
-
-
-def looks_like_an_address(cursor: Cursor, email: str) -> str:
-    """By what alone an address that nobody has differs from one that somebody has; '' where it does not."""
-    address = folded(email)
-    return difference_of_form(address, alike([address], _addresses(cursor)).get(address, address))
-
-
-def email_problems(email: str) -> list[str]:
-    """What is wrong with an address, as sentences for an `InputError`."""
-    if _EMAIL.fullmatch(email) and email.isprintable():
-        return []
-    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
-
-
-def folded(email: str) -> str:
-    """An address as it is stored and compared."""
-    return email.strip().translate(_LOWER)
-
+from curation.text import alike, difference_of_form
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")
 """The roles that may see documents to grade; an evaluator scores systems and sees nothing of labeling."""
+
 EVALUATING = ("evaluator", "lead")
 """The roles that may score systems, on sealed parts, too."""
-SHORTEST_PASSWORD = 8
 
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
-_hasher = argon2.PasswordHasher()
-
-
-class _Password(NamedTuple):
-    revision: int
-    hash: str
+_ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"
 
 
 def add_annotator(
@@ -127,11 +60,7 @@ def add_annotator(
 
 def names_in_use(cursor: Cursor) -> dict[str, str]:
     """Every name and every address by which the project knows somebody → their name."""
-    return _addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
-
-
-def _addresses(cursor: Cursor) -> dict[str, str]:
-    return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
+    return known_addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
 def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
@@ -206,43 +135,6 @@ def usual_names(people: Iterable[Annotator]) -> list[str]:
     return [one.name for one in people if one.role == "annotator"]
 
 
-def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:
-    """Sign somebody in, if name and password match and they are active; returns the key of the sign-in.
-
-    A mismatch takes as long as a match. A password that changes meanwhile is a mismatch.
-    """
-    with store.reading() as cursor:
-        current = _current_password(cursor, name)
-    if not _fits(current, password) or current is None:
-        return None
-    with store.transaction(new_data_version=False) as cursor:
-        return open_sign_in(cursor, name, visit, revision=current.revision)
-
-
-def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
-    """Replace a password, given the old one. All their sign-ins end; returns the key of a new one.
-
-    The key is None where they were deactivated at once.
-
-    Raises
-    ------
-    RefusedError: the old password is wrong, there is none, or another change came first.
-    InputError: the new password is too short, or is the old one.
-    """
-    with store.reading() as cursor:
-        current = _current_password(cursor, name)
-    if current is None or not _fits(current, old):
-        raise RefusedError("The old password is not right.")
-    if _nfc(new) == _nfc(old):
-        raise InputError("the new password is the old one: expected another")
-    hashed = hash_password(new)
-    with store.transaction() as cursor:
-        if _current_password(cursor, name) != current:
-            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
-        record_event(cursor, "change password", {"name": name}, name)
-        return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
-
-
 def require_role(annotator: Annotator, *roles: str) -> None:
     """Refuse what the annotator's role does not allow, and everything to who is deactivated.
 
@@ -296,62 +188,12 @@ def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
     cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?, NULL)", [name, role, imported, utc_now()])
 
 
-def _current_password(cursor: Cursor, name: str) -> _Password | None:
-    sql = "SELECT revision, hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1"
-    return next(iter(fetch(cursor, _Password, sql, [name])), None)
-
-
-@cache
-def _nobody() -> str:
-    """The hash to compare with if there is no such annotator, so that both cases take as long."""
-    return _hasher.hash("nobody")
-
-
-def _fits(current: _Password | None, password: str) -> bool:
-    nobody = _nobody()  # made at the first call, whether the annotator is known or not
-    stored = current.hash if current else nobody
-    forms = dict.fromkeys((_nfc(password), password))  # older hashes are of the password as it was typed
-    return any(_verify(stored, form) for form in forms) and current is not None
-
-
-def _verify(stored: str, password: str) -> bool:
-    try:
-        return bool(_hasher.verify(stored, password))
-    except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
-        return False
-
-
-def hash_password(password: str) -> str:
-    """What is stored of a password. It takes long: call it outside of leases.
-
-    Raises
-    ------
-    InputError: the password is too short.
-    """
-    refuse_problems(_password_problems(password))
-    return _hasher.hash(_nfc(password))
-
-
-def write_password(cursor: Cursor, name: str, hashed: str) -> int:
-    """Store a new password and return its revision. Their sign-ins end, and a link to choose one is over."""
-    current = _current_password(cursor, name)
-    revision = current.revision + 1 if current else 0
-    cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
-    cursor.execute("DELETE FROM invitations WHERE annotator = ?", [name])
-    forget_sign_ins(cursor, name)
-    return revision
-
-
-def _nfc(password: str) -> str:
-    return unicodedata.normalize("NFC", password)
-
-
 def _check(name: str, role: str, password: str | None, email: str | None) -> None:
     problems = name_problems(name, role)
     if password is None and email is None:
         problems.append("neither a password nor an e-mail address: expected one to sign in with")
     if password is not None:
-        problems += _password_problems(password)
+        problems += password_problems(password)
     if email is not None:
         problems += email_problems(email)
     refuse_problems(problems)
@@ -365,13 +207,3 @@ def name_problems(name: str, role: str) -> list[str]:
     if role not in ROLES:
         problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
     return problems
-
-
-def _password_problems(password: str) -> list[str]:
-    characters = len(_nfc(password))
-    if characters >= SHORTEST_PASSWORD:
-        return []
-    return [f"the password has {amount(characters, 'character')}: expected at least {SHORTEST_PASSWORD}"]
-
-
-_ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"

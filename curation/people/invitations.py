@@ -15,19 +15,15 @@ from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.accounts import account_to_change, who_signs_in
-from curation.people.annotators import (
-    hash_password,
-    insert_annotator,
-    name_problems,
-    require_author,
-    write_password,
-)
+from curation.people.annotators import insert_annotator, name_problems, require_author
+from curation.people.passwords import hash_password, write_password
 from curation.people.sign_ins import UNKNOWN, Visit, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 DAYS = 7
 AHEAD = timedelta(days=1)
 """By how much a clock may have stepped back since a link was made; else it would work for too long."""
+
 OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new one."
 
 
@@ -85,6 +81,12 @@ def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
         if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
             raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
         record_event(cursor, "withdraw invitation", {"name": name}, author)
+
+
+_FIND = """
+SELECT name, role, imported FROM invitations JOIN annotators a ON a.name = annotator
+WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deactivated_at IS NULL
+"""
 
 
 def find_invited(cursor: Cursor, token: str) -> Annotator | None:
@@ -146,9 +148,3 @@ def _make(cursor: Cursor, of: Annotator, author: str) -> Invitation:
 
 def _hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-_FIND = """
-SELECT name, role, imported FROM invitations JOIN annotators a ON a.name = annotator
-WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deactivated_at IS NULL
-"""

@@ -56,6 +56,15 @@ def id_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
+_OPEN = """
+INSERT INTO sign_ins
+SELECT ?, name, ?, ?, ?, ?, ?, ? FROM annotators a
+WHERE name = ? AND NOT imported AND deactivated_at IS NULL
+  AND (?::INTEGER IS NULL OR ? = (SELECT max(revision) FROM passwords p WHERE p.annotator = a.name))
+RETURNING 1
+"""
+
+
 def open_sign_in(
     cursor: Cursor, name: str, visit: Visit, email: str | None = None, revision: int | None = None
 ) -> str | None:
@@ -70,15 +79,33 @@ def open_sign_in(
     return key if opened else None
 
 
+_SIGNED_IN = """
+SELECT sign_in_id, name, role FROM sign_ins JOIN annotators ON annotator = name
+WHERE NOT imported AND deactivated_at IS NULL
+"""
+
+
 def signed_in(cursor: Cursor) -> dict[str, Annotator]:
     """Whose each open sign-in is, by its id."""
     rows = cursor.execute(_SIGNED_IN).fetchall()
     return {sign_in_id: Annotator(name, role, imported=False) for sign_in_id, name, role in rows}
 
 
+_LIST = """
+SELECT sign_in_id, annotator, email, device, network, since, last_used FROM sign_ins
+WHERE annotator = coalesce(?, annotator) AND expires > ? ORDER BY last_used DESC, since DESC, sign_in_id
+"""
+
+
 def list_sign_ins(cursor: Cursor, name: str | None = None) -> list[OpenSignIn]:
     """Open sign-ins, of one person or of all, the one used last first."""
     return fetch(cursor, OpenSignIn, _LIST, [name, utc_now()])
+
+
+_FORGET = """
+DELETE FROM sign_ins WHERE annotator = $name AND starts_with(sign_in_id, $begins) AND sign_in_id <> $but
+  AND ($email::TEXT IS NULL OR email = $email) RETURNING 1
+"""
 
 
 def forget_sign_ins(
@@ -96,29 +123,10 @@ def forget_sign_ins(
     return len(cursor.execute(_FORGET, known).fetchall())
 
 
+_USED = "UPDATE sign_ins SET last_used = ? WHERE sign_in_id = ANY(?::TEXT[])"
+
+
 def note_use(store: Store, ids: Collection[str]) -> None:
     """Store that these sign-ins have been used by now."""
     with store.transaction(new_data_version=False) as cursor:
         cursor.execute(_USED, [utc_now(), list(ids)])
-
-
-_OPEN = """
-INSERT INTO sign_ins
-SELECT ?, name, ?, ?, ?, ?, ?, ? FROM annotators a
-WHERE name = ? AND NOT imported AND deactivated_at IS NULL
-  AND (?::INTEGER IS NULL OR ? = (SELECT max(revision) FROM passwords p WHERE p.annotator = a.name))
-RETURNING 1
-"""
-_USED = "UPDATE sign_ins SET last_used = ? WHERE sign_in_id = ANY(?::TEXT[])"
-_FORGET = """
-DELETE FROM sign_ins WHERE annotator = $name AND starts_with(sign_in_id, $begins) AND sign_in_id <> $but
-  AND ($email::TEXT IS NULL OR email = $email) RETURNING 1
-"""
-_SIGNED_IN = """
-SELECT sign_in_id, name, role FROM sign_ins JOIN annotators ON annotator = name
-WHERE NOT imported AND deactivated_at IS NULL
-"""
-_LIST = """
-SELECT sign_in_id, annotator, email, device, network, since, last_used FROM sign_ins
-WHERE annotator = coalesce(?, annotator) AND expires > ? ORDER BY last_used DESC, since DESC, sign_in_id
-"""

@@ -12,7 +12,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from curation.files.values import text_of
-from curation.guides.guide import Guide, PresentationTemplate, TemplateField
+from curation.guides.guide import Guide
+from curation.guides.presentation_template import PresentationTemplate, TemplateField
+from curation.presentation.addresses import Addresses
+from curation.presentation.elements import Element, Fact, Node
 from curation.presentation.excerpts import (
     LONGEST,
     Excerpt,
@@ -23,17 +26,8 @@ from curation.presentation.excerpts import (
     query_stems,
 )
 from curation.presentation.markable import Sentence, drawn_sentences, plain_sentences
-from curation.presentation.markup import (
-    Addresses,
-    Element,
-    Fact,
-    Node,
-    Tree,
-    drawn,
-    passage_of,
-    read_markup,
-    sentence_nodes,
-)
+from curation.presentation.markup import Tree, read_markup
+from curation.presentation.passages import drawn, passage_of, sentence_nodes
 from curation.spans import Span
 from curation.store import Document
 

@@ -1,9 +1,4 @@
-"""Safe elements: what a drawn document consists of, and the only names and attributes that there are.
-
-Screens make their elements from this tree by name, one by one, and text becomes text. So nothing of a
-document is ever read as markup by a browser, whatever it holds.
-
-Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
+"""Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
 
 nh3, a sanitiser with a browser's parser, makes well-formed HTML of allowed elements of whatever it gets. That
 is read into a tree which knows no other element, no style, class, id or script, and no address but http(s).
@@ -17,65 +12,21 @@ screen says. Parsers need quadratic time for elements nested without end, and th
 for a sign. As browsers do, the parser opens bold and the like again in each block where they were not closed,
 once for each that has other attributes. Where these are many they do not style, and markup that becomes
 `MOST_MADE` tags is text, too.
-
-The passage of a tree: whole blocks where they fit, and visibly continued where they do not.
-
-A list or table that is short stays whole. A longer one is cut between its items or rows, a long paragraph
-between its sentences. A table keeps its head.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from itertools import accumulate, pairwise
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
 
-from curation.presentation.excerpts import Segment, best_run, marked_spans, sentences
-from curation.presentation.markable import Sentence, in_sentences
-from curation.spans import Span
-
-
-class Element(NamedTuple):
-    """An element with what is in it.
-
-    Attributes
-    ----------
-    name: one of `NAMES`. An `img` without `src` may not be fetched, and is shown as its `alt`.
-    attributes: those of `ATTRIBUTES`; `cut` says on which sides a table, list or paragraph goes on
-        ('before', 'after' or both); `at` is the place of a sentence in the body, of a `span`.
-    """
-
-    name: str
-    attributes: dict[str, str]
-    children: list[Node]
-
-
-Node = Segment | Element
-
-CONTAINERS = frozenset("blockquote li dd td th".split())
-"""Elements with text or blocks in them."""
-
-BLOCKS = CONTAINERS | frozenset("p h3 h4 h5 h6 ul ol dl dt table caption thead tbody tfoot tr pre hr".split())
-INLINE = frozenset("strong em code sub sup del ins a br img span".split())
-NAMES = BLOCKS | INLINE
-ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
-
-
-class Fact(NamedTuple):
-    """A field below the title: what is before its value ('' for nothing), and the value."""
-
-    label: str
-    value: list[Node]
-
+from curation.presentation.addresses import Addresses
+from curation.presentation.elements import BLOCKS, CONTAINERS, INLINE
 
 MOST_TAGS = 12_000
 """Signs `<` in a text that is read as HTML."""
@@ -99,7 +50,6 @@ DEEPEST = 40
 """Elements within each other; what is deeper is text at this depth."""
 
 _RENAMED = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code"}
-_RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _BREAKS = frozenset(
     "div section article header footer main aside nav figure figcaption details summary address center "
@@ -107,27 +57,24 @@ _BREAKS = frozenset(
 )
 """Blocks that only break the line."""
 
+_KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
 _UNSEEN = frozenset(
     "script style title template iframe noembed noframes noscript svg math object embed applet video audio "
     "canvas textarea select".split()
 )
 """Elements that are left out with all that is in them."""
 
-_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
-_KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
-_KEPT["th"] = _KEPT["td"]
-_ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
-"""What takes up text that is directly in a list."""
-
-_ROWS = frozenset("table thead tbody tfoot tr".split())
-_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
-_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
-_LINES = re.compile(r"\r\n|\r|\n")
 _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 """The line below the head of a table."""
 
-_SPACE = re.compile(r"[ \t\n\f\r]+")
-_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
+"""What takes up text that is directly in a list."""
+
+
+_RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
+
+
+_KEPT["th"] = _KEPT["td"]
 
 
 class Leaf(NamedTuple):
@@ -155,45 +102,13 @@ class Tree(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class Addresses:
-    """Which addresses of a document may be used.
+_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
 
-    Attributes
-    ----------
-    base: the document's own address, or ''.
-    links: whether words that are links stay links.
-    image_hosts: the hosts from which the operator lets browsers fetch images.
-    """
 
-    base: str = ""
-    links: bool = False
-    image_hosts: frozenset[str] = frozenset()
+_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
 
-    def link(self, address: str) -> str:
-        """The address to follow, or ''."""
-        return self._absolute(address) if self.links else ""
 
-    def own_image(self, address: str) -> str:
-        """The address of an image in a body, or '': it must be on the document's own host or one below it."""
-        found, own = self.image(address), _host(self.base).removeprefix("www.")
-        host = _host(found)
-        return found if own and (host == own or host.endswith(f".{own}")) else ""
-
-    def image(self, address: str) -> str:
-        """The address of an image on an allowed host, by https, or ''."""
-        found = self._absolute(address)
-        return f"https:{found.partition(':')[2]}" if found and _host(found) in self.image_hosts else ""
-
-    def _absolute(self, address: str) -> str:
-        if not address.strip():
-            return ""
-        with suppress(ValueError):  # no address at all
-            found = urljoin(self.base, "".join(address.split()))
-            parts = urlsplit(found)
-            if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc:
-                return found
-        return ""
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
@@ -218,6 +133,12 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     return _Reader(addresses).read(clean) if clean.count("<") <= MOST_MADE else None
 
 
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
+
+
+_LINES = re.compile(r"\r\n|\r|\n")
+
+
 def _signs(markdown: str) -> int:
     """The signs, line breaks and cells: a short row has all cells of its table, however short it is."""
     cells = columns = 0
@@ -238,18 +159,17 @@ def descendants(branch: Branch) -> Iterator[Branch]:
             yield from descendants(child)
 
 
-def _host(address: str) -> str:
-    with suppress(ValueError):  # no address at all, or a port that is none
-        parts = urlsplit(address)
-        return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
-    return ""
-
-
 class _Open(NamedTuple):
     """A tag that is open, with its element if it has one; `name` is '' for an element that we added."""
 
     name: str
     branch: Branch | None
+
+
+_ROWS = frozenset("table thead tbody tfoot tr".split())
+
+
+_SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class _Reader(HTMLParser):
@@ -430,174 +350,3 @@ def _rank_headings(root: Branch) -> None:
     ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in found}))}
     for branch in found:
         branch.name = f"h{min(6, 3 + ranks[branch.name])}"
-
-
-_CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
-"""Blocks that say that they go on; of what is in them the reader sees it there."""
-
-
-_EMPTY = frozenset("br hr img td th".split())
-"""Elements that are shown without text."""
-
-_HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
-"""Blocks that mean nothing without what follows."""
-
-
-class _Unit(NamedTuple):
-    """A part of the text that is not cut; `heads` if it is about the part after it."""
-
-    start: int
-    end: int
-    heads: bool
-
-
-class _View(NamedTuple):
-    """What is shown of a tree: a part of its text, the marked parts, and the sentences that can be marked."""
-
-    start: int
-    end: int
-    marks: list[Span]
-    places: list[int]
-    sentences: Sequence[Sentence]
-
-    def nodes(self, leaf: Leaf) -> list[Node]:
-        """The shown part of a leaf."""
-        first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
-        found, at = [], first
-        before, after = bisect_left(self.places, first), bisect_left(self.places, last)
-        for place in range(max(0, before - 1), after):
-            start, end = max(self.marks[place][0], at), min(self.marks[place][1], last)
-            if start < end:
-                found += [(at, start, False), (start, end, True)]
-                at = end
-        pieces = [*found, (at, last, False)]
-        shown = [
-            Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
-        ]
-        return sentence_nodes(shown, first, self.sentences)
-
-
-def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
-    """The part of the tree's text with most different stems, of at most `longest` characters.
-
-    Parameters
-    ----------
-    within: the part of the text to choose from, grown to whole blocks.
-    """
-    units = _with_heads(_units(tree, tree.root, longest), longest)
-    if within is not None:
-        units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
-    if not units:
-        return 0, len(tree.text)
-    places = [*(unit.start for unit in units), units[-1].end]
-    first, last = best_run(tree.text, stems, places, longest)
-    return first, max(unit.end for unit in units if first <= unit.start < last)
-
-
-def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
-    """Segments, those of a sentence within a `span` that has its place; see `markable.in_sentences`."""
-    if not among:
-        return [*segments]
-    nodes: list[Node] = []
-    for place, pieces in in_sentences(segments, start, among):
-        nodes += pieces if place is None else [Element("span", {"at": place}, [*pieces])]
-    return nodes
-
-
-def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
-    """A part of a tree as safe elements, its words marked by stem.
-
-    Parameters
-    ----------
-    among: the sentences that can be marked.
-    """
-    marks = marked_spans(tree.text[slice(*span)], stems)
-    marks = [(start + span[0], end + span[0]) for start, end in marks]
-    view = _View(*span, marks, [start for start, _ in marks], among)
-    nodes = _children(tree.root, view)
-    _order_headings(nodes, 2)
-    return nodes
-
-
-def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
-    """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
-    if branch.end - branch.start <= longest and branch.name:
-        return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
-    found: list[_Unit] = []
-    at = branch.start
-    for block in _branches(branch):
-        if block.name in BLOCKS:
-            found += _sentences(tree, at, block.start, longest)
-            found += _units(tree, block, longest)
-            at = block.end
-    found += _sentences(tree, at, branch.end, longest)
-    return [unit for unit in found if tree.text[unit.start : unit.end].strip()]
-
-
-def _sentences(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
-    places = accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start)
-    return [_Unit(*span, False) for span in pairwise(places)]
-
-
-def _with_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
-    """The parts, those that head another one together with it."""
-    found: list[_Unit] = []
-    for unit in units:
-        if found and found[-1].heads and unit.end - found[-1].start <= longest:
-            unit = unit._replace(start=found.pop().start)
-        found.append(unit)
-    return found
-
-
-def _children(branch: Branch, view: _View) -> list[Node]:
-    nodes: list[Node] = []
-    for child in branch.children:
-        if isinstance(child, Leaf):
-            nodes += view.nodes(child)
-        else:
-            nodes += _element(child, view)
-    return nodes
-
-
-def _element(branch: Branch, view: _View) -> list[Node]:
-    if branch.start == branch.end:  # a line break, a rule, an image, an empty cell
-        if not view.start <= branch.start <= view.end:
-            return []
-        nodes = _children(branch, view)
-        return [Element(branch.name, branch.attributes, nodes)] if nodes or branch.name in _EMPTY else []
-    if branch.end <= view.start or branch.start >= view.end:
-        return []
-    attributes = dict(branch.attributes)
-    sides = ["before"] * (branch.start < view.start) + ["after"] * (branch.end > view.end)
-    if sides and branch.name in _CONTINUED:
-        attributes["cut"] = " ".join(sides)
-    if branch.name == "ol":
-        left_out = sum(child.end <= view.start for child in _branches(branch))
-        attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
-    nodes = _children(branch, view)
-    if branch.name == "table" and branch.start < view.start:
-        nodes = [*_head(branch, view), *nodes]
-    return [Element(branch.name, attributes, nodes)]
-
-
-def _head(table: Branch, view: _View) -> list[Node]:
-    """The head of a table whose first rows are left out."""
-    heads = [part for part in _branches(table) if part.name == "thead" and part.end <= view.start]
-    return [node for head in heads for node in _element(head, view._replace(start=head.start, end=head.end))]
-
-
-def _branches(branch: Branch) -> Sequence[Branch]:
-    return [child for child in branch.children if isinstance(child, Branch)]
-
-
-def _order_headings(nodes: list[Node], last: int) -> int:
-    """Lower no heading by more than one level at once, wherever the passage begins; the last level."""
-    for place, node in enumerate(nodes):
-        if isinstance(node, Segment):
-            continue
-        if node.name in ("h3", "h4", "h5", "h6"):
-            last = min(int(node.name[1]), last + 1)
-            nodes[place] = node._replace(name=f"h{last}")
-        else:
-            last = _order_headings(node.children, last)
-    return last

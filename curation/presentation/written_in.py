@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from curation.guides.guide import BodyKind
+from curation.guides.presentation_template import BodyKind
 
 MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
 """What the text of a corpus may be written in, as people call it."""

@@ -30,6 +30,7 @@ HARD_NEGATIVE = "hard negative"
 JUDGE_FIRST = "judge first"
 EVALUATED = " (evaluated)"
 """What the names of systems end with whose lists were uploaded to be scored."""
+
 MOST = 1_000_000
 """The place, in the order of documents, of what no system ranked."""
 
@@ -170,6 +171,24 @@ class _PairFacts(NamedTuple):
     guide: Guide
 
 
+_PLACES = """
+SELECT c.document_id, c.system, c.rank
+FROM candidate_sources c LEFT JOIN pools p USING (pool_id)
+WHERE c.query_id = ?
+QUALIFY row_number() OVER (PARTITION BY c.document_id, c.system ORDER BY p.rowid DESC NULLS LAST) = 1
+ORDER BY ALL
+"""
+
+
+_EVALUATED = """
+SELECT l.document_id, l.system || ?, l.rank
+FROM evaluation_lists l JOIN evaluations e USING (evaluation_id)
+WHERE l.query_id = ?
+QUALIFY e.rowid = max(e.rowid) OVER (PARTITION BY l.system)
+ORDER BY ALL
+"""
+
+
 def _places(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
     """Document → system → its rank in the pool that counts, or in the newest evaluation."""
     found: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
@@ -239,20 +258,3 @@ def _document(document: Document, found: _PairFacts, names: bool, mark: str) -> 
 def _order(one: QueryDocument) -> tuple[object, ...]:
     ranks = [rank for rank in one.ranks.values() if rank is not None]
     return one.is_withheld, min(ranks, default=MOST), -len(ranks), one.document.document_id
-
-
-_PLACES = """
-SELECT c.document_id, c.system, c.rank
-FROM candidate_sources c LEFT JOIN pools p USING (pool_id)
-WHERE c.query_id = ?
-QUALIFY row_number() OVER (PARTITION BY c.document_id, c.system ORDER BY p.rowid DESC NULLS LAST) = 1
-ORDER BY ALL
-"""
-
-_EVALUATED = """
-SELECT l.document_id, l.system || ?, l.rank
-FROM evaluation_lists l JOIN evaluations e USING (evaluation_id)
-WHERE l.query_id = ?
-QUALIFY e.rowid = max(e.rowid) OVER (PARTITION BY l.system)
-ORDER BY ALL
-"""

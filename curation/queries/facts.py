@@ -78,6 +78,26 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
     return found if with_answers else found._replace(answers=(), nuggets=(), proposals=None)
 
 
+_FACTS = f"""
+SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
+       n.author, s.stratum, s.traffic, p.part, r.reason,
+       (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
+       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query),
+       coalesce(q.metadata ->> '{FIELD}', '{{}}')
+FROM queries q
+LEFT JOIN (FROM query_notes WHERE query_id = $query ORDER BY revision DESC LIMIT 1) n USING (query_id)
+LEFT JOIN sample_queries s
+  ON s.query_id = $query AND s.sample_id = (SELECT value FROM settings WHERE name = 'sample')
+LEFT JOIN split_assignments p
+  ON p.query_id = $query AND p.split_id = (SELECT value FROM settings WHERE name = 'split')
+LEFT JOIN retired_queries r ON r.query_id = $query
+WHERE q.query_id = $query
+"""  # noqa: S608  a name from code
+
+
+_LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
+
+
 def _read(cursor: Cursor, query_id: str) -> QueryFacts:
     row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
     if row is None:
@@ -93,6 +113,15 @@ def _read(cursor: Cursor, query_id: str) -> QueryFacts:
     proposals = next(iter(read_proposals(cursor, query_id)), None)
     listed = (tuple(tags or ()), tuple(answers or ()), written, proposals)
     return QueryFacts(*(*names, *known, *listed, json.loads(wanted)))
+
+
+_EDIT = """
+INSERT INTO query_notes
+SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ?, ? FROM query_notes WHERE query_id = ?
+"""
+
+
+_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
 
 
 def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
@@ -130,29 +159,3 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
         if now.need != before.need:
             cursor.execute(_NEED, [now.need or None, query_id])
         record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)
-
-
-_FACTS = f"""
-SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
-       n.author, s.stratum, s.traffic, p.part, r.reason,
-       (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
-       (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query),
-       coalesce(q.metadata ->> '{FIELD}', '{{}}')
-FROM queries q
-LEFT JOIN (FROM query_notes WHERE query_id = $query ORDER BY revision DESC LIMIT 1) n USING (query_id)
-LEFT JOIN sample_queries s
-  ON s.query_id = $query AND s.sample_id = (SELECT value FROM settings WHERE name = 'sample')
-LEFT JOIN split_assignments p
-  ON p.query_id = $query AND p.split_id = (SELECT value FROM settings WHERE name = 'split')
-LEFT JOIN retired_queries r ON r.query_id = $query
-WHERE q.query_id = $query
-"""  # noqa: S608  a name from code
-
-_LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
-
-_EDIT = """
-INSERT INTO query_notes
-SELECT ?, coalesce(max(revision) + 1, 0), ?, ?, ?, ? FROM query_notes WHERE query_id = ?
-"""
-
-_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"

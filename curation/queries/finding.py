@@ -22,21 +22,6 @@ class FoundItem(NamedTuple):
     document_id: str
 
 
-def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
-    """What has all these words in its text, title, name or id, the shortest first; people for leads alone.
-
-    Raises
-    ------
-    RefusedError: the reader is neither reviewer nor lead.
-    """
-    require_role(reader, *READERS)
-    words = normalise_query(text).split()
-    if not words:
-        return []
-    values = {"words": words, "most": MOST, "lead": reader.role == "lead"}
-    return [FoundItem(*row) for row in cursor.execute(_FIND, values).fetchall()]
-
-
 _FIND = """
 WITH item AS (
     SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
@@ -58,3 +43,18 @@ WHERE kind <> 'document' OR asked_by IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $most
 ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 """
+
+
+def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
+    """What has all these words in its text, title, name or id, the shortest first; people for leads alone.
+
+    Raises
+    ------
+    RefusedError: the reader is neither reviewer nor lead.
+    """
+    require_role(reader, *READERS)
+    words = normalise_query(text).split()
+    if not words:
+        return []
+    values = {"words": words, "most": MOST, "lead": reader.role == "lead"}
+    return [FoundItem(*row) for row in cursor.execute(_FIND, values).fetchall()]

@@ -27,8 +27,8 @@ from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.own_answers import withheld_pairs
 from curation.people.annotators import require_author
 from curation.presentation.drawing import NOBODY, draw, whole_passage
+from curation.presentation.elements import Fact, Node
 from curation.presentation.excerpts import Segment
-from curation.presentation.markup import Fact, Node
 from curation.settling.adjudication import REVIEWERS
 from curation.settling.comments import Comment, comments
 from curation.settling.decisions import Pair, awaited_opinions, recent_decisions

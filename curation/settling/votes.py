@@ -20,7 +20,8 @@ from curation.people.annotators import require_author
 from curation.settling.dawid_skene import GradeArrays
 from curation.statistics.arrays import Ints
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
-from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
+from curation.store.one_query import of_one_query
+from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.text import canonical_json
 
 MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"

@@ -1,18 +1,6 @@
 """The store: the database file and its leases, schema and migrations, row types, named settings."""
 
-from curation.store.database import (
-    Store,
-    append,
-    append_batches,
-    append_rows,
-    close_all,
-    create_store,
-    fetch,
-    open_store,
-    reading_arrow,
-    store_at,
-    utc_now,
-)
+from curation.store.database import Store, close_all, create_store, open_store, store_at
 from curation.store.files import Cursor
 from curation.store.rehearsal import Rehearsal
 from curation.store.retry import write_if_unchanged
@@ -27,6 +15,7 @@ from curation.store.settings import (
     record_event,
     require_setting,
 )
+from curation.store.table_rows import append, append_batches, append_rows, fetch, reading_arrow, utc_now
 
 __all__ = [
     "COMMAND_LINE",

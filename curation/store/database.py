@@ -9,7 +9,7 @@ Compute and wait for people outside of leases.
     with store.reading() as cursor: ...        # a consistent view, cannot write
     with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
 
-What was read may be kept in memory for as long as `store.data_version` stays the same. It changes with every
+What was read may be kept in memory for as long as `Store.data_version` stays the same. It changes with every
 transaction of this process and with everything that another process writes.
 """
 
@@ -20,36 +20,22 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
-from datetime import UTC, datetime
-from itertools import chain
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 import duckdb
 
 from curation.errors import InputError, RefusedError, StoreError
 from curation.store import migrations
-from curation.store.files import (
-    PATIENCE,
-    RETRY,
-    Cursor,
-    DatabaseFile,
-    failure,
-    only_read,
-    patiently,
-    refuse_name,
-    require_file,
-)
+from curation.store.engine_errors import PATIENCE, RETRY, patiently
+from curation.store.files import Cursor, DatabaseFile
 from curation.store.on_disk.write_ahead_log import log_of
+from curation.store.project_file import only_read, refuse_name, require_file
 from curation.store.staging import staged
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Row = TypeVar("Row", bound=tuple[Any, ...])
+from curation.store.table_rows import load_arrow, utc_now
+from curation.store.transactions import disk_errors, transaction_on
 
 IDLE = 0.1
 LONGEST = 0.25
@@ -57,6 +43,8 @@ GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RET
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
 KEPT = "%s is brought to a newer form (%s). A copy as it was before is kept: %s"
 ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
+_stores_lock = threading.RLock()
+_every_store: WeakSet[Store] = WeakSet()
 
 
 class Store:
@@ -81,7 +69,7 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
         """A lease with a consistent view of the database that cannot write."""
-        with self._lease() as cursor, _transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
+        with self._lease() as cursor, transaction_on(cursor, "BEGIN TRANSACTION READ ONLY"):
             yield cursor
 
     @contextmanager
@@ -107,9 +95,9 @@ class Store:
                 raise only_read(self.path)
             try:
                 with (
-                    _disk_errors(),
+                    disk_errors(),
                     self._file.past_the_log() if large else nullcontext(),
-                    _transaction(cursor, "BEGIN TRANSACTION"),
+                    transaction_on(cursor, "BEGIN TRANSACTION"),
                 ):
                     yield cursor
             finally:
@@ -199,7 +187,7 @@ class Store:
                 else:
                     self._let_go(gap=GAP)
             if self._file.held:
-                with _disk_errors():
+                with disk_errors():
                     cursor = self._file.cursor()
                 self._leases += 1  # only now: a lease without a cursor would never end
                 return cursor
@@ -210,7 +198,7 @@ class Store:
     def _open(self) -> Cursor:
         try:
             time.sleep(max(0.0, self._gap_until - time.monotonic()))
-            with _disk_errors():
+            with disk_errors():
                 unchanged = self._file.take()
                 if not unchanged:
                     self._data_version += 1
@@ -292,9 +280,7 @@ class Store:
             self._closer, self._ended = None, self._closer
 
 
-_every_store: WeakSet[Store] = WeakSet()
 _stores: dict[Path, Store] = {}
-_stores_lock = threading.RLock()
 
 
 def open_store(path: Path) -> Store:
@@ -331,7 +317,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     if path.exists():
         raise RefusedError(_exists(path))
     try:
-        with staged(path, private=True) as folder, _disk_errors():
+        with staged(path, private=True) as folder, disk_errors():
             new = folder / path.name
             _fill_new(new, fill)
             os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
@@ -348,7 +334,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
 def _fill_new(new: Path, fill: Callable[[Cursor], None]) -> None:
     with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
         migrations.create(connection)
-        with _transaction(connection, "BEGIN TRANSACTION"):
+        with transaction_on(connection, "BEGIN TRANSACTION"):
             fill(connection)
     new.chmod(OWNER_ONLY)
 
@@ -366,123 +352,3 @@ def close_all() -> None:
 
 
 atexit.register(close_all)
-
-
-def utc_now() -> datetime:
-    """The time as the database keeps it: UTC, without a zone."""
-    return datetime.now(UTC).replace(tzinfo=None)
-
-
-def load_arrow() -> None:
-    """Load what `append` needs, outside of any lease: the import takes a second of processor time.
-
-    The first list that pyarrow converts makes it import pandas, too, where that is installed.
-    """
-    import pyarrow as pa
-
-    pa.array([0])
-
-
-def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
-    """Append rows given as columns (name → values, all of one length) and return their number.
-
-    Table and column names come from code, never from input. Values get the table's types, which a column of
-    nothing but None does not tell.
-    """
-    import pyarrow as pa  # a third of the start of every command, most of which write nothing
-
-    rows = pa.table(dict(columns), schema=_types(cursor, table, columns))
-    return _insert(cursor, table, rows.schema.names, rows) if rows.num_rows else 0
-
-
-def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
-    """Append rows that come in parts, all with the same columns, and return their number.
-
-    One part is in memory at a time. What `append` is given stays there until the transaction ends.
-    """
-    import pyarrow as pa
-
-    parts = iter(batches)
-    first = next(parts, None)
-    if first is None:
-        return 0
-    types = _types(cursor, table, first.schema.names)
-    typed = (
-        row_batch
-        for part in chain([first], parts)
-        for row_batch in pa.Table.from_batches([part]).cast(types).to_batches()
-    )
-    return _insert(cursor, table, types.names, pa.RecordBatchReader.from_batches(types, typed))
-
-
-def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
-    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
-    return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
-
-
-def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
-    names = ", ".join(columns)
-    with reading_arrow(cursor, incoming_rows=rows):
-        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
-        return int(cursor.execute(sql).fetchall()[0][0])
-
-
-@contextmanager
-def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
-    """Statements within the block can read these tables of Arrow, by name."""
-    for name, table in tables.items():
-        cursor.register(name, table)
-    yield
-    for name in tables:
-        cursor.unregister(name)
-
-
-def append_rows(
-    cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
-) -> int:
-    """Append tuples, and return their number.
-
-    Parameters
-    ----------
-    names: their columns; without them the rows are NamedTuples, whose fields are.
-    same: further columns, which have one value in all rows.
-    """
-    if not rows:
-        return 0
-    columns = {name: [value] * len(rows) for name, value in same.items()}
-    fields = names or rows[0]._fields  # type: ignore[attr-defined]
-    return append(cursor, table, columns | dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-    """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
-    return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
-
-
-@contextmanager
-def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
-    with _disk_errors():
-        try:
-            cursor.execute(begin)
-            yield
-            cursor.execute("COMMIT")
-        except BaseException:
-            _roll_back(cursor)
-            raise
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """Errors of the disk within the block are raised as a `StoreError` with a sentence."""
-    try:
-        yield
-    except duckdb.Error as error:
-        found = failure(error)
-        if found is None:
-            raise
-        raise found from error
-
-
-def _roll_back(cursor: Cursor) -> None:
-    with suppress(duckdb.Error):  # a failed COMMIT has rolled back already
-        cursor.execute("ROLLBACK")

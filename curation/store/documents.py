@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.errors import RefusedError
-from curation.store.database import Store, fetch, reading_arrow
+from curation.store.database import Store
 from curation.store.files import Cursor
 from curation.store.rows import Document
 from curation.store.settings import get_setting, require_setting
+from curation.store.table_rows import fetch, reading_arrow
 from curation.text import alike, json_pointer, normalise_query
 
 if TYPE_CHECKING:
@@ -30,16 +31,30 @@ LENGTH = "length(d.title) + least(length(d.body), ?)"
 
 _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
-
-
 HELD = "held"
 """The setting that names the snapshot in force where engines brought all of it."""
+
 FEW = 500
 """So many documents the engine finds by the table's key; of more it reads the whole table."""
+
 AT_ONCE = 20_000
 """Documents that are held as text at once."""
+
 BEGINNING = 90
 """Characters that are shown as the title of a document without one."""
+
+OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
+"""SQL of the fields that a document keeps outside its metadata, by the names that a template may use."""
+
+ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
+"""What has versions that the table lacks: it gives rows of the table's columns, for some of their hashes."""
+
+_MAY_BE_ALIKE = r"""
+SELECT document_id FROM snapshot_documents
+WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
+    OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
+"""
+"""The ids in ASCII whose form is asked for, and all others, whose forms the database does not know."""
 
 
 class VersionText(NamedTuple):
@@ -50,10 +65,6 @@ class VersionText(NamedTuple):
     url: str | None
     published: str | None
     metadata: str
-
-
-OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
-"""SQL of the fields that a document keeps outside its metadata, by the names that a template may use."""
 
 
 def title_last_shown(pair: str) -> str:
@@ -219,14 +230,6 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
         return alike(names, (name for (name,) in cursor.execute(_MAY_BE_ALIKE, asked).fetchall()))
 
 
-_MAY_BE_ALIKE = r"""
-SELECT document_id FROM snapshot_documents
-WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
-    OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
-"""
-"""The ids in ASCII whose form is asked for, and all others, whose forms the database does not know."""
-
-
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
     """The columns document_id, title and body of a snapshot by document id; with ids, of those documents."""
     sql = f"SELECT d.document_id, d.title, d.body {_IN_SNAPSHOT} = ?"
@@ -317,10 +320,6 @@ def whole_texts(store: Store, snapshot: str) -> pa.Table:
         hashes = _corpus(cursor, snapshot).hashes
     batches = [*batches_of(store, hashes, "d.document_id, d.title, d.body", AT_ONCE)]
     return pa.concat_tables(batches).sort_by("document_id")
-
-
-ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
-"""What has versions that the table lacks: it gives rows of the table's columns, for some of their hashes."""
 
 
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:

@@ -13,53 +13,29 @@ process can have one.
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import json
 import os
-import stat
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import duckdb
 
-from curation.errors import (
-    CurationError,
-    InputError,
-    NotFoundError,
-    StoreBusyError,
-    StoreError,
-    StoreReadOnlyError,
-)
+from curation.errors import CurationError, StoreError, StoreReadOnlyError
+from curation.store.engine_errors import PATIENCE, RESTORE, patiently
 from curation.store.on_disk import checkpoints
 from curation.store.on_disk.checkpoints import copy_changed_blocks
 from curation.store.on_disk.file_form import HEADERS, has_known_form
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
+from curation.store.project_file import require_file
 
 Cursor = duckdb.DuckDBPyConnection
-Opened = TypeVar("Opened")
-
-PATIENCE = 10.0
-OURS = frozenset({"goldset", "curation.jobs.worker"})
-RETRY = 0.005
 LOG_LEFT = 8_192
 """Bytes of a log that is left as it is when the file is let go: some fifteen grades. The next opening
 reads them again, 0.16 ms each, and a checkpoint takes 8 ms."""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
-
-NOT_COMMITTED = (
-    "Failed to commit: Could not",
-    "Failed to commit: Checkpoint failed",
-    "Failed to create checkpoint",
-)
-"""How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
-_LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
-_RESTORE = "Make a project of a backup next to it: goldset --project NEW restore FILE."
 _CHUNK = 8 << 20
 
 
@@ -273,7 +249,7 @@ class DatabaseFile:
     def _refuse_damaged_log(self) -> None:
         damage = log_damage(self.path)
         if damage:
-            raise StoreError(_damaged_log(self.path, damage), command=_RESTORE)
+            raise StoreError(_damaged_log(self.path, damage), command=RESTORE)
 
     def _stop_engine(self) -> None:
         if self._engine is not None:
@@ -300,14 +276,6 @@ class DatabaseFile:
         return log_of(self.path)
 
 
-def only_read(path: Path) -> StoreReadOnlyError:
-    """The refusal to write a project whose file or folder cannot be written."""
-    return StoreReadOnlyError(
-        f"{path} was opened to be read only, because the file or its folder cannot be written by who runs "
-        "this. Nothing was changed. Use it where it can be written, or write to a backup of it."
-    )
-
-
 def _torn(path: Path) -> str:
     kept = checkpoints.kept_blocks(path).name
     return (
@@ -325,167 +293,9 @@ def _copy_bytes(source: int, target: Path) -> None:
             place += len(chunk)
 
 
-def refuse_name(path: Path) -> None:
-    """Refuse a name whose log DuckDB would keep in another place than next to the file.
-
-    Raises
-    ------
-    InputError: a question mark is in it.
-    """
-    if "?" in str(path):
-        raise InputError(
-            f"{path}: there is a question mark in the name or in that of a folder. DuckDB would keep the log "
-            "of what was written last under another name. Rename it, or choose another project.",
-            command="--project FILE does.",
-        )
-
-
-def serve_alone(path: Path) -> bool:
-    """Note until the end of this process that it serves the project; False if another one does already."""
-    try:
-        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # open for good: see above
-    except OSError:
-        return False
-    return True
-
-
-def is_served(path: Path) -> bool:
-    """Whether an app serves the project; ask before this process opens the project."""
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
-
-
-def no_project(path: Path) -> str:
-    """The sentence for a file that is not there."""
-    return f"There is no goldset project at {path}. Make one with `goldset init`."
-
-
-def require_file(path: Path) -> None:
-    """Refuse a path at which no project can be: nothing, a folder, or a place that nobody may look into.
-
-    Raises
-    ------
-    NotFoundError: there is nothing.
-    StoreError: it is no file, is empty, or cannot be read by who runs this.
-    """
-    try:
-        mode, size = path.stat().st_mode, path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFoundError(no_project(path)) from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened as a project: {error.strerror}.") from error
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no file"
-        raise StoreError(f"{path} is {kind}; expected the file of a goldset project, NAME.duckdb.")
-    if not os.access(path, os.R_OK):
-        raise StoreError(f"{path} cannot be opened as a project: who runs this may not read it.")
-    if not size:
-        raise StoreError(f"{path} is empty; expected the file of a goldset project.", command=_RESTORE)
-
-
-def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
-    """What `opens` returns once no other process holds the file.
-
-    Raises
-    ------
-    StoreError, StoreBusyError: it cannot be opened at all, or not within `patience` seconds.
-    """
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return opens()
-        except duckdb.Error as error:
-            if not _is_locked(error):
-                raise StoreError(_not_opened(path, error), command=_RESTORE) from error
-            if time.monotonic() > deadline:
-                raise StoreBusyError(_busy(path, error, patience)) from error
-            time.sleep(RETRY)
-
-
-def _is_locked(error: duckdb.Error) -> bool:
-    """Whether another process or another engine of this one has the file."""
-    if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
-        return True
-    return isinstance(error, duckdb.IOException) and _parts(error).get("errno", "") in _LOCKED
-
-
-def _parts(error: Exception) -> dict[str, str]:
-    """What an error of the engine says as JSON; {} where it is plain text."""
-    _, brace, rest = str(error).partition("{")
-    with suppress(ValueError):
-        parts = json.loads(brace + rest)
-        return parts if isinstance(parts, dict) else {}
-    return {}
-
-
-def _not_opened(path: Path, error: duckdb.Error) -> str:
-    why = f"{'it is damaged, or a part of it is missing: ' if _is_damage(error) else ''}{first_line(error)}"
-    sentence = f"{path} cannot be opened as a project, and nothing was changed: {why.rstrip('.!')}."
-    if not log_of(path).exists():
-        return sentence
-    return f"{sentence} {log_of(path).name} next to it holds what was written last: keep both files."
-
-
 def _damaged_log(path: Path, damage: str) -> str:
     return (
         f"{path} was not opened, and nothing was changed. The log next to it ({log_of(path).name}) holds "
         f"what was written last and is damaged: {damage}. Keep both files. If you move the log elsewhere, "
         "the project opens as it was before what the log holds."
     )
-
-
-def _is_damage(error: duckdb.Error) -> bool:
-    """Whether a block has another checksum: an error without a class of its own in DuckDB for Python."""
-    return type(error) is duckdb.Error
-
-
-def failure(error: duckdb.Error) -> StoreError | None:
-    """The sentence for an error that the disk caused; None for any other error.
-
-    A disk that is full at a commit is an error of the transaction. What a checkpoint could not write is still
-    in the log, so only that transaction is lost.
-    """
-    why = first_line(error)
-    if _is_damage(error):
-        sentence = f"The database file is damaged, or a part of it is missing: {why.rstrip('.')}."
-        return StoreError(sentence, command=_RESTORE)
-    if isinstance(error, duckdb.IOException) or any(words in why for words in NOT_COMMITTED):
-        full = os.strerror(errno.ENOSPC) in why
-        way_out = ". The disk is full: make room and try again." if full else ""
-        return StoreError(f"The database file could not be used, and nothing was changed: {why}{way_out}")
-    return None
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error of the engine, without its advice."""
-    return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
-
-
-def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
-    ours = isinstance(error, duckdb.ResourceInUseException)
-    process = os.getpid() if ours else checkpoints.holder(path)
-    program = _program(process) if process else ""
-    if process == os.getpid():
-        who = "another connection of this process"
-    else:
-        who = f"process {process} ({program or 'of another user'})" if process else "another process"
-    way_out = (
-        "It is writing much at once: wait until it is done and try again."
-        if "goldset" in program
-        else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
-        "perhaps) and try again."
-    )
-    return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
-
-
-def _program(pid: int) -> str:
-    """The name of a process's program; its arguments may hold tokens and stay unsaid."""
-    words = [""]
-    with suppress(OSError):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
-    return "goldset" if OURS.intersection(names) else names[0]

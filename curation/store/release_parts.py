@@ -24,17 +24,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Item = TypeVar("Item")
-
 PIECE = 1_000_000
 """Characters of a piece; a longer line is a piece of its own."""
+
 DAMAGED = "\ufffd\n"
 """What a piece that cannot be unpacked is read as."""
+
 BATCH = 10_000
 """Rows that are made at a time."""
+
 RUN = 50_000
 """Lines that are sorted at a time."""
+
 RUN_PIECE = 100_000
 """Characters of a sorted run that are unpacked at a time."""
+
 _LEVEL = 3
 
 
@@ -161,6 +165,13 @@ def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
 
+_PARTS = """
+    SELECT part, content FROM release_parts
+    WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))
+    ORDER BY part, place
+"""
+
+
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
     """Part → text; of all parts, or of these."""
     asked = {"release": release_id, "parts": None if parts is None else list(parts)}
@@ -191,10 +202,3 @@ def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
 
 def _lines_of(piece: str) -> list[str]:
     return piece.removesuffix("\n").split("\n")
-
-
-_PARTS = """
-    SELECT part, content FROM release_parts
-    WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))
-    ORDER BY part, place
-"""

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.errors import RefusedError, StoreReadOnlyError
-from curation.store.database import Store, utc_now
+from curation.store.database import Store
 from curation.store.files import Cursor
+from curation.store.table_rows import utc_now
 
 COMMAND_LINE = "command line"
 HEALTH_CHECKED = "health_checked_at"

@@ -16,7 +16,7 @@ from app.front.guard import Guard
 from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
-from curation.backups.backup import restore
+from curation.backups.restore import restore
 from curation.jobs import jobs_of
 from curation.operations.schedule import BackupSchedule, read_schedule, set_schedule, start_due
 from curation.people.accounts import set_role

@@ -22,7 +22,8 @@ from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQue
 from curation.evaluation.submission import submit as submit_files
 from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
 from curation.jobs import Job, Jobs, jobs_of, last_job
-from curation.jobs.running import Progressed, begin, end
+from curation.jobs.running import Progressed
+from curation.jobs.stored import begin, end
 from curation.jobs.uploads import uploads_root
 from curation.queries.documents import read_documents
 from curation.releases.freeze.freeze import freeze

@@ -16,7 +16,7 @@ from app.views.rounds import rounds_page as rounds
 from curation.backups.backup import back_up
 from curation.errors import RefusedError
 from curation.imports.kinds import FILE_KINDS
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.drill import rehearse_restore
 from curation.path import read_path

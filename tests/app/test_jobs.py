@@ -17,7 +17,7 @@ import pytest
 
 from curation.errors import CurationError, NotFoundError, RefusedError
 from curation.jobs import Job, Jobs, jobs_of, last_job, last_jobs, problem
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.people.annotators import add_annotator
 from curation.progress import silent
 from curation.sources.corpus import import_corpus

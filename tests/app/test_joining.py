@@ -21,10 +21,11 @@ from app.signin import routes as signin
 from app.signin.first_lead import FirstLead, first_lead
 from app.signin.providers import AuthSettings
 from app.signin.throttle import login_throttle, tried_at_link
-from curation.people import annotators
+from curation.people import passwords
 from curation.people.accounts import list_accounts
-from curation.people.annotators import add_annotator, authenticate
+from curation.people.annotators import add_annotator
 from curation.people.invitations import invite
+from curation.people.passwords import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, new_project
 
@@ -37,7 +38,7 @@ ADDRESS = "http://testserver"
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """What the process serves: a project without any account."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(annotators, "_hasher", cheap)
+    monkeypatch.setattr(passwords, "_hasher", cheap)
     monkeypatch.setattr(login_throttle, "_failures", {})
     store = new_project(tmp_path / "shop.duckdb")
     monkeypatch.setenv(context.PROJECT, str(store.path))

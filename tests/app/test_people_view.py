@@ -16,8 +16,8 @@ from curation.errors import RefusedError
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import deactivate, list_accounts
-from curation.people.annotators import authenticate
 from curation.people.invitations import accept
+from curation.people.passwords import authenticate
 from curation.people.sign_ins import Visit, open_sign_in
 from curation.store import Store
 from curation.store.rows import Annotator

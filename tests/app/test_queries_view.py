@@ -18,7 +18,7 @@ from app.views.rounds import create_round
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator

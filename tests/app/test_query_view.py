@@ -15,8 +15,8 @@ from curation.labeling.rounds.status import round_status
 from curation.releases.freeze.freeze import freeze
 from curation.reports.page import QueryName, Table
 from curation.store import Store
-from curation.store.database import utc_now
 from curation.store.rows import Annotator
+from curation.store.table_rows import utc_now
 from tests.support.gold_project import DISPUTE, pooled_project
 from tests.support.page import html, page_at, press, run
 from tests.support.projects import add_names, rows_of

@@ -44,7 +44,7 @@ from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.labeling.rounds.status import round_status
-from curation.people import annotators
+from curation.people import passwords
 from curation.people.accounts import set_role
 from curation.people.annotators import add_annotator
 from curation.people.invitations import accept, invite
@@ -63,7 +63,7 @@ ORIGIN = {"Origin": "http://testserver"}
 def quick_hashes() -> Iterator[None]:
     """Argon2 with less work: no rule here depends on what a check costs."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(annotators, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patched.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
 
 

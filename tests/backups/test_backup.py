@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from curation.backups.backup import back_up, restore, sums_path
+from curation.backups.backup import back_up, sums_path
+from curation.backups.restore import restore
 from curation.cli import main
 from curation.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
 from curation.labeling.rounds.create_round import open_round
 from curation.store import Store, get_setting, open_store, put_setting
-from curation.store.files import serve_alone
+from curation.store.project_file import serve_alone
 from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project
 

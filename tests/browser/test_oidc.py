@@ -15,7 +15,8 @@ from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
 
 from app.signin.oidc import PENDING
-from curation.people.accounts import add_identity, list_accounts, remove_identity
+from curation.people.accounts import list_accounts
+from curation.people.identities import add_identity, remove_identity
 from curation.store import open_store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
 from tests.support.served import Served

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from curation.guides.guide import read_guide
+from curation.guides.parse_guide import read_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.guide_in_force import put_in_force

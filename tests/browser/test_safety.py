@@ -20,9 +20,9 @@ from websockets.exceptions import InvalidStatus
 from app.navigation import all_pages
 from app.signin.current_user import Sessions
 from curation.errors import NotFoundError, RefusedError
-from curation.guides.guide import read_guide
+from curation.guides.drafts import discard_draft, save_draft
+from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_guide
-from curation.guides.versions import discard_draft, save_draft
 from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.practice.create_practice import open_practice

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.guides.front_matter import read_fields, write_fields
-from curation.guides.guide import guide_problems, parse_guide, read_guide
+from curation.guides.fields import read_fields, write_fields
+from curation.guides.parse_guide import guide_problems, parse_guide, read_guide
 from tests.support import examples
 
 SOURCE = """---

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
-from curation.guides.guide import current_guide, field_uses, parse_guide, read_guide
+from curation.guides.guide import current_guide
+from curation.guides.parse_guide import parse_guide, read_guide
+from curation.guides.presentation_template import field_uses
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.project import init_project
 from curation.sources.corpus import import_corpus

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
-from curation.guides.guide import MOST_BYTES, read_guide
+from curation.guides.parse_guide import MOST_BYTES, read_guide
 
 
 def test_a_file_that_nobody_could_read_is_no_guide(tmp_path: Path) -> None:

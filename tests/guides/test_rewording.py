@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from curation.guides.guide import current_guide, guide_lines, parse_guide, read_guide
+from curation.guides.guide import current_guide, guide_lines
+from curation.guides.parse_guide import parse_guide, read_guide
 from curation.guides.rewording import reworded_grades
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.store import Store

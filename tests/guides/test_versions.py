@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.guides.guide import Guide, current_guide, guide_by_hash, parse_guide, read_guide
-from curation.guides.versions import (
-    discard_draft,
-    find_version,
-    guide_difference,
-    guide_versions,
-    open_drafts,
-    own_draft,
-    save_draft,
-    source_of,
-)
+from curation.guides.difference import guide_difference
+from curation.guides.drafts import discard_draft, open_drafts, own_draft, save_draft
+from curation.guides.guide import Guide, current_guide, guide_by_hash
+from curation.guides.parse_guide import parse_guide, read_guide
+from curation.guides.versions import find_version, guide_versions
+from curation.guides.write_guide import source_of
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force

@@ -9,7 +9,8 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.files.fields import JudgmentFields
-from curation.guides.guide import read_guide, store_guide
+from curation.guides.guide import store_guide
+from curation.guides.parse_guide import read_guide
 from curation.judges.imported import JudgeImport, import_judge
 from curation.judges.stored import judgments_of, list_judges
 from curation.store import Store

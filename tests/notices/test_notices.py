@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.notices.notices import NoticeKinds, last_attempts, send_due, send_test, set_kinds

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from curation.backups.backup import back_up, restore
+from curation.backups.backup import back_up
+from curation.backups.restore import restore
 from curation.errors import NotFoundError
-from curation.jobs.running import begin
-from curation.jobs.uploads import new_result_folder
-from curation.operations.doctor import Examination, examine, look_at_permissions
+from curation.jobs.results import new_result_folder
+from curation.jobs.stored import begin
+from curation.operations.doctor import Examination, examine
+from curation.operations.file_checks import look_at_permissions
 from curation.people.annotators import add_annotator
 from curation.retrieval.index.stored import index_folder
 from curation.sources.left.leaving import leave_corpus

@@ -9,7 +9,7 @@ import pytest
 
 from curation.errors import RefusedError
 from curation.jobs import Jobs, jobs_of
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.operations.schedule import KIND, BackupSchedule, last_scheduled, set_schedule, start_due
 from curation.store import COMMAND_LINE, Store, utc_now
 from tests.support.jobs_inside import work_inside

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.jobs.running import begin, end
+from curation.jobs.stored import begin, end
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.path import PathStep, ProjectPath, read_figures, read_path

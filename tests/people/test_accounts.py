@@ -7,22 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.people.accounts import (
-    activate,
-    add_identity,
-    deactivate,
-    list_accounts,
-    remove_identity,
-    set_role,
-)
-from curation.people.annotators import (
-    able_to_judge,
-    add_annotator,
-    add_imported,
-    authenticate,
-    require_author,
-)
+from curation.people.accounts import activate, deactivate, list_accounts, set_role
+from curation.people.annotators import able_to_judge, add_annotator, add_imported, require_author
+from curation.people.identities import add_identity, remove_identity
 from curation.people.invitations import accept, invite, withdraw
+from curation.people.passwords import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 

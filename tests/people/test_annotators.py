@@ -6,18 +6,12 @@ import argon2
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.people import annotators
-from curation.people.accounts import add_identity, sign_in_as
-from curation.people.annotators import (
-    add_annotator,
-    add_imported,
-    authenticate,
-    change_password,
-    find_identity,
-    require_annotators,
-    require_role,
-)
+from curation.people import passwords
+from curation.people.annotators import add_annotator, add_imported, require_annotators, require_role
+from curation.people.email_addresses import find_identity
+from curation.people.identities import add_identity, sign_in_as
 from curation.people.invitations import invite
+from curation.people.passwords import authenticate, change_password
 from curation.people.sign_ins import UNKNOWN
 from curation.store import Store
 
@@ -65,7 +59,7 @@ def test_a_role_is_required_by_name(store: Store) -> None:
 def test_a_password_costs_whoever_guesses_what_argon2_recommends(
     store: Store, cheap_passwords: argon2.PasswordHasher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annotators, "_hasher", cheap_passwords)
+    monkeypatch.setattr(passwords, "_hasher", cheap_passwords)
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.reading() as cursor:
         ((stored,),) = cursor.execute("SELECT hash FROM passwords").fetchall()
@@ -88,7 +82,7 @@ def test_a_password_hashed_as_it_was_typed_still_fits(store: Store) -> None:
     """So were all before passwords were normalised."""
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.transaction() as cursor:
-        cursor.execute("UPDATE passwords SET hash = ?", [annotators._hasher.hash(DECOMPOSED)])
+        cursor.execute("UPDATE passwords SET hash = ?", [passwords._hasher.hash(DECOMPOSED)])
     assert authenticate(store, "ada", DECOMPOSED)
     assert authenticate(store, "ada", COMPOSED) is None
 

@@ -10,7 +10,6 @@ import pytest
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people import invitations
 from curation.people.accounts import deactivate, list_accounts, set_role, who_signs_in
-from curation.people.annotators import authenticate
 from curation.people.invitations import (
     DAYS,
     accept,
@@ -19,6 +18,7 @@ from curation.people.invitations import (
     make_first_lead,
     withdraw,
 )
+from curation.people.passwords import authenticate
 from curation.store import Store, utc_now
 from tests.support.projects import add_names, rows_of
 

@@ -23,7 +23,8 @@ from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.evaluation.submitted import submitted_evaluations, submitted_report
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.queue import next_showings
-from curation.people.annotators import authenticate, list_annotators
+from curation.people.annotators import list_annotators
+from curation.people.passwords import authenticate
 from curation.releases.verify import opened, verify
 from curation.settling.disputes import list_disputes
 from curation.store import Store, get_setting, open_store

@@ -13,7 +13,7 @@ import pytest
 
 from curation.errors import NotFoundError
 from curation.files.fields import JudgmentFields
-from curation.guides.guide import parse_guide, read_guide
+from curation.guides.parse_guide import parse_guide, read_guide
 from curation.labeling.judgments.imported import add_judgments, import_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.rounds.lifecycle import reopen_round

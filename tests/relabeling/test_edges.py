@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from curation.guides.guide import parse_guide, read_guide
+from curation.guides.parse_guide import parse_guide, read_guide
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.plan.choice import ALL_GONE
 from curation.relabeling.plan.plan import make_plan

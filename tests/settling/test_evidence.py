@@ -7,14 +7,14 @@ import pytest
 
 from curation.agreement.report.report import agreement_report
 from curation.errors import InputError
-from curation.guides.guide import parse_guide
+from curation.guides.parse_guide import parse_guide
 from curation.labeling.judgments.events import JudgmentEvent, append_events
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.path.judging import read_settled
+from curation.path.deciding import read_settled
 from curation.settling.adjudication import (
     UNMARKED,
     ReviewerSubmission,

@@ -21,9 +21,9 @@ from curation.coverage.phrases import Entity
 from curation.coverage.writing.queue import write_task, writing_queue
 from curation.coverage.writing.tasks import open_tasks
 from curation.files.lines import clean
-from curation.guides.guide import read_guide
+from curation.guides.drafts import save_draft
+from curation.guides.parse_guide import read_guide
 from curation.guides.questions import answer_question, ask_at_item
-from curation.guides.versions import save_draft
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round

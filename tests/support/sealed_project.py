@@ -15,7 +15,7 @@ from curation.answers.opening import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_item, writing_queue
 from curation.files.fields import JudgmentFields, TrafficFields
 from curation.files.nested.evidence import StatedEvidence
-from curation.guides.guide import read_guide
+from curation.guides.parse_guide import read_guide
 from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission

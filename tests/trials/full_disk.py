@@ -20,7 +20,7 @@ from random import Random
 from curation.errors import CurationError
 from curation.labeling.session.queue import next_showings
 from curation.store import Store, open_store
-from curation.store.database import load_arrow
+from curation.store.table_rows import load_arrow
 from tests.support.projects import grade_next
 from tests.trials.forks import Victim, in_a_fork
 from tests.trials.kills import (

@@ -34,8 +34,8 @@ from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.store import Store, open_store
-from curation.store.database import load_arrow
 from curation.store.on_disk.write_ahead_log import log_of
+from curation.store.table_rows import load_arrow
 from curation.text import digest
 from tests.support.gold_project import export, gold_project, write_corpus
 from tests.support.projects import add_names, add_pairs, grid, new_project, rows_of

@@ -35,13 +35,13 @@ from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest
 from curation.imports.request import ImportRequest
 from curation.jobs import worker
-from curation.jobs.running import begin, find_job, last_job
+from curation.jobs.stored import begin, find_job, last_job
 from curation.operations.doctor import examine
 from curation.step import written
 from curation.store import close_all, migrations, open_store
-from curation.store.database import load_arrow
 from curation.store.migrations import Migration
 from curation.store.on_disk.checkpoints import kept_blocks
+from curation.store.table_rows import load_arrow
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, write_corpus
 from tests.support.projects import add_names, grade_next, new_project

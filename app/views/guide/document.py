@@ -13,8 +13,10 @@ from app import ui
 from app.acts import Acts
 from app.context import image_hosts
 from app.views.guide.editor import GuideEditor
-from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField, current_guide, parse_guide
-from curation.guides.versions import presented, with_presentation
+from curation.guides.guide import current_guide
+from curation.guides.parse_guide import parse_guide
+from curation.guides.presentation_template import AS_BEFORE, PresentationTemplate, TemplateField
+from curation.guides.write_guide import presented, with_presentation
 from curation.labeling.guide_change import guide_effects
 from curation.presentation.drawing import ReadDocument, draw
 from curation.presentation.written_in import MARKUPS

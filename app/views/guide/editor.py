@@ -11,8 +11,8 @@ from threading import RLock
 
 import streamlit as st
 
-from curation.guides.guide import guide_problems
-from curation.guides.versions import GuideDraft, own_draft, save_draft
+from curation.guides.drafts import GuideDraft, own_draft, save_draft
+from curation.guides.parse_guide import guide_problems
 from curation.store import Store
 
 GUIDE = "guide"

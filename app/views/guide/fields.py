@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from app.views.guide.editor import GuideEditor
-from curation.guides.front_matter import GuideFields, GuideProblem, read_fields, write_fields
-from curation.guides.guide import guide_problems
+from curation.guides.fields import GuideFields, read_fields, write_fields
+from curation.guides.front_matter import GuideProblem
+from curation.guides.parse_guide import guide_problems
 
 WHOLE = -1
 """The part with title and text; others are places of grades."""

@@ -18,8 +18,9 @@ from app.signin.providers import auth_settings
 from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
-from curation.people.accounts import Account, activate, add_identity, end_sign_ins, remove_identity
+from curation.people.accounts import Account, activate, end_sign_ins
 from curation.people.annotators import ROLES, add_annotator
+from curation.people.identities import add_identity, remove_identity
 from curation.people.invitations import DAYS, Invitation, invite, link_of, withdraw
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Store

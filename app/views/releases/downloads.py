@@ -20,8 +20,8 @@ from app.context import project_store
 from app.page_context import PageContext
 from curation.backups.request import note_download
 from curation.errors import CurationError
-from curation.jobs.running import Job, find_job
-from curation.jobs.uploads import remove_old_results
+from curation.jobs.results import remove_old_results
+from curation.jobs.stored import Job, find_job
 from curation.people.annotators import require_role
 from curation.releases.export.zipped import zip_name
 

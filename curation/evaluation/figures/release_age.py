@@ -9,8 +9,8 @@ from curation.door import sealed_parts
 from curation.releases.stored import list_releases
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.store import Store
-from curation.store.database import utc_now
 from curation.store.release_parts import read_part
+from curation.store.table_rows import utc_now
 from curation.text import amount
 
 OLD_DAYS = 365

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.errors import InputError, RefusedError
-from curation.guides.guide import Guide, current_guide, field_uses, guide_by_hash, store_guide, unused_fields
-from curation.guides.versions import end_draft, own_draft
+from curation.guides.drafts import end_draft, own_draft
+from curation.guides.guide import Guide, current_guide, guide_by_hash, store_guide
+from curation.guides.presentation_template import field_uses, unused_fields
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, open_states
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event

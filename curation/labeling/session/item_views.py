@@ -21,8 +21,8 @@ from curation.labeling.session.cache import SessionCache
 from curation.labeling.session.matched_passages import matched_passages
 from curation.labeling.session.texts import Text
 from curation.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
+from curation.presentation.elements import Fact, Node
 from curation.presentation.excerpts import Segment
-from curation.presentation.markup import Fact, Node
 from curation.spans import Spans
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION

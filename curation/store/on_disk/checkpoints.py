@@ -27,16 +27,13 @@ from curation.store.on_disk.file_form import BLOCK, HEADERS, has_known_form
 _NUMBER = 8
 _LOCK = "hh4xqqi4x"
 """struct flock of Linux with 64 bits: kind, whence, start, length, process."""
-_SUM = 16
 
+_SUM = 16
 _held: set[Path] = set()
 
 
 class LockedError(duckdb.IOException):
     """Another process holds the file."""
-
-
-_put_back = threading.Lock()
 
 
 def kept_blocks(file: Path) -> Path:
@@ -82,6 +79,9 @@ def hold(file: Path) -> None:
 def let_go(file: Path) -> None:
     """This process has closed the file."""
     _held.discard(file)
+
+
+_put_back = threading.Lock()
 
 
 def put_back(file: Path) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from curation.agreement.between.evidence import evidence_agreement
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.agreement.report.sections import evidence_sections
-from curation.guides.guide import parse_guide
+from curation.guides.parse_guide import parse_guide
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force

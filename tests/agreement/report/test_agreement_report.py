@@ -12,7 +12,8 @@ from curation.agreement.report.findings import boundaries
 from curation.agreement.report.report import agreement_findings, agreement_report
 from curation.cli.agreement import as_object
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.guides.guide import read_guide, store_guide
+from curation.guides.guide import store_guide
+from curation.guides.parse_guide import read_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round

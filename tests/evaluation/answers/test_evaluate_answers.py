@@ -19,7 +19,8 @@ from curation.evaluation.answers.grades import neighbour_projects, read_grades_o
 from curation.evaluation.answers.to_grade import write_answers_to_grade
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest
 from curation.evaluation.submission import submit
-from curation.guides.guide import read_guide, store_guide
+from curation.guides.guide import store_guide
+from curation.guides.parse_guide import read_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze

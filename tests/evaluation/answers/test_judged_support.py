@@ -16,7 +16,8 @@ from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate_answers
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.to_grade import write_answers_to_grade
-from curation.guides.guide import read_guide, store_guide
+from curation.guides.guide import store_guide
+from curation.guides.parse_guide import read_guide
 from curation.judges.estimates import JudgedEvaluation
 from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments

@@ -15,7 +15,7 @@ from curation.evaluation.answers.evaluate_answers import AnswerOptions, evaluate
 from curation.evaluation.answers.grades import read_grades_of_answers
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, nugget_scores
 from curation.evaluation.answers.to_grade import write_answers_to_grade
-from curation.guides.guide import read_guide
+from curation.guides.parse_guide import read_guide
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
 from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets

@@ -23,7 +23,7 @@ from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.request import AnswerQuestions, EvaluateRequest, RunQuestions
 from curation.evaluation.submission import submit
 from curation.files.nested.evidence import StatedEvidence
-from curation.guides.guide import read_guide
+from curation.guides.parse_guide import read_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze

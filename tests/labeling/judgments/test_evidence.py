@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.guides.guide import parse_guide
+from curation.guides.parse_guide import parse_guide
 from curation.labeling.judgments.events import marks_of
 from curation.labeling.judgments.judging import Outcome, Submission
 from curation.labeling.rounds.create_round import open_round

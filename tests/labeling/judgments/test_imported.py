@@ -16,7 +16,8 @@ from curation.labeling.session.item_views import previous_answered
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
-from curation.people.annotators import authenticate, find_annotator, list_annotators
+from curation.people.annotators import find_annotator, list_annotators
+from curation.people.passwords import authenticate
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Annotator, Query

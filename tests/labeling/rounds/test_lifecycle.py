@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.guides.guide import current_guide, read_guide
+from curation.guides.guide import current_guide
+from curation.guides.parse_guide import read_guide
 from curation.labeling.judgments.judging import KEPT_LATE, Outcome, Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.guide_in_force import put_in_force

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from curation.guides.guide import read_guide
+from curation.guides.parse_guide import read_guide
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.guides.guide import parse_guide, read_guide
+from curation.guides.parse_guide import parse_guide, read_guide
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force

@@ -12,8 +12,10 @@ import pytest
 from curation.errors import InputError
 from curation.files.fields import TrafficFields
 from curation.files.nested.evidence import StatedEvidence
-from curation.guides.guide import Guide, PresentationTemplate, parse_guide, read_guide
-from curation.guides.versions import with_presentation
+from curation.guides.guide import Guide
+from curation.guides.parse_guide import parse_guide, read_guide
+from curation.guides.presentation_template import PresentationTemplate
+from curation.guides.write_guide import with_presentation
 from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.labeling.judgments.imported import add_judgments
-from curation.people.accounts import add_identity
+from curation.people.identities import add_identity
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names

@@ -17,7 +17,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from curation.store.files import NOT_COMMITTED, attach, start_engine, stop_engine
+from curation.store.engine_errors import NOT_COMMITTED
+from curation.store.files import attach, start_engine, stop_engine
 from curation.store.on_disk import blocks, file_form, write_ahead_log
 from curation.store.on_disk.file_form import BLOCK, HEADERS
 from curation.store.on_disk.write_ahead_log import log_of

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from curation.guides.guide import PresentationTemplate
+from curation.guides.presentation_template import PresentationTemplate
 from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.presentation.elements import Element, Fact
 from curation.presentation.excerpts import Segment
-from curation.presentation.markup import Element, Fact
 from tests.support.drawn import below, outline
 
 ROWS = "".join(f"<tr><td>part {number}</td><td>weighs {number} grams</td></tr>" for number in range(100))

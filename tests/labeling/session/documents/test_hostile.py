@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from curation.guides.guide import PresentationTemplate
+from curation.guides.presentation_template import PresentationTemplate
 from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.presentation.elements import Element, Node
 from curation.presentation.excerpts import Segment
-from curation.presentation.markup import LONGEST_HTML, LONGEST_MARKDOWN, Element, Node
+from curation.presentation.markup import LONGEST_HTML, LONGEST_MARKDOWN
 from tests.support.drawn import outline
 from tests.support.hostile import TEXTS, Hostile
 

@@ -9,17 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.guides.guide import PresentationTemplate
+from curation.guides.presentation_template import PresentationTemplate
 from curation.presentation.drawing import DrawnDocument, ReadDocument, draw
-from curation.presentation.markup import (
-    ATTRIBUTES,
-    LONGEST_MARKDOWN,
-    MOST_SIGNS,
-    MOST_TAGS,
-    NAMES,
-    Element,
-    Node,
-)
+from curation.presentation.elements import ATTRIBUTES, NAMES, Element, Node
+from curation.presentation.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
 from tests.support import examples
 from tests.support.drawn import below, outline
 

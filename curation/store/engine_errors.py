@@ -1,0 +1,128 @@
+"""DuckDB's errors as sentences, and waiting for a file that another process holds."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from curation.errors import StoreBusyError, StoreError
+from curation.store.on_disk import checkpoints
+from curation.store.on_disk.write_ahead_log import log_of
+
+Opened = TypeVar("Opened")
+PATIENCE = 10.0
+OURS = frozenset({"goldset", "curation.jobs.worker"})
+RESTORE = "Make a project of a backup next to it: goldset --project NEW restore FILE."
+RETRY = 0.005
+NOT_COMMITTED = (
+    "Failed to commit: Could not",
+    "Failed to commit: Checkpoint failed",
+    "Failed to create checkpoint",
+)
+"""How DuckDB 2.0 begins an error of a transaction that the disk caused: the only wording that is read."""
+
+_LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
+
+
+def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
+    """What `opens` returns once no other process holds the file.
+
+    Raises
+    ------
+    StoreError, StoreBusyError: it cannot be opened at all, or not within `patience` seconds.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return opens()
+        except duckdb.Error as error:
+            if not _is_locked(error):
+                raise StoreError(_not_opened(path, error), command=RESTORE) from error
+            if time.monotonic() > deadline:
+                raise StoreBusyError(_busy(path, error, patience)) from error
+            time.sleep(RETRY)
+
+
+def _is_locked(error: duckdb.Error) -> bool:
+    """Whether another process or another engine of this one has the file."""
+    if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
+        return True
+    return isinstance(error, duckdb.IOException) and _parts(error).get("errno", "") in _LOCKED
+
+
+def _parts(error: Exception) -> dict[str, str]:
+    """What an error of the engine says as JSON; {} where it is plain text."""
+    _, brace, rest = str(error).partition("{")
+    with suppress(ValueError):
+        parts = json.loads(brace + rest)
+        return parts if isinstance(parts, dict) else {}
+    return {}
+
+
+def _not_opened(path: Path, error: duckdb.Error) -> str:
+    why = f"{'it is damaged, or a part of it is missing: ' if _is_damage(error) else ''}{first_line(error)}"
+    sentence = f"{path} cannot be opened as a project, and nothing was changed: {why.rstrip('.!')}."
+    if not log_of(path).exists():
+        return sentence
+    return f"{sentence} {log_of(path).name} next to it holds what was written last: keep both files."
+
+
+def _is_damage(error: duckdb.Error) -> bool:
+    """Whether a block has another checksum: an error without a class of its own in DuckDB for Python."""
+    return type(error) is duckdb.Error
+
+
+def failure(error: duckdb.Error) -> StoreError | None:
+    """The sentence for an error that the disk caused; None for any other error.
+
+    A disk that is full at a commit is an error of the transaction. What a checkpoint could not write is still
+    in the log, so only that transaction is lost.
+    """
+    why = first_line(error)
+    if _is_damage(error):
+        sentence = f"The database file is damaged, or a part of it is missing: {why.rstrip('.')}."
+        return StoreError(sentence, command=RESTORE)
+    if isinstance(error, duckdb.IOException) or any(words in why for words in NOT_COMMITTED):
+        full = os.strerror(errno.ENOSPC) in why
+        way_out = ". The disk is full: make room and try again." if full else ""
+        return StoreError(f"The database file could not be used, and nothing was changed: {why}{way_out}")
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error of the engine, without its advice."""
+    return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
+
+
+def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
+    ours = isinstance(error, duckdb.ResourceInUseException)
+    process = os.getpid() if ours else checkpoints.holder(path)
+    program = _program(process) if process else ""
+    if process == os.getpid():
+        who = "another connection of this process"
+    else:
+        who = f"process {process} ({program or 'of another user'})" if process else "another process"
+    way_out = (
+        "It is writing much at once: wait until it is done and try again."
+        if "goldset" in program
+        else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
+        "perhaps) and try again."
+    )
+    return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
+
+
+def _program(pid: int) -> str:
+    """The name of a process's program; its arguments may hold tokens and stay unsaid."""
+    words = [""]
+    with suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
+    return "goldset" if OURS.intersection(names) else names[0]
