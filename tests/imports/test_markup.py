@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError
-from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
-from curation.guides.versions import own_draft, save_draft, with_presentation
+from curation.guides.drafts import own_draft, save_draft
+from curation.guides.guide import current_guide
+from curation.guides.presentation_template import PresentationTemplate, TemplateField
+from curation.guides.write_guide import with_presentation
 from curation.imports.operations.importing import carry_out, dry_run
 from curation.imports.request import ImportRequest
 from curation.labeling.rounds.guide_in_force import put_in_force

@@ -12,7 +12,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.files.fields import JudgmentFields
-from curation.guides.guide import parse_guide
+from curation.guides.parse_guide import parse_guide
 from curation.imports.operations.judgments import judgments_outcome
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force

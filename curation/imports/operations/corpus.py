@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from curation.errors import InputError
 from curation.files.fields import CorpusFields
-from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
-from curation.guides.versions import with_presentation
+from curation.guides.guide import current_guide
+from curation.guides.presentation_template import AS_BEFORE, BodyKind, PresentationTemplate
+from curation.guides.write_guide import with_presentation
 from curation.imports.look import LOOKED_AT, look_at
 from curation.imports.operations.sentences import fields_used, replaced, withdrawn
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
-from curation.labeling.rounds.lifecycle import KEEP, put_in_force
+from curation.labeling.rounds.guide_in_force import KEEP, put_in_force
 from curation.labeling.transfers.outside import withdraw_outside
 from curation.presentation.written_in import MARKUPS, markup_of
 from curation.progress import Progress
