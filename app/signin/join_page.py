@@ -28,8 +28,8 @@ from app.signin.throttle import (
     tried_at_link,
 )
 from curation.errors import CurationError, StoreError
-from curation.people.annotators import SHORTEST_PASSWORD
 from curation.people.invitations import OVER, accept, find_invited, make_first_lead
+from curation.people.passwords import SHORTEST_PASSWORD
 from curation.store import Annotator
 
 JOIN = "/join"

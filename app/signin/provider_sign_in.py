@@ -13,7 +13,7 @@ from app.signin.client_info import visit_of
 from app.signin.providers import CALLBACK, START, providers
 from app.signin.sign_in_page import enter, own_path, sign_in_page
 from curation.errors import CurationError, RefusedError
-from curation.people.accounts import sign_in_as
+from curation.people.identities import sign_in_as
 
 
 async def start(request: Request) -> Response:

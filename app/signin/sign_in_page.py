@@ -26,7 +26,7 @@ from app.signin.throttle import (
 )
 from curation.errors import CurationError, NotFoundError
 from curation.people.accounts import end_sign_ins
-from curation.people.annotators import authenticate
+from curation.people.passwords import authenticate
 from curation.people.sign_ins import LASTS, id_of
 
 _FORM = pages.template("signin.html")

@@ -11,9 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.guide import guide_page as guide_page
-from curation.guides.guide import PresentationTemplate, TemplateField, current_guide, read_guide
+from curation.guides.drafts import own_draft, save_draft
+from curation.guides.guide import current_guide
+from curation.guides.parse_guide import read_guide
+from curation.guides.presentation_template import PresentationTemplate, TemplateField
 from curation.guides.questions import ask_at_item, readable_questions
-from curation.guides.versions import own_draft, save_draft
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
 from curation.sources.corpus import import_corpus

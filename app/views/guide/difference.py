@@ -7,11 +7,8 @@ from html import escape
 import streamlit as st
 
 from app import ui
+from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade
-from curation.guides.versions import (
-    GradeChange,
-    GuideDifference,
-)
 from curation.similarity.text_blocks import word_blocks
 
 

@@ -13,14 +13,10 @@ from app.grading import guide_panel
 from app.views.guide import fields
 from app.views.guide.editor import GUIDE, GuideEditor
 from app.views.guide.starting import start
-from curation.guides.front_matter import GuideProblem, read_fields
-from curation.guides.guide import guide_problems, parse_guide
-from curation.guides.versions import (
-    GuideDraft,
-    discard_draft,
-    open_drafts,
-    own_draft,
-)
+from curation.guides.drafts import GuideDraft, discard_draft, open_drafts, own_draft
+from curation.guides.fields import read_fields
+from curation.guides.front_matter import GuideProblem
+from curation.guides.parse_guide import guide_problems, parse_guide
 from curation.store import Store
 
 FIELDS, TEXT = "Fields", "Whole text"

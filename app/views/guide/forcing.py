@@ -8,9 +8,10 @@ from app import ui
 from app.acts import Acts
 from app.views.guide.difference import show_difference
 from app.views.guide.editor import GUIDE, GuideEditor
-from curation.guides.guide import Guide, guide_problems, parse_guide
+from curation.guides.guide import Guide
+from curation.guides.parse_guide import guide_problems, parse_guide
 from curation.labeling.guide_change import GuideEffects, guide_effects, rounds_table
-from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in_force
+from curation.labeling.rounds.guide_in_force import KEEP, SWITCH, GuideChange, put_in_force
 from curation.store import Store
 
 CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}

@@ -14,9 +14,10 @@ from app.views.guide.editor import GUIDE, GuideEditor, editor_of
 from app.views.guide.forcing import _ask, show_forcing
 from app.views.guide.questions import show_questions
 from curation.errors import CurationError
+from curation.guides.drafts import open_drafts
 from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions
-from curation.guides.versions import open_drafts, source_of
+from curation.guides.write_guide import source_of
 from curation.store import Annotator, Store
 
 READ, DOCUMENT, EDIT, FORCE, VERSIONS, QUESTIONS = PARTS = (

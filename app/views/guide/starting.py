@@ -11,12 +11,10 @@ from app import ui
 from app.acts import Acts
 from app.uploads import small_text
 from app.views.guide.editor import GUIDE, GuideEditor, replace_draft
-from curation.guides.guide import current_guide, shipped_guides
-from curation.guides.versions import (
-    LONGEST_SOURCE,
-    GuideDraft,
-    source_of,
-)
+from curation.guides.drafts import LONGEST_SOURCE, GuideDraft
+from curation.guides.guide import current_guide
+from curation.guides.parse_guide import shipped_guides
+from curation.guides.write_guide import source_of
 from curation.store import Store
 
 FILE = "A file"

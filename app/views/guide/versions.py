@@ -7,15 +7,11 @@ import streamlit as st
 from app import ui
 from app.views.guide.difference import show_difference
 from app.views.guide.editor import GuideEditor
-from curation.guides.guide import Guide, guide_by_hash, guide_problems, parse_guide
-from curation.guides.versions import (
-    SHORT,
-    GuideVersion,
-    guide_difference,
-    guide_versions,
-    source_of,
-    version_table,
-)
+from curation.guides.difference import guide_difference
+from curation.guides.guide import Guide, guide_by_hash
+from curation.guides.parse_guide import guide_problems, parse_guide
+from curation.guides.versions import SHORT, GuideVersion, guide_versions, version_table
+from curation.guides.write_guide import source_of
 from curation.store import Store
 
 DRAFT = "draft"

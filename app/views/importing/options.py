@@ -10,7 +10,8 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from curation.guides.guide import BodyKind, current_guide
+from curation.guides.guide import current_guide
+from curation.guides.presentation_template import BodyKind
 from curation.imports.look import FileLook
 from curation.imports.request import ImportRequest
 from curation.imports.wording import LABELS

@@ -8,12 +8,8 @@ from app import ui
 from app.acts import Acts
 from curation.door import withheld
 from curation.guides.questions import guide_questions, question_table
-from curation.labeling.rounds.status import (
-    AnnotatorRemark,
-    RoundStatus,
-    query_answer_counts,
-    remarks,
-)
+from curation.labeling.rounds.remarks import AnnotatorRemark, query_answer_counts, remarks
+from curation.labeling.rounds.status import RoundStatus
 from curation.reports.page import QueryName
 from curation.store import Store
 
