@@ -68,7 +68,7 @@ class Project:
         return found
 
     def coverage(self, **options: Any) -> CoverageReport:
-        """Measure which regions of the corpus the queries cover; needs goldset[dense]."""
+        """Measure which regions of the corpus the queries cover; needs the packages of the extra `dense`."""
         found: CoverageReport = self._step("coverage", **options)
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import defaultdict
 from functools import cache
@@ -142,3 +143,9 @@ def test_no_function_of_the_store_gives_the_whole_corpus_as_a_list() -> None:
         and ast.unparse(node.returns) == "list[Document]"
     }
     assert lists == {"first_documents"}  # which takes a number
+
+
+def test_no_text_advises_to_install_goldset_from_an_index_where_another_project_has_its_name() -> None:
+    texts = [*MODULES, *ROOT.glob("goldset/*.py"), *ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
+    advice = re.compile(r"pip install [^`\n]*gold(set|grade)\b|goldset\[")
+    assert [str(path) for path in texts if advice.search(path.read_text(encoding="utf-8"))] == []

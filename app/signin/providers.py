@@ -60,7 +60,7 @@ def auth_settings() -> AuthSettings:
     if settings.providers and not (find_spec("authlib") and find_spec("httpx2")):
         raise RefusedError(
             "[auth] in Streamlit's secrets names an identity provider, but Authlib or httpx2 is not "
-            "installed. Install both with `pip install 'goldset[oidc]'`."
+            "installed. Install both with `pip install Authlib httpx2`."
         )
     return settings
 

@@ -357,7 +357,7 @@ def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
     try:
         from graspologic_native import leiden_csr
     except ImportError as error:
-        raise RefusedError("Coverage needs graspologic-native: pip install 'goldset[dense]'.") from error
+        raise RefusedError("Coverage needs graspologic-native: pip install graspologic-native.") from error
     joined = np.flatnonzero(graph.degrees)
     matrix = graph.matrix()[joined][:, joined].tocsr()
     matrix.sort_indices()

@@ -308,7 +308,7 @@ def _count(documents: Iterable[Document], joining: Collection[str]) -> _Counts:
     try:
         from sklearn.feature_extraction.text import CountVectorizer
     except ImportError as error:
-        raise RefusedError("Coverage needs scikit-learn: pip install 'goldset[dense]'.") from error
+        raise RefusedError("Coverage needs scikit-learn: pip install scikit-learn.") from error
     counter = CountVectorizer(analyzer=partial(_phrases_of_document, joining))
     try:
         matrix = counter.fit_transform(documents).tocsr()

@@ -350,7 +350,7 @@ def _layout(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float
     try:
         import networkx
     except ImportError as error:
-        raise RefusedError("The map needs networkx: pip install 'goldset[dense]'.") from error
+        raise RefusedError("The map needs networkx: pip install networkx.") from error
     graph = networkx.Graph()
     graph.add_nodes_from(range(count))
     graph.add_weighted_edges_from(edges)

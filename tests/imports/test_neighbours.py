@@ -617,7 +617,7 @@ def test_without_calamine_a_spreadsheet_is_refused_with_what_to_do(
 ) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(
-        InputError, match=r"needs python-calamine\n.*pip install goldset\[xlsx\], or save the table as CSV"
+        InputError, match=r"needs python-calamine\n.*pip install python-calamine, or save the table as CSV"
     ):
         take("queries", "a.xlsx", b"PK\x03\x04rest")
 

@@ -48,7 +48,7 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, 
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
-        way_out = f"pip install goldset[xlsx], or {_AS_CSV}."
+        way_out = f"pip install python-calamine, or {_AS_CSV}."
         problems.stop("is a spreadsheet, which needs python-calamine", way_out)
     try:
         book = CalamineWorkbook.from_filelike(checked_copy(path))

@@ -81,7 +81,7 @@ def log_statement(
     try:
         import sqlglot
     except ImportError as error:
-        command = "`pip install goldset[sql]` brings it."
+        command = "pip install sqlglot"
         raise RefusedError("Statements of other databases need sqlglot.", command=command) from error
     fold = "lowerUTF8" if dialect == "clickhouse" else "LOWER"  # LOWER is of ASCII there
     try:
