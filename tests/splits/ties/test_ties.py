@@ -172,7 +172,7 @@ def test_embeddings_that_cannot_be_had_are_refused_with_the_way_out(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(RefusedError, match=r"pip install sentence-transformers.*--no-paraphrase"):
+    with pytest.raises(RefusedError, match=r"needs sentence-transformers.*--no-paraphrase"):
         query_vectors(store, {"a": "never embedded before"})
 
 
