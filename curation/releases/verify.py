@@ -164,7 +164,7 @@ def _of_file(reference: str) -> Opened:
     if "://" in reference:
         raise InputError(
             f"{reference.partition('?')[0]} is an address: releases are not fetched any more. Download the "
-            "file, compare its SHA-256 with the one that `goldset release pack` printed, and name the file."
+            "file, compare its SHA-256 with the one that packing the release printed, and name the file."
         )
     file = PackedRelease(Path(reference))
     return Opened(file.row, file.texts, file)
