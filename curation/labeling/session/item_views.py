@@ -127,7 +127,7 @@ class ItemRow(NamedTuple):
 
 
 class AnsweredRow(NamedTuple):
-    """An answered showing as it was found, before it is drawn; `answer` is what follows it in `AnsweredItem`."""
+    """What an `AnsweredItem` is drawn from; `answer` is what follows the view in it."""
 
     showing: ItemRow
     answer: tuple[Any, ...]
