@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views.guide import guide_page as guide_page
+from app.views.guide import forcing
 from curation.guides.drafts import own_draft, save_draft
 from curation.guides.guide import current_guide
 from curation.guides.parse_guide import read_guide
@@ -147,7 +147,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     assert "Grade 2, “Useful”, is “In part” now." in said
     assert "Rounds that are open" in said
     assert "1 judgment was given under the current guide" in said
-    assert shown.radio[0].options == list(guide_page.CHOICES.values())
+    assert shown.radio[0].options == list(forcing.CHOICES.values())
     assert "Say why" in words(press(shown, "Publish").error)
     shown.radio[0].set_value("switch")
     field(shown, "Why").set_value("Clearer.")
@@ -165,7 +165,7 @@ def test_a_second_click_puts_a_guide_in_force_once(project: Store, monkeypatch: 
     shown = page("Publish")
     field(shown, "Why").set_value("Clearer.")
     next(one for one in shown.button if one.label == "Publish").click()
-    shown = twice(shown, guide_page, "put_in_force", monkeypatch)
+    shown = twice(shown, forcing, "put_in_force", monkeypatch)
     assert not shown.error
     assert rows_of(project, "SELECT count(*) FROM events WHERE action = 'use guide'") == [(1,)]
 

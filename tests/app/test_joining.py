@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from app import context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import current_user
+from app.signin import current_user, join_page, sign_in_page
 from app.signin import first_lead as first
 from app.signin import routes as signin
 from app.signin.first_lead import FirstLead, first_lead
@@ -176,7 +176,7 @@ def test_annotators_alone_sign_in_while_the_lead_is_missing(anyone: TestClient, 
 def test_without_passwords_the_first_lead_is_made_by_a_command(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (first, signin):
+    for module in (first, sign_in_page, join_page):
         monkeypatch.setattr(module, "auth_settings", lambda: AuthSettings(passwords=False))
     assert "goldset annotator add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
     assert open_link(anyone, invite(project, "ada", "annotator").token).status_code == 200

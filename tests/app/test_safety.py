@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,33 +19,17 @@ from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
 from app.signin.current_user import Sessions
-from curation.errors import NotFoundError, RefusedError
-from curation.guides.drafts import discard_draft, save_draft
-from curation.guides.parse_guide import read_guide
-from curation.guides.questions import answer_question, ask_guide
-from curation.jobs import jobs_of
 from curation.labeling.judgments.judging import Submission
-from curation.labeling.practice.create_practice import open_practice
-from curation.labeling.practice.lead_decisions import let_pass, practise_again
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.guide_in_force import put_in_force
-from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.labeling.transfers.extension import extend_round
-from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.project import init_project
-from curation.sampling.sample import draw_sample, top_up
-from curation.sampling.tags.find_tags import find_tags
-from curation.sampling.tags.stored_tags import set_tags, write_query
-from curation.settling.adjudication import decide, decide_many
-from curation.settling.decisions import ask_opinion
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
-from curation.store import Store, open_store
+from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.served import PASSWORD, Served
 from tests.support.signed_in import sessions_of
@@ -120,13 +104,6 @@ def safe(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     finally:
         running.kill()  # stop() would take what Streamlit logs of forged values as a fault
         running.store.close()
-
-
-@pytest.fixture
-def copied(prepared: Path, tmp_path: Path) -> Iterator[Store]:
-    store = open_store(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
-    yield store
-    store.close()
 
 
 def cookie(served: Served, name: str) -> str:
@@ -384,60 +361,3 @@ def test_a_blind_duplicate_is_sent_like_any_other_item(safe: Served) -> None:
     assert len({frozenset(one) for one in found}) == 1, shapes
     words = json.dumps(found).lower()
     assert not words_in(words, ("duplicate", "rank", "bm25", "random", "system", "score"))
-
-
-LEADS: dict[str, Callable[[Store, str], object]] = {
-    "pause": lambda store, who: pause_round(store, "both", who, "because"),
-    "resume": lambda store, who: resume_round(store, "both", who, "because"),
-    "close": lambda store, who: close_round(store, "both", who, "because"),
-    "reopen": lambda store, who: reopen_round(store, "both", who, "because"),
-    "reassign": lambda store, who: reassign(store, "both", "dulcinea", ["quixote"], who),
-    "extend": lambda store, who: extend_round(store, "both", ["quixote"], author=who),
-    "open": lambda store, who: open_round(store, "more", ["quixote"], overlap=1, author=who),
-    "practise again": lambda store, who: practise_again(store, "both", "quixote", who),
-    "let pass": lambda store, who: let_pass(store, "both", "quixote", "because", who),
-    "open practice": lambda store, who: open_practice(store, "more", ["quixote"], author=who),
-    "guide": lambda store, who: put_in_force(store, read_guide(), who),
-    "draft a guide": lambda store, who: save_draft(store, "anything", who, None),
-    "discard a draft": lambda store, who: discard_draft(store, who),
-    "answer a question": lambda store, who: answer_question(store, "any", "Yes.", who),
-    "start a job": lambda store, who: jobs_of(store).start("tags", {}, who, None),
-    "stop a job": lambda store, who: jobs_of(store).stop("any", who),
-    "sample": lambda store, who: draw_sample(store, 1, 0, author=who),
-    "top up": lambda store, who: top_up(store, {}, 1, author=who),
-    "tags": lambda store, who: find_tags(store, author=who),
-    "set tags": lambda store, who: set_tags(store, "q0", ["question"], [], actor=who),
-    "write a query": lambda store, who: write_query(store, "one more", actor=who),
-    "pool": lambda store, who: build_pool(store, ["bm25"], depth=1, random_negatives=0, seed=0, author=who),
-}
-REVIEWERS: dict[str, Callable[[Store, str], object]] = {
-    "decide": lambda store, who: decide(store, "q0", "d0", 3, "because", who),
-    "decide from a file": lambda store, who: decide_many(store, [], who),
-    "ask for an opinion": lambda store, who: ask_opinion(store, "q0", "d0", who),
-    "ask about the guide": lambda store, who: ask_guide(store, "q0", "d0", "unclear", who),
-}
-
-
-@pytest.mark.parametrize("deed", LEADS)
-@pytest.mark.parametrize("name", ["quixote", "rosinante"])
-def test_curation_itself_refuses_what_is_the_leads(copied: Store, name: str, deed: str) -> None:
-    before = tables(copied)
-    with pytest.raises(RefusedError, match=rf"^This is for the lead; {name} is {PEOPLE[name]}\.$"):
-        LEADS[deed](copied, name)
-    assert tables(copied) == before
-
-
-@pytest.mark.parametrize("deed", REVIEWERS)
-def test_curation_itself_refuses_what_is_the_reviewers(copied: Store, deed: str) -> None:
-    before = tables(copied)
-    with pytest.raises(RefusedError, match=r"^This is for the reviewer or lead; quixote is annotator\.$"):
-        REVIEWERS[deed](copied, "quixote")
-    assert tables(copied) == before
-
-
-@pytest.mark.parametrize("deed", [*LEADS, *REVIEWERS])
-def test_curation_does_nothing_for_somebody_it_does_not_know(copied: Store, deed: str) -> None:
-    before = tables(copied)
-    with pytest.raises(NotFoundError, match="does not know the annotator nobody"):
-        (LEADS | REVIEWERS)[deed](copied, "nobody")
-    assert tables(copied) == before
