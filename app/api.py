@@ -44,7 +44,7 @@ from curation.labeling.judgments.judging import Submission
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.practice.status import feedback
 from curation.labeling.session.history import HistoryFilter, history_page
-from curation.labeling.session.item_views import AnsweredItem, previous_answered, whole_document
+from curation.labeling.session.item_views import Answered, previous_answered, whole_document
 from curation.labeling.session.pace import answered_since
 from curation.labeling.session.queue import Queue, next_showings, put_off_showings
 from curation.labeling.session.submit import submit
@@ -346,7 +346,7 @@ def _place(item: ErrorDetails) -> str:
     return ".".join(map(str, item["loc"])) if known else "an unknown name"
 
 
-def _answered(answered: AnsweredItem) -> dict[str, Any]:
+def _answered(answered: Answered) -> dict[str, Any]:
     return {**answered._asdict(), "showing": answered.showing._asdict()}
 
 

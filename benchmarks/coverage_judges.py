@@ -1,12 +1,13 @@
-"""Do prediction-powered intervals hold the truth whatever the judge is worth? The table of docs/judges.md.
+"""Do intervals by judge and people hold the truth whatever the judge is worth? The table of docs/judges.md.
 
-A population of very many queries, each with a figure between 0 and 1 under people's grades and one under the
-judge's: a good judge, one that knows nothing, one that says the opposite, one that likes nearly all.
-Each run draws a set of queries from the population and from these the queries that people grade: with equal
-probabilities, or systematically with probabilities proportional to a size that goes with the figure: within a
-factor of five, or very unequal (log-normal, sigma 1.5).
+A population of very many queries in eight strata of unequal size, each query with a figure between 0 and 1
+under people's grades and one under the judge's: a good judge, one that knows nothing, one that says the
+opposite, one that likes nearly all, and one that is right but for one query in twenty. Each run takes 1,000
+queries from the population and, from these, the ones that people grade, as `goldset round draw` draws them:
+at least one of each stratum, the rest in proportion. Then two means are estimated: of all queries alike, and
+of all searches, where a query's traffic is log-normal (sigma 1).
 
-Usage: python -m benchmarks.coverage_judges [runs]
+Usage: python -m benchmarks.coverage_judges [runs, default 2000]
 Smallest: python -m benchmarks.coverage_judges 1
 """
 
@@ -15,24 +16,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
-from curation.statistics.arrays import Floats
+from curation.labeling.rounds.query_draw import draw_queries
+from curation.statistics.arrays import Floats, Ints, Mask
+from curation.statistics.difference_estimator import DifferenceEstimate, MeanInterval, difference_estimate
 from curation.statistics.intervals import wilson
-from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
 
-QUERIES, SAMPLED = 1_000, (30, 100, 300)
-DRAWN = ("equally", "by size", "very unequally")
-POPULATION = 2_000_000
+QUERIES, SAMPLED, POPULATION = 1_000, (30, 100, 300), 1_000_000
+STRATA = np.array([0.35, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])
+"""The strata's shares of the population; the larger a stratum, the better the system does in it."""
+HEAD = (
+    "| judge | people's queries | held | 95 % of that | people alone | all searches | width | people alone "
+    "| queries saved | judge off by |\n|---|---:|---:|---|---:|---:|---:|---:|---:|---:|"
+)
 
 
-def figures(random: np.random.Generator, size: int) -> Floats:
-    """Like nDCG of a middling system: a tenth of the queries at 0, some at 1, the rest in between."""
-    inner = random.beta(2.0, 1.5, size)
-    kind = random.random(size)
-    return np.where(kind < 0.1, 0.0, np.where(kind > 0.9, 1.0, inner))
+def figures(random: np.random.Generator, strata: Ints) -> Floats:
+    """Like nDCG of a middling system: some queries at 0, some at 1, the rest in between."""
+    kind, zero = random.random(len(strata)), 0.03 + 0.04 * strata
+    return np.where(kind < zero, 0.0, np.where(kind > 0.9, 1.0, random.beta(2.0, 1.5, len(strata))))
 
 
 def good(random: np.random.Generator, people: Floats) -> Floats:
@@ -52,7 +56,6 @@ def flattering(random: np.random.Generator, people: Floats) -> Floats:
 
 
 def seldom_wrong(random: np.random.Generator, people: Floats) -> Floats:
-    """Right but for one query in twenty, where it says that all is perfect; in the text below the table."""
     return np.where(random.random(len(people)) < 0.05, 1.0, people)
 
 
@@ -61,90 +64,67 @@ JUDGES: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
     "useless": useless,
     "adversarial": adversarial,
     "flattering": flattering,
+    "seldom wrong": seldom_wrong,
 }
 
 
-class Held(NamedTuple):
-    """Over all runs: how often each interval held the truth, and its mean width."""
-
-    powered: float
-    untuned: float
-    classical: float
-    width: float
-    untuned_width: float
-    classical_width: float
-    saved: float
-    off: float
+def drawn(strata: Ints, sampled: int, seed: int) -> tuple[Mask, Floats]:
+    """Which queries people grade, and the probability of each."""
+    draw = draw_queries({f"{n:04}": str(stratum) for n, stratum in enumerate(strata)}, sampled, seed)
+    probabilities = draw.probabilities
+    asked = np.array([query_id in draw.drawn for query_id in probabilities])
+    return asked, np.array(list(probabilities.values()))
 
 
-def drawn(random: np.random.Generator, sizes: Floats | None, sampled: int) -> tuple[Floats, Floats]:
-    """Whom people grade, as 0 or 1, and the probabilities of that; proportional to `sizes` where given."""
-    if sizes is None:
-        chosen = np.zeros(QUERIES)
-        chosen[random.choice(QUERIES, sampled, replace=False)] = 1
-        return chosen, np.full(QUERIES, sampled / QUERIES)
-    probabilities = np.minimum(1, sampled * sizes / sizes.sum())
-    order = random.permutation(QUERIES)
-    steps = np.floor(np.cumsum(probabilities[order]) + random.random())
-    chosen = np.zeros(QUERIES)
-    chosen[order] = np.diff(steps, prepend=np.floor(steps[0] - probabilities[order[0]]))
-    return np.minimum(chosen, 1), probabilities
-
-
-def run(random: np.random.Generator, judge: str, sampled: int, how: str) -> list[PredictionPoweredMean]:
-    """Tuned and untuned, on the same draw."""
-    people = figures(random, QUERIES)
-    said = JUDGES[judge](random, people)
-    sizes = None
-    if how != "equally":
-        sizes = _skewed(random, people) if how == DRAWN[2] else 0.5 + people + random.random(QUERIES)
-    chosen, probabilities = drawn(random, sizes, sampled)
-    known = np.where(chosen > 0, people, np.nan)
-    return [
-        prediction_powered_mean(said, known, probabilities=probabilities, power=power)
-        for power in (None, 1.0)
-    ]
-
-
-def _skewed(random: np.random.Generator, people: Floats) -> Floats:
-    return np.exp(random.normal(0, 1.5, QUERIES) + people / 2)
+def run(judge: str, sampled: int, seed: int) -> tuple[DifferenceEstimate, DifferenceEstimate]:
+    """The estimates of one run: of all queries alike, and of all searches."""
+    random = np.random.default_rng([seed, sampled])
+    strata = random.choice(len(STRATA), QUERIES, p=STRATA)
+    people = figures(random, strata)
+    asked, probabilities = drawn(strata, sampled, seed)
+    units = JUDGES[judge](random, people), np.where(asked, people, np.nan), asked, probabilities
+    names = [str(stratum) for stratum in strata]
+    searches = np.exp(random.normal(0, 1, QUERIES))
+    return difference_estimate(*units, names), difference_estimate(*units, names, searches)
 
 
 @cache
-def _truth(size: int) -> float:
-    return float(figures(np.random.default_rng(1), size).mean())
+def truth() -> float:
+    random = np.random.default_rng(1)
+    return float(figures(random, random.choice(len(STRATA), POPULATION, p=STRATA)).mean())
 
 
-def measured(judge: str, sampled: int, how: str, runs: int, seed: int = 0) -> Held:
-    random = np.random.default_rng(seed)
-    truth = _truth(POPULATION if runs > 10 else 10_000)
+def measured(judge: str, sampled: int, runs: int) -> list[float]:
+    """The means over all runs, in the order of the columns: shares of intervals that hold the truth first."""
     rows = []
-    for _ in range(runs):
-        tuned, untuned = run(random, judge, sampled, how)
-        ends = [tuned.estimate, untuned.estimate, tuned.classical]
-        held = [float(one.low <= truth <= one.high) for one in ends]
-        widths = [one.high - one.low for one in ends]
-        rows.append((*held, *widths, tuned.saved, abs(tuned.judge - truth)))
-    return Held(*np.asarray(rows).mean(axis=0).tolist())
+    for seed in range(runs):
+        found, of_searches = run(judge, sampled, seed)
+        ends = [found.estimate, found.people_alone, of_searches.estimate]
+        off = abs((found.judge_alone or 0.0) - truth())
+        rows.append([*map(_holds, ends), *map(_width, ends[:2]), found.saved or 0.0, off])
+    means: list[float] = np.mean(rows, axis=0).tolist()
+    return means
 
 
-def main(runs: int = 2_000) -> None:
-    print(
-        "| judge | people's queries | drawn | held | 95 % of that | untuned | people alone | width | "
-        "untuned | people alone | queries saved | judge off by |"
-    )
-    print("|---|---:|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
-    for how in DRAWN:
-        for judge in JUDGES:
-            for sampled in SAMPLED:
-                found = measured(judge, sampled, how, runs)
-                low, high = wilson(round(found.powered * runs), runs)
-                print(
-                    f"| {judge} | {sampled} | {how} | {found.powered:.1%} | "
-                    f"{low:.1%} to {high:.1%} | {found.untuned:.1%} | {found.classical:.1%} | "
-                    f"{found.width:.3f} | {found.untuned_width:.3f} | {found.classical_width:.3f} | "
-                    f"{found.saved:+.0f} | {found.off:.3f} |"
-                )
+def _holds(one: MeanInterval) -> bool:
+    return one.low is not None and one.high is not None and one.low <= truth() <= one.high
+
+
+def _width(one: MeanInterval) -> float:
+    return (one.high or 0.0) - (one.low or 0.0)
+
+
+def main(runs: int) -> None:
+    print(HEAD)
+    for judge in JUDGES:
+        for sampled in SAMPLED:
+            held, alone, searches, width, alone_width, saved, off = measured(judge, sampled, runs)
+            ends = " to ".join(f"{end:.1%}" for end in wilson(round(held * runs), runs))
+            print(
+                f"| {judge} | {sampled} | {held:.1%} | {ends} | {alone:.1%} | {searches:.1%} | {width:.3f} | "
+                f"{alone_width:.3f} | {saved:+.0f} | {off:.3f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

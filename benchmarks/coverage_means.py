@@ -139,7 +139,7 @@ def _moments(values: Floats) -> tuple[Floats, Floats, float]:
     return values.mean(axis=0), error, float(stdtrit(len(values) - 1, 0.975))
 
 
-def journaled_checkpoint(rule: Rule) -> Rule:
+def guarded(rule: Rule) -> Rule:
     """With Gaffke's bound where few topics carry the mean, and Wilson's interval of a share."""
 
     def ends_of(values: Floats, highest: Floats) -> Floats:
@@ -157,10 +157,10 @@ def journaled_checkpoint(rule: Rule) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    "bootstrap": journaled_checkpoint(bootstrap),
-    "logit t": journaled_checkpoint(logit_t),
-    "studentised": journaled_checkpoint(studentised),
-    "Willink": journaled_checkpoint(willink),
+    "bootstrap": guarded(bootstrap),
+    "logit t": guarded(logit_t),
+    "studentised": guarded(studentised),
+    "Willink": guarded(willink),
     "score": score,
 }
 

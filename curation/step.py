@@ -19,10 +19,10 @@ from curation.progress import Progress
 from curation.text import left_out_sentences
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
     from pydantic import TypeAdapter
 
     from curation.reports.page import Table
+    from curation.store import Cursor, Store
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 Record = TypeVar("Record")
@@ -260,7 +260,7 @@ class StepOutcome:
         return [self.sentence, *self.remarks, *left_out_sentences(self.left_out, self.unit)]
 
 
-def _nothing_known(cursor: DuckDBPyConnection, request: Any) -> None:
+def _nothing_known(cursor: Cursor, request: Any) -> None:
     """Nothing is known against it before it starts."""
 
 
@@ -270,7 +270,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     request: the dataclass of what people ask for.
-    run: does it in a `Store`, which this module does not know, for the person of that name.
+    run: does it for the person of that name.
     outcome: of a request and what `run` returned.
     doing: what is going on, as "a pool is being built".
     kept: what an interrupted process leaves.
@@ -281,20 +281,20 @@ class Step(NamedTuple):
     """
 
     request: type[Any]
-    run: Callable[[Any, Any, Progress, str], Any]
+    run: Callable[[Store, Any, Progress, str], Any]
     outcome: Callable[[Any, Any], StepOutcome]
     doing: str
     kept: str
-    check: Callable[[DuckDBPyConnection, Any], None] = _nothing_known
+    check: Callable[[Cursor, Any], None] = _nothing_known
     roles: tuple[str, ...] = ("lead",)
     first: str = "reading the project"
     on_path: str = ""
 
-    def refuse(self, cursor: DuckDBPyConnection, parameters: Mapping[str, Any] | None) -> None:
+    def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
         """Raise what the work would raise, as far as it is known at once."""
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
-    def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
+    def work(self, store: Store, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
         """Do what the parameters of a job ask for; returns the sentences that people then read."""
         request = read_request(self.request, parameters)
         return "\n".join(self.outcome(request, self.run(store, request, progress, author)).sentences)

@@ -21,7 +21,7 @@ from curation.files.lines import clean
 from curation.filters.stored import NEED
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author
-from curation.presentation.drawing import NO_IMAGE_HOSTS, DrawnDocument, ReadDocument, draw
+from curation.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
 from curation.presentation.elements import Node
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, Store, utc_now
@@ -113,7 +113,7 @@ def writing_queue(store: Store, writer: str) -> AnswerQueue:
 
 
 def writing_item(
-    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> WritingItem:
     """One of the writer's assignments, as the screen shows it.
 
@@ -142,7 +142,7 @@ def writing_item(
 
 
 def whole_evidence(
-    store: Store, writer: str, assignment_id: str, place: int, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, place: int, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
     """The whole body of a document on the writer's screen, the query's words marked.
 

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple, TypeVar
 from curation import log
 from curation.agreement.report.report import TABLES, read_fingerprint
 from curation.errors import CurationError, RefusedError
-from curation.jobs.worker import WORKER_NICENESS
+from curation.jobs.worker import KINDNESS
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.store import Store, open_store, utc_now
 from curation.store.staging import beside_or_temporary
@@ -208,6 +208,6 @@ def _answer(
 
 
 if __name__ == "__main__":
-    os.nice(WORKER_NICENESS)
+    os.nice(KINDNESS)
     log.set_up()
     main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

@@ -39,12 +39,12 @@ MODULES = (
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""
 EVERY = 0.1
 """Seconds between two lines about the same step."""
-GC_THRESHOLDS = (50_000, 5, 5)
+SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
 OF_FILES = frozenset({"check file", "import", "evaluate"})
 MEMORY, PROCESSOR = 4 << 30, 1_800
 """Bytes and seconds of the processor for a job that reads files of people."""
-WORKER_NICENESS = 5
+KINDNESS = 5
 """How much less of a processor this asks for than the people who grade (see nice(1))."""
 
 
@@ -131,8 +131,8 @@ def _listen_to_the_server(asked: SimpleQueue[str]) -> None:
 if __name__ == "__main__":
     asked: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen_to_the_server, args=[asked], daemon=True).start()
-    gc.set_threshold(*GC_THRESHOLDS)
-    os.nice(WORKER_NICENESS)
+    gc.set_threshold(*SELDOM)
+    os.nice(KINDNESS)
     log.set_up()
     main(Path(sys.argv[1]), asked, _own_output())
     os._exit(0)  # all is stored; taking the interpreter down only takes time

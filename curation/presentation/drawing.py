@@ -47,7 +47,7 @@ MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 """What is drawn, as people call it."""
 
 PLAIN = PresentationTemplate()
-NO_IMAGE_HOSTS: frozenset[str] = frozenset()
+NOBODY: frozenset[str] = frozenset()
 """The hosts from which images may be fetched where the operator named none."""
 
 
@@ -92,7 +92,7 @@ def draw(
     *,
     matched: Span | None = None,
     longest: int | None = LONGEST,
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: frozenset[str] = NOBODY,
     markable: bool = False,
 ) -> DrawnDocument:
     """The document as the template wants it, the query's words marked.

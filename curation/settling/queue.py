@@ -26,7 +26,7 @@ from curation.errors import RefusedError
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.own_answers import withheld_pairs
 from curation.people.annotators import require_author
-from curation.presentation.drawing import NO_IMAGE_HOSTS, draw, whole_passage
+from curation.presentation.drawing import NOBODY, draw, whole_passage
 from curation.presentation.elements import Fact, Node
 from curation.presentation.excerpts import Segment
 from curation.settling.adjudication import REVIEWERS
@@ -172,7 +172,7 @@ def next_cases(
     reviewer: str,
     limit: int = 6,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: frozenset[str] = NOBODY,
 ) -> CaseQueue:
     """The next disputed pairs, without those that the screen has already (`after`: their pair ids).
 
@@ -197,9 +197,7 @@ def next_cases(
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
 
-def recent_cases(
-    store: Store, reviewer: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> list[CaseShowing]:
+def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
     """The pairs that the reviewer decided last, newest first, to be decided once more."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
@@ -213,7 +211,7 @@ def recent_cases(
 
 
 def one_case(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> CaseShowing:
     """A judged pair, disputed or not, as it is now.
 
@@ -226,7 +224,7 @@ def one_case(
 
 
 def whole_case(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
     """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
     case, guide = _open_case(store, reviewer, (query_id, document_id))
@@ -253,7 +251,7 @@ def pair_id(query_id: str, document_id: str) -> str:
     return digest("pair", query_id, document_id)[:16]
 
 
-def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_HOSTS) -> CaseShowing:
+def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
     """What the screen shows of a case under the guide in force."""
     item = case.dispute
     shown = draw(

@@ -151,7 +151,7 @@ class Store:
         with self._changed:
             while self._leases or self._opening:
                 self._changed.wait(IDLE)
-            self._file.close_with_checkpoint()
+            self._file.settle()
             self._changed.notify_all()
             while self._closer is not None and not (self._file.running or self._opening):
                 self._changed.wait(IDLE / 4)
@@ -185,7 +185,7 @@ class Store:
                 if self._leases or self._opening:
                     self._changed.wait(LONGEST / 4)
                 else:
-                    self._detach(gap=GAP)
+                    self._let_go(gap=GAP)
             if self._file.held:
                 with disk_errors():
                     cursor = self._file.cursor()
@@ -199,7 +199,7 @@ class Store:
         try:
             time.sleep(max(0.0, self._gap_until - time.monotonic()))
             with disk_errors():
-                unchanged = self._file.attach()
+                unchanged = self._file.take()
                 if not unchanged:
                     self._data_version += 1
                 cursor = self._file.cursor()
@@ -209,7 +209,7 @@ class Store:
                     self._checked = True
             return cursor
         except BaseException:
-            self._file.close()
+            self._file.rest()
             raise
         finally:
             with self._changed:
@@ -225,7 +225,7 @@ class Store:
             self._leases -= 1
             self._used = time.monotonic()
             if not self._leases and self._overdue():
-                self._detach(gap=GAP)
+                self._let_go(gap=GAP)
             self._changed.notify_all()
 
     def _copy_before(self, migration: str) -> None:
@@ -257,9 +257,9 @@ class Store:
     def _overdue(self) -> bool:
         return self._file.held and time.monotonic() - self._opened > LONGEST
 
-    def _detach(self, gap: float = 0.0) -> None:
+    def _let_go(self, gap: float = 0.0) -> None:
         if self._file.held:
-            self._file.detach()
+            self._file.let_go()
             self._gap_until = time.monotonic() + gap
 
     def _start_closer(self) -> None:
@@ -274,9 +274,9 @@ class Store:
                 if self._leases or self._opening or rest > 0:
                     self._changed.wait(max(rest, IDLE / 4))
                 elif self._file.held:
-                    self._detach()
+                    self._let_go()
                 else:
-                    self._file.close_with_checkpoint()
+                    self._file.settle()
             self._closer, self._ended = None, self._closer
 
 

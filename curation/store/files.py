@@ -96,7 +96,7 @@ class DatabaseFile:
         """Whether there is an engine, with or without the file."""
         return self._engine is not None
 
-    def attach(self) -> bool:
+    def take(self) -> bool:
         """Open the file; True if it is certainly as it was when this process let go of it.
 
         Raises
@@ -123,7 +123,7 @@ class DatabaseFile:
         """
         if self._log.exists() and not self.read_only:
             assert self._engine is not None
-            with self._journaled():
+            with self._guarded():
                 self._engine.execute("CHECKPOINT project")
             self._wrote = False
 
@@ -131,7 +131,7 @@ class DatabaseFile:
     def past_the_log(self) -> Iterator[None]:
         """What is committed within the block goes into the file, if nobody else reads; else into the log."""
         assert self._engine is not None
-        with self._journaled():
+        with self._guarded():
             self._engine.execute(AT_EACH_COMMIT)
             try:
                 yield
@@ -139,9 +139,9 @@ class DatabaseFile:
                 with suppress(duckdb.Error):
                     self._engine.execute(NEVER)
 
-    def _journaled(self) -> AbstractContextManager[None]:
+    def _guarded(self) -> AbstractContextManager[None]:
         assert self._engine is not None
-        return checkpoints.journaled_checkpoint(self._engine, self.path, self.descriptor())
+        return checkpoints.guarded(self._engine, self.path, self.descriptor())
 
     def descriptor(self) -> int:
         """Of the file that is held; closing it, or another one, would end this process's lock on the file."""
@@ -149,7 +149,7 @@ class DatabaseFile:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
 
-    def detach(self, *, for_good: bool = False) -> None:
+    def let_go(self, *, for_good: bool = False) -> None:
         """Close the file, so that other processes can open it; no cursor may be in use.
 
         for_good: a log that this process has written is brought into the file first, however short it is.
@@ -169,7 +169,7 @@ class DatabaseFile:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-            checkpoints.mark_closed(self.path)
+            checkpoints.let_go(self.path)
 
     def copy(self, target: Path) -> None:
         """Copy the file that is held to a new one, and its log, if one is left, to the new one's.
@@ -208,18 +208,18 @@ class DatabaseFile:
         with other.open("rb") as file:
             return os.pread(self.descriptor(), HEADERS, 0) == file.read(HEADERS)
 
-    def close(self) -> None:
+    def rest(self) -> None:
         """Let go of the file and stop the engine."""
-        self.detach(for_good=True)
+        self.let_go(for_good=True)
         self._stop_engine()
 
-    def close_with_checkpoint(self) -> None:
-        """As `close`, also for a log that this process has left, if nobody else has the file now."""
+    def settle(self) -> None:
+        """As `rest`, also for a log that this process has left, if nobody else has the file now."""
         if self._wrote and self.running and not self.held and self._log_size():
             with suppress(duckdb.Error, CurationError, OSError):
                 self._attach()
                 self.held = True
-        self.close()
+        self.rest()
 
     def _attach(self) -> None:
         try:
@@ -231,10 +231,10 @@ class DatabaseFile:
     def _attach_to_engine(self) -> None:
         require_file(self.path)  # it may be gone, and DuckDB would make an empty one
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
-        if self.read_only and checkpoints.journal_path(self.path).exists():
+        if self.read_only and checkpoints.kept_blocks(self.path).exists():
             raise StoreReadOnlyError(_torn(self.path))
         try:
-            checkpoints.roll_back_torn_checkpoint(self.path)
+            checkpoints.put_back(self.path)
         except OSError as error:
             raise StoreError(f"{self.path} cannot be opened as a project: {error.strerror}") from error
         if self._log.exists():
@@ -244,7 +244,7 @@ class DatabaseFile:
                 f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
             )
         attach(self._engine, self.path, "project", read_only=self.read_only)
-        checkpoints.mark_open(self.path)
+        checkpoints.hold(self.path)
 
     def _refuse_damaged_log(self) -> None:
         damage = log_damage(self.path)
@@ -277,7 +277,7 @@ class DatabaseFile:
 
 
 def _torn(path: Path) -> str:
-    kept = checkpoints.journal_path(path).name
+    kept = checkpoints.kept_blocks(path).name
     return (
         f"{path} was not opened: a checkpoint of it was stopped, and what undoes that ({kept}) cannot be put "
         f"back here, because the file or its folder cannot be written. Copy {path.name}, its log and {kept} "

@@ -23,7 +23,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.scoring.inputs.system_runs import RunSource
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
-from curation.statistics.prediction_powered import prediction_powered_mean
+from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, open_store
 from curation.text import digest
 from tests.support import examples
@@ -127,7 +127,7 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
 
     judge = np.array([reciprocal(query_id, said) for query_id in QUERIES])
     people = np.where(asked, [reciprocal(query_id, true_grade) for query_id in QUERIES], np.nan)
-    expected = prediction_powered_mean(judge, people, asked, np.full(60, asked.sum() / 60))
+    expected = difference_estimate(judge, people, asked, np.full(60, asked.sum() / 60), ["all"] * 60)
     [system] = found.runs
     assert system.overall["mrr@10"].estimate.value == pytest.approx(expected.estimate.value)
     assert system.traffic == {}

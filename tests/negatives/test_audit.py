@@ -20,7 +20,7 @@ from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.session.item_views import ItemView
+from curation.labeling.session.item_views import Showing
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.negatives.audit import STRATA, AlikePair, assumed_negatives, draw_pairs, open_audit
@@ -90,7 +90,7 @@ def answer(store: Store, annotator: str, most: int = 1000) -> int:
     return done
 
 
-def _graded(store: Store, showing: ItemView) -> Submission:
+def _graded(store: Store, showing: Showing) -> Submission:
     key = showing.presentation_id
     with store.reading() as cursor:
         rows = cursor.execute(

@@ -40,7 +40,7 @@ from curation.operations.doctor import examine
 from curation.step import written
 from curation.store import close_all, migrations, open_store
 from curation.store.migrations import Migration
-from curation.store.on_disk.checkpoints import journal_path
+from curation.store.on_disk.checkpoints import kept_blocks
 from curation.store.table_rows import load_arrow
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, write_corpus
@@ -272,7 +272,7 @@ def look(path: Path, step: Step, said: list[str]) -> Verdict:
         found.broken.append(f"{type(error).__name__}: {error}")
     finally:
         close_all()
-    found.demand(not journal_path(path).exists(), "blocks of a checkpoint are left")
+    found.demand(not kept_blocks(path).exists(), "blocks of a checkpoint are left")
     return found
 
 

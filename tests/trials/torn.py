@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from curation.store.on_disk.checkpoints import journal_path
+from curation.store.on_disk.checkpoints import kept_blocks
 from tests.support import ROOT
 from tests.trials.forks import Victim, in_a_fork
 from tests.trials.steps import Step, build, copy_of, look, open_older
@@ -64,7 +64,7 @@ def torn_once(step: Step, folder: Path, at: int, part: int, twice: bool) -> Verd
     path = copy_of(step.template, folder)
     said = Victim(lambda say: _armed(at, part, lambda: step.work(path, say))).ended()
     found = Verdict()
-    found.counts["left blocks of a checkpoint"] += journal_path(path).exists()
+    found.counts["left blocks of a checkpoint"] += kept_blocks(path).exists()
     if twice:
         Victim(lambda say: _armed(1 + at % 3, part, lambda: open_older(path, say))).ended()
     found.add(in_a_fork(lambda: look(path, step, said)))

@@ -3,7 +3,7 @@
 The unit is the query of the gold set: a score of its answer needs the grade of each nugget. In the project
 where support is graded each nugget is a query, and `labeling.rounds.query_draw` draws those of one query
 together. A query has a score by the judge's grades; those whose nuggets were drawn have one by people's as
-well, which corrects the mean over all (`judges.estimates`, `statistics.prediction_powered`).
+well, which corrects the mean over all (`judges.estimates`, `statistics.difference_estimator`).
 
 A query that a system did not answer has 0 for certain: its probability is 1, and it tells nothing of the
 judge. Where people graded some of a query's nuggets and not others, something else than chance chose them,
@@ -23,21 +23,18 @@ from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.answers.grades import AnswerGrades, Pair, of_project, shares_of
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
 from curation.judges.estimates import (
-    NOT_IN_DRAW,
     JudgedEvaluation,
     JudgedSystem,
-    PeoplesSample,
     bounded,
     judged_evaluation,
     judged_sample,
     refuse_sealed,
-    sample_of,
-    some_of,
 )
+from curation.judges.peoples_sample import NOT_IN_DRAW, PeoplesSample, sample_of, some_of
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import LEAST, EvaluatedRelease
 from curation.sources.answers.nuggets import Nugget
-from curation.statistics.prediction_powered import prediction_powered_mean
+from curation.statistics.difference_estimator import difference_estimate
 from curation.store import open_store
 from curation.text import amount
 
@@ -126,21 +123,24 @@ def system_estimates(
     ids = file.ids_of(own)
     drawn = set(compress(sample.query_ids, sample.asked.tolist()))
     probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
+    stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
     answered = np.array([given is not None for given in ids.values()])
     asked = np.array([given is None or one in drawn for one, given in ids.items()])
     chances = np.array([1.0 if given is None else probabilities[one] for one, given in ids.items()])
+    strata = np.array(["" if given is None else stratum_of[one] for one, given in ids.items()])
     judge, graded = (scores_of_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
     _refuse_ungraded(file.name, "The judge", compress(own, np.isnan(judge[:, 0])))
     _refuse_ungraded(file.name, "People", compress(own, asked & np.isnan(graded[:, 0])))
     overall, too_few = {}, {}
     for name, of_judge, of_people in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
         there = ~np.isnan(of_judge)  # without vital nuggets there is no score of these
-        units = of_judge[there], np.where(asked, of_people, np.nan)[there], asked[there], chances[there]
+        people = np.where(asked, of_people, np.nan)
         few = int((there & asked & answered).sum())
         if few < LEAST:
             too_few[name] = few
         else:
-            overall[name] = bounded(prediction_powered_mean(*units))
+            units = of_judge[there], people[there], asked[there], chances[there], strata[there]
+            overall[name] = bounded(difference_estimate(*units))
     return JudgedSystem(file.name, overall, {}, too_few)
 
 

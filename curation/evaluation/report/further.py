@@ -16,7 +16,7 @@ from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, Answe
 from curation.evaluation.report.section import interval, mark, with_interval, with_own_n
 from curation.judges.estimates import JudgedEvaluation
 from curation.reports.page import Section, Table
-from curation.statistics.prediction_powered import PredictionPoweredMean
+from curation.statistics.difference_estimator import DifferenceEstimate
 from curation.text import amount, left_out_sentences
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def judge_sections(
         f"The judge {found.judge} graded {graded} {amount(found.everything, 'query', 'queries')}, people "
         f"those of {found.people:,} of them. People's grades correct the judge's, so a poor judge makes "
         "intervals wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved "
-        "is how many more queries people would have to grade without it. The correlation of its figures with "
-        f"people's, query by query, decides that, and both have their 95 % intervals.{more}"
+        "is how many more queries people would have to grade without it. Where it is below 0, the figures of "
+        f"people alone are the better ones.{more}"
     )
     if found.not_drawn:
         sentence += f"\n{undrawn_sentence(found)}"
@@ -87,32 +87,21 @@ def undrawn_sentence(found: JudgedEvaluation) -> str:
     )
 
 
-def saved_text(one: PredictionPoweredMean) -> str:
-    """The queries of people's that a judge saves, with the interval that its correlation leaves."""
-    if one.saved is None:
-        return "–"
-    if one.saved_low is None or one.saved_high is None:
-        return f"{one.saved:+,.0f}"
-    return f"{one.saved:+,.0f} ({one.saved_low:+,.0f}\u00a0to\u00a0{one.saved_high:+,.0f})"
-
-
-def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:
-    columns = ("measure", "estimate", "people alone", "judge alone", "n", "weight", "correlation", "saved")
+def _estimates(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
+    columns = ("measure", "estimate", "people alone", "judge alone", "n", "saved", "note")
     rows = tuple(
         (
             measure,
             with_interval(one.estimate),
-            with_interval(one.classical),
-            one.judge,
+            with_interval(one.people_alone),
+            one.judge_alone,
             f"{one.sampled:,} of {one.everything:,}",
-            one.power,
-            "–" if one.correlation is None else with_interval(one.correlation),
-            saved_text(one),
+            "–" if one.saved is None else f"{one.saved:+,.0f}",
             one.no_interval or one.doubt or "",
         )
         for measure, one in figures.items()
     )
-    return Table(caption, (*columns, "note"), rows)
+    return Table(caption, columns, rows)
 
 
 def answer_sections(found: AnswerEvaluation | None) -> list[Section]:

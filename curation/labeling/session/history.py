@@ -14,9 +14,9 @@ from curation.errors import RefusedError
 from curation.filters.stored import NEED
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
-from curation.labeling.session.item_views import AnsweredItem, read_answered
+from curation.labeling.session.item_views import Answered, read_answered
 from curation.labeling.session.own_answers import may_see_own_answers
-from curation.presentation.drawing import NO_IMAGE_HOSTS
+from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -104,7 +104,7 @@ class HistoryPage(NamedTuple):
         words and marks.
     """
 
-    answers: list[AnsweredItem]
+    answers: list[Answered]
     total: int
     page: int
     pages: int
@@ -123,7 +123,7 @@ SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSE
 
 
 def history_page(
-    store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
     """The annotator's answers that fit, newest first, with the revision that a change needs.
 
@@ -149,7 +149,7 @@ def history_page(
         grades = [] if withheld else _given_grades(cursor, annotator)
     answers = [one.drawn(image_hosts) for one in found]
     if withheld:
-        answers = [AnsweredItem(one.showing) for one in answers]
+        answers = [Answered(one.showing) for one in answers]
     return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
 
 

@@ -1,6 +1,6 @@
 """Item views: all that an annotator's screen may read of a presentation, drawn after the file was let go.
 
-`ItemView` is blind by construction: it has no rank, score, system, duplicate mark, split or other
+`Showing` is blind by construction: it has no rank, score, system, duplicate mark, split or other
 person's grade, and its id is a hash that carries none of them. Nothing else about a presentation
 leaves the server.
 """
@@ -20,7 +20,7 @@ from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork
 from curation.labeling.session.cache import SessionCache
 from curation.labeling.session.matched_passages import matched_passages
 from curation.labeling.session.texts import Text
-from curation.presentation.drawing import NO_IMAGE_HOSTS, ReadDocument, draw, whole_passage
+from curation.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
 from curation.presentation.elements import Fact, Node
 from curation.presentation.excerpts import Segment
 from curation.spans import Spans
@@ -28,7 +28,7 @@ from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 
-class ItemView(NamedTuple):
+class Showing(NamedTuple):
     """All that an annotator's screen may read of a presentation.
 
     Attributes
@@ -66,7 +66,7 @@ class ItemView(NamedTuple):
     list_id: str = ""
 
 
-class AnsweredItem(NamedTuple):
+class Answered(NamedTuple):
     """A showing that its annotator has answered, with the answer where it may be seen.
 
     Attributes
@@ -78,7 +78,7 @@ class AnsweredItem(NamedTuple):
     evidence: what was marked, also where the answer was taken back, as characters of the document's body.
     """
 
-    showing: ItemView
+    showing: Showing
     kind: str | None = None
     grade: int | None = None
     reason: str | None = None
@@ -89,8 +89,8 @@ class AnsweredItem(NamedTuple):
     evidence: Spans = ()
 
 
-class ItemRow(NamedTuple):
-    """What a `ItemView` is drawn from: drawing takes long, so the file is let go first."""
+class FoundShowing(NamedTuple):
+    """What a `Showing` is drawn from: drawing takes long, so the file is let go first."""
 
     presentation_id: str
     revision: int
@@ -103,14 +103,14 @@ class ItemRow(NamedTuple):
     put_off: bool = False
     list_id: str = ""
 
-    def drawn(self, image_hosts: frozenset[str]) -> ItemView:
+    def drawn(self, image_hosts: frozenset[str]) -> Showing:
         """What the screen may read of it."""
         query, information_need, document, matched = self.text
         guide, marked = self.guide, self.guide.evidence is not None
         shown = draw(
             document, query, guide.presentation, matched=matched, image_hosts=image_hosts, markable=marked
         )
-        return ItemView(
+        return Showing(
             presentation_id=self.presentation_id,
             revision=self.revision,
             query=query,
@@ -126,16 +126,16 @@ class ItemRow(NamedTuple):
         )
 
 
-class AnsweredRow(NamedTuple):
-    """What an `AnsweredItem` is drawn from; `answer` is what follows the view in it."""
+class FoundAnswer(NamedTuple):
+    """An answered showing as it was found, before it is drawn; `answer` is what follows it in `Answered`."""
 
-    showing: ItemRow
+    showing: FoundShowing
     answer: tuple[Any, ...]
     evidence: Spans = ()
 
-    def drawn(self, image_hosts: frozenset[str]) -> AnsweredItem:
+    def drawn(self, image_hosts: frozenset[str]) -> Answered:
         """What the screen may read of it."""
-        return AnsweredItem(self.showing.drawn(image_hosts), *self.answer)._replace(evidence=self.evidence)
+        return Answered(self.showing.drawn(image_hosts), *self.answer)._replace(evidence=self.evidence)
 
 
 def read_showings(
@@ -144,7 +144,7 @@ def read_showings(
     work: UpcomingWork,
     items: Sequence[QueueItem],
     upcoming: Sequence[QueueItem],
-) -> list[ItemRow]:
+) -> list[FoundShowing]:
     """Some of the annotator's open items, to be drawn after the lease; texts of `upcoming` are read along."""
     asked = _asked(cursor, cache.annotator, work, items)
     lists = work.lists()
@@ -155,7 +155,7 @@ def read_showings(
         round_ = work.rounds[item.round_id]
         about = (cache.guides[round_.guide_hash], round_.kind, item.presentation_id in asked)
         list_id = "" if item.presentation_id in alone else lists.get(item.presentation_id, "")
-        showing = ItemRow(item.presentation_id, item.revision, text, *about)
+        showing = FoundShowing(item.presentation_id, item.revision, text, *about)
         late = item.put_off is not None
         found.append(showing._replace(place=place, of=of, put_off=late, list_id=list_id))
     return found
@@ -220,9 +220,7 @@ LIMIT 1
 """  # noqa: S608
 
 
-def previous_answered(
-    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> AnsweredItem | None:
+def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> Answered | None:
     """The presentation that the annotator answered last, or None: what undo takes back.
 
     Taken back it is open, so the answer is withheld. Note and flag are there, to be sent once more.
@@ -232,9 +230,9 @@ def previous_answered(
     return found[0].drawn(image_hosts)._replace(kind=None, grade=None, reason=None) if found else None
 
 
-def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[AnsweredRow]:
+def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:
     """The rows of a query: presentation, next revision, query, information need, those of `ReadDocument`,
-    guide, kind and asks, and then the columns of `AnsweredItem` after `showing`.
+    guide, kind and asks, and then the columns of `Answered` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
@@ -244,9 +242,9 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     for row in rows:
         text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
-        showing = ItemRow(row[0], row[1], text, guides[guide_hash], kind, asks)
+        showing = FoundShowing(row[0], row[1], text, guides[guide_hash], kind, asks)
         is_shown = row[12] is not None  # an answer that is withheld withholds its marks
-        found.append(AnsweredRow(showing, row[12:], marks.get(row[0], ()) if is_shown else ()))
+        found.append(FoundAnswer(showing, row[12:], marks.get(row[0], ()) if is_shown else ()))
     return found
 
 
@@ -258,7 +256,7 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 
 
 def whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
     """The whole document of one of the annotator's presentations, the query's words marked.
 

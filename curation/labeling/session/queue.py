@@ -15,9 +15,9 @@ from curation.labeling.judgments.events import marks_of
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
-from curation.labeling.session.item_views import AnsweredItem, AnsweredRow, ItemView, read_showings
+from curation.labeling.session.item_views import Answered, FoundAnswer, Showing, read_showings
 from curation.labeling.session.pace import recent
-from curation.presentation.drawing import NO_IMAGE_HOSTS
+from curation.presentation.drawing import NOBODY
 from curation.store import Cursor, Store, utc_now
 from curation.text import percent
 
@@ -42,7 +42,7 @@ class Queue(NamedTuple):
         since.
     """
 
-    showings: list[ItemView]
+    showings: list[Showing]
     done: int
     total: int
     message: str
@@ -51,7 +51,7 @@ class Queue(NamedTuple):
     practice: PracticeState | None
     put_off: int = 0
     paused: bool = False
-    listing: Sequence[AnsweredItem] = ()
+    listing: Sequence[Answered] = ()
 
 
 _WORKED = """
@@ -65,7 +65,7 @@ def next_showings(
     annotator: str,
     limit: int = 5,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: frozenset[str] = NOBODY,
     list_of: str | None = None,
 ) -> Queue:
     """The annotator's next open presentations, without those that the screen has already (`after`).
@@ -122,7 +122,7 @@ QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) 
 """
 
 
-def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnsweredRow]:
+def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[FoundAnswer]:
     """What is answered in a list.
 
     Only of the list that is on screen, and the answers only while they are the annotator's last: a list that
@@ -140,7 +140,7 @@ def _listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: s
     answers = {row[0]: row[1:] for row in fresh}
     found, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
     said = ((answers.get(one.presentation_id, ()), marks.get(one.presentation_id, ())) for one in found)
-    return [AnsweredRow(one, *both) for one, both in zip(found, said, strict=True)]
+    return [FoundAnswer(one, *both) for one, both in zip(found, said, strict=True)]
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
@@ -177,9 +177,7 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
     return "You have answered every item that was given to you. Thank you; the next round brings new ones."
 
 
-def put_off_showings(
-    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> list[ItemView]:
+def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[Showing]:
     """Those that were put off first, 50 at most.
 
     One that is taken up is answered before the others of its query, so it asks about the query only where it

@@ -36,13 +36,13 @@ class LockedError(duckdb.IOException):
     """Another process holds the file."""
 
 
-def journal_path(file: Path) -> Path:
+def kept_blocks(file: Path) -> Path:
     """Where the blocks are kept during a checkpoint."""
     return Path(f"{file}.checkpoint")
 
 
 @contextmanager
-def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
+def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
     """What checkpoints the database `project` within the block can be undone at the next open.
 
     What is kept stays if the checkpoint failed: of the blocks, some may be written. Nothing is kept of a file
@@ -57,7 +57,7 @@ def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descript
     if not has_known_form(file, descriptor):
         yield
         return
-    kept, headers = journal_path(file), os.pread(descriptor, HEADERS, 0)
+    kept, headers = kept_blocks(file), os.pread(descriptor, HEADERS, 0)
     if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed, and the whole blocks are kept
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
         _keep(kept, headers + b"".join(_block(descriptor, number) for (number,) in sorted(rows)))
@@ -71,20 +71,20 @@ def is_held(file: Path) -> bool:
     return file in _held
 
 
-def mark_open(file: Path) -> None:
+def hold(file: Path) -> None:
     """This process has the file open: nothing is put back meanwhile."""
     _held.add(file)
 
 
-def mark_closed(file: Path) -> None:
+def let_go(file: Path) -> None:
     """This process has closed the file."""
     _held.discard(file)
 
 
-_rolling_back = threading.Lock()
+_put_back = threading.Lock()
 
 
-def roll_back_torn_checkpoint(file: Path) -> bool:
+def put_back(file: Path) -> bool:
     """Undo a checkpoint that a kill has stopped, before the file is opened; whether one was undone.
 
     Raises
@@ -92,10 +92,10 @@ def roll_back_torn_checkpoint(file: Path) -> bool:
     LockedError: another process holds the file.
     OSError: the file cannot be written.
     """
-    kept = journal_path(file)
+    kept = kept_blocks(file)
     if not kept.exists() or file in _held:
         return False
-    with _rolling_back, file.open("r+b") as whole:
+    with _put_back, file.open("r+b") as whole:
         lock(whole, fcntl.LOCK_EX)
         content = _content(kept)
         undone = bool(content) and os.pread(whole.fileno(), HEADERS, 0) == content[:HEADERS]

@@ -27,7 +27,7 @@ from curation.sources.answers.nuggets import import_nuggets
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
-from curation.statistics.prediction_powered import prediction_powered_mean
+from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, open_store
 from curation.store.rows import Query
 from curation.text import digest
@@ -225,7 +225,8 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
         for grade in (said, true_grade)
     )
     chances = np.array([1 if query in SILENT else DRAWN / 36 for query in QUERIES])
-    expected = prediction_powered_mean(judge, np.where(asked, people, np.nan), asked, chances)
+    strata = ["silent" if query in SILENT else "all" for query in QUERIES]
+    expected = difference_estimate(judge, np.where(asked, people, np.nan), asked, chances, strata)
     [system] = found.runs
     ours = system.overall["nuggets_weighted"]
     assert ours.estimate.value == pytest.approx(expected.estimate.value)
@@ -234,8 +235,10 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
     known = people[[QUERIES.index(query) for query in drawn]]
     assert graded.ungraded == {"support": 36 - DRAWN}
     assert graded.overall["nuggets_weighted"].value == pytest.approx(known.sum() / (DRAWN + len(SILENT)))
-    assert ours.classical.value == pytest.approx(known.mean() * 36 / 40), "the plain mean, with 0 for silence"
-    assert ours.judge == pytest.approx(judge.mean())
+    assert ours.people_alone.value == pytest.approx(known.mean() * 36 / 40), (
+        "the plain mean, with 0 for silence"
+    )
+    assert ours.judge_alone == pytest.approx(judge.mean())
     assert set(system.overall) == {
         f"nuggets_{which}{strict}" for which in ("all", "vital", "weighted") for strict in ("", "_strict")
     }

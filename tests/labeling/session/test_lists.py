@@ -8,7 +8,7 @@ from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.lifecycle import delete_round
 from curation.labeling.rounds.rounds import round_parameters
-from curation.labeling.session.item_views import ItemView
+from curation.labeling.session.item_views import Showing
 from curation.labeling.session.queue import Queue, next_showings, put_off_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
@@ -24,7 +24,7 @@ def listed(store: Store) -> Store:
     return store
 
 
-def act(store: Store, showing: ItemView, kind: str = "grade", revision: int = 0) -> None:
+def act(store: Store, showing: Showing, kind: str = "grade", revision: int = 0) -> None:
     key = f"{kind}-{showing.presentation_id}-{revision}"
     submission = Submission(showing.presentation_id, revision, kind, key, 2 if kind == "grade" else None)
     assert submit(store, "ada", [submission])[0].status == "saved"

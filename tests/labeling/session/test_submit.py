@@ -257,9 +257,9 @@ def test_n_actions_give_at_most_n_events_and_one_state_per_item(
 
 
 def test_a_showing_holds_nothing_that_should_be_blind() -> None:
-    from curation.labeling.session.item_views import ItemView
+    from curation.labeling.session.item_views import Showing
 
-    assert set(ItemView._fields) == {
+    assert set(Showing._fields) == {
         "presentation_id",
         "list_id",
         "revision",

@@ -12,7 +12,7 @@ import pytest
 from curation.errors import StoreBusyError, StoreError
 from curation.store import Store, get_setting, put_setting
 from curation.store.files import start_engine
-from curation.store.on_disk.checkpoints import journal_path, journaled_checkpoint, roll_back_torn_checkpoint
+from curation.store.on_disk.checkpoints import guarded, kept_blocks, put_back
 from curation.store.on_disk.file_form import BLOCK, HEADERS
 from curation.store.on_disk.write_ahead_log import log_of
 
@@ -35,8 +35,8 @@ def torn(store: Store, tmp_path: Path) -> Path:
         "SELECT DISTINCT block_id FROM pragma_metadata_info('project')"
     ).fetchall()
     before, log = store.path.read_bytes(), log_of(store.path).read_bytes()
-    with store.path.open("rb") as file, journaled_checkpoint(engine, store.path, file.fileno()):
-        kept = journal_path(store.path).read_bytes()
+    with store.path.open("rb") as file, guarded(engine, store.path, file.fileno()):
+        kept = kept_blocks(store.path).read_bytes()
         engine.execute("CHECKPOINT project")
     engine.close()
     state, at = bytearray(store.path.read_bytes()), HEADERS + block * BLOCK
@@ -49,14 +49,14 @@ def torn(store: Store, tmp_path: Path) -> Path:
     path = tmp_path / "torn.duckdb"
     path.write_bytes(state)
     log_of(path).write_bytes(log)
-    journal_path(path).write_bytes(kept)
+    kept_blocks(path).write_bytes(kept)
     return path
 
 
 def test_a_torn_checkpoint_is_undone_and_what_was_committed_is_there(torn: Path) -> None:
     with Store(torn).reading() as cursor:
         assert get_setting(cursor, "new") == "1"
-    assert not journal_path(torn).exists()
+    assert not kept_blocks(torn).exists()
 
 
 def test_where_the_disk_has_no_room_to_undo_it_a_sentence_says_so_and_the_next_opening_does(
@@ -74,7 +74,7 @@ def test_where_the_disk_has_no_room_to_undo_it_a_sentence_says_so_and_the_next_o
 
 
 def test_without_what_was_kept_the_file_opens_no_more(torn: Path) -> None:
-    journal_path(torn).unlink()
+    kept_blocks(torn).unlink()
     with pytest.raises(duckdb.Error, match="Corrupt database file"), duckdb.connect(str(torn)):
         pass
 
@@ -82,35 +82,35 @@ def test_without_what_was_kept_the_file_opens_no_more(torn: Path) -> None:
 def test_blocks_kept_of_another_state_or_not_to_their_end_are_not_put_back(store: Store, torn: Path) -> None:
     store.close()
     before = store.path.read_bytes()
-    shutil.copy(journal_path(torn), journal_path(store.path))
-    assert not roll_back_torn_checkpoint(store.path)
-    half = journal_path(torn).read_bytes()[: BLOCK // 2]
-    journal_path(store.path).write_bytes(half)
-    assert not roll_back_torn_checkpoint(store.path)
+    shutil.copy(kept_blocks(torn), kept_blocks(store.path))
+    assert not put_back(store.path)
+    half = kept_blocks(torn).read_bytes()[: BLOCK // 2]
+    kept_blocks(store.path).write_bytes(half)
+    assert not put_back(store.path)
     assert store.path.read_bytes() == before
-    assert not journal_path(store.path).exists()
+    assert not kept_blocks(store.path).exists()
 
 
 def test_nothing_is_put_back_while_the_file_is_held(torn: Path) -> None:
-    kept = journal_path(torn).read_bytes()
+    kept = kept_blocks(torn).read_bytes()
     held = Store(torn)
     with held.reading():
-        journal_path(torn).write_bytes(kept)
+        kept_blocks(torn).write_bytes(kept)
         with pytest.raises(StoreBusyError), Store(torn, patience=0.1).reading():
             pass
-        assert journal_path(torn).read_bytes() == kept
+        assert kept_blocks(torn).read_bytes() == kept
     held.close()
 
 
 def test_a_short_log_is_left_when_the_file_is_let_go_and_folded_in_at_the_end(store: Store) -> None:
     with store.transaction() as cursor:
         put_setting(cursor, "short", "1")
-    store._detach()
+    store._let_go()
     assert log_of(store.path).stat().st_size
     version = store._data_version
     with store.reading() as cursor:
         assert get_setting(cursor, "short") == "1"
         assert store.data_version == version
-    store._detach()
+    store._let_go()
     store.close()
     assert not log_of(store.path).exists()

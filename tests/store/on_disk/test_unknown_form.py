@@ -15,7 +15,7 @@ from curation.operations.doctor import examine
 from curation.project import init_project
 from curation.store import open_store
 from curation.store.files import start_engine, stop_engine
-from curation.store.on_disk.checkpoints import journal_path
+from curation.store.on_disk.checkpoints import kept_blocks
 from curation.store.on_disk.write_ahead_log import _checksum, log_damage, log_of
 from tests.store.on_disk.test_write_ahead_log import killed
 
@@ -51,7 +51,7 @@ def test_a_project_of_another_form_is_written_backed_up_and_examined(
         taken = back_up(store, tmp_path / "backup.duckdb")
         assert examine(of_another_form).problems == 0
     assert taken.rows["settings"] == count >= 40
-    assert not journal_path(of_another_form).exists()
+    assert not kept_blocks(of_another_form).exists()
     said = [line for line in caplog.messages if str(of_another_form) in line and "does not know" in line]
     assert len(said) == 1
 

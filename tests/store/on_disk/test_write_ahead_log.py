@@ -20,7 +20,7 @@ from pathlib import Path
 from curation.project import init_project
 
 store = init_project(Path(sys.argv[1])).store
-store._file.attach()
+store._file.take()
 engine = store._file.cursor()
 for number in range(int(sys.argv[2])):
     engine.execute("INSERT INTO settings VALUES (?, ?)", [f"written {number}", "x" * 20])
