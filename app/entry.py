@@ -14,7 +14,6 @@ from hashlib import sha256
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -28,6 +27,7 @@ SCRIPTS = "/static/"
 SOON = ("BidiComponent", "Html")
 """What every page of ours loads after the first scripts have run: the browser may as well know at once."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
+_Attributes = dict[str, str | None]
 
 
 def source_of(script: str) -> str:
@@ -35,24 +35,19 @@ def source_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-class HeadTag(NamedTuple):
-    """A script or a link of a page's head."""
-
-    kind: str
-    attributes: dict[str, str | None]
-
-
 class _Head(HTMLParser):
+    """Collects the scripts and links of a page, each with its attributes, and the ids of its elements."""
+
     def __init__(self) -> None:
         super().__init__()
-        self.tags: list[HeadTag] = []
+        self.tags: list[tuple[str, _Attributes]] = []
         self.ids: set[str | None] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = HeadTag(tag, dict(attrs))
-        self.ids.add(found.attributes.get("id"))
+        attributes = dict(attrs)
+        self.ids.add(attributes.get("id"))
         if tag in {"script", "link"}:
-            self.tags.append(found)
+            self.tags.append((tag, attributes))
 
 
 def entry_tags(static: Path = STATIC) -> Iterator[str]:
@@ -65,10 +60,10 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     path = static / "index.html"
     head = _Head()
     head.feed(path.read_text(encoding="utf-8"))
-    scripts = [one for one in head.tags if one.attributes.get("type") == "module"]
-    styles = [one for one in head.tags if one.attributes.get("rel") == "stylesheet"]
-    ahead = [one for one in head.tags if one.attributes.get("rel") in {"preload", "modulepreload"}]
-    named = [_address(one) for one in (*scripts, *styles, *ahead)]
+    scripts = [one for one in head.tags if one[1].get("type") == "module"]
+    styles = [one for one in head.tags if one[1].get("rel") == "stylesheet"]
+    ahead = [one for one in head.tags if one[1].get("rel") in {"preload", "modulepreload"}]
+    named = [_address(one[1]) for one in (*scripts, *styles, *ahead)]
     missing = [name for name in named if not name or not (static / name).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
@@ -77,8 +72,8 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
             "Streamlit that goldset was tested with, such as 1.67."
         )
     for one in (*styles, *scripts, *ahead):
-        yield _text(one)
-    for name in _soon(static, _address(scripts[0])):
+        yield _text(*one)
+    for name in _soon(static, _address(scripts[0][1])):
         if name not in named:
             yield f'<link rel="modulepreload" crossorigin href="/{name}">'
 
@@ -96,17 +91,17 @@ def font() -> str:
     return found[1] if found else ""
 
 
-def _address(tag: HeadTag) -> str:
-    return (tag.attributes.get("src") or tag.attributes.get("href") or "").removeprefix("./")
+def _address(attributes: _Attributes) -> str:
+    return (attributes.get("src") or attributes.get("href") or "").removeprefix("./")
 
 
-def _text(tag: HeadTag) -> str:
+def _text(tag: str, attributes: _Attributes) -> str:
     """The tag with its address from the root, so that it is the same below every path."""
-    given = {**tag.attributes, "src" if tag.kind == "script" else "href": f"/{_address(tag)}"}
+    given = {**attributes, "src" if tag == "script" else "href": f"/{_address(attributes)}"}
     words = "".join(
         f" {name}" if value is None else f' {name}="{escape(value)}"' for name, value in given.items()
     )
-    return f"<{tag.kind}{words}></script>" if tag.kind == "script" else f"<{tag.kind}{words}>"
+    return f"<{tag}{words}></script>" if tag == "script" else f"<{tag}{words}>"
 
 
 def _soon(static: Path, entry: str) -> list[str]:

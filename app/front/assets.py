@@ -10,7 +10,6 @@ import gzip
 import mimetypes
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from anyio import to_thread
 from starlette.datastructures import Headers
@@ -22,13 +21,6 @@ KINDS = frozenset({".js", ".css", ".svg", ".json"})
 FOR_GOOD = "public, max-age=31536000, immutable"
 
 
-class Packed(NamedTuple):
-    """A file compressed by gzip, and its media type."""
-
-    body: bytes
-    media_type: str
-
-
 @cache
 def known_assets() -> dict[str, Path]:
     """Streamlit's files below its folder of scripts, by the path of their address."""
@@ -37,10 +29,9 @@ def known_assets() -> dict[str, Path]:
 
 
 @cache
-def packed(path: Path) -> Packed:
+def packed(path: Path) -> bytes:
     """A file, compressed once."""
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return Packed(gzip.compress(path.read_bytes(), 9, mtime=0), media_type)
+    return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 async def asset(path: str, headers: Headers) -> Response | None:
@@ -58,8 +49,9 @@ async def asset(path: str, headers: Headers) -> Response | None:
     fixed = {"Cache-Control": FOR_GOOD, "ETag": etag, "Vary": "Accept-Encoding"}
     if etag in headers.get("if-none-match", ""):
         return Response(None, 304, fixed)
-    found = await to_thread.run_sync(packed, file)
-    return Response(found.body, 200, {**fixed, "Content-Encoding": "gzip"}, found.media_type)
+    media_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    body = await to_thread.run_sync(packed, file)
+    return Response(body, 200, {**fixed, "Content-Encoding": "gzip"}, media_type)
 
 
 def takes_gzip(headers: Headers) -> bool:

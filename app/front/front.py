@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable
 from functools import lru_cache
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from urllib.parse import parse_qs
@@ -21,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.app_page import AppPage
 from app.entry import ICON, SCRIPTS
 from app.front.assets import asset, takes_gzip
-from app.front.index import IndexPage, IndexTemplate
+from app.front.index import IndexTemplate
 from app.navigation import all_pages, pages_of
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
@@ -90,13 +91,14 @@ class Front:
             return RedirectResponse(f"/?{query.decode('latin-1')}" if query else "/", 307)
         return self._index_page(self._index.page(f"{asked.title} · goldset"), headers)
 
-    def _index_page(self, page: IndexPage, headers: Headers) -> Response:
-        fixed = {"Cache-Control": "private, no-cache", "ETag": page.etag, "Vary": "Accept-Encoding, Cookie"}
-        if page.etag in headers.get("if-none-match", ""):
+    def _index_page(self, page: bytes, headers: Headers) -> Response:
+        etag = f'"{sha256(page).hexdigest()[:16]}"'  # by which a browser asks whether it has changed
+        fixed = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept-Encoding, Cookie"}
+        if etag in headers.get("if-none-match", ""):
             return Response(None, 304, fixed)
         if not takes_gzip(headers):
-            return Response(page.body, 200, fixed, "text/html")
-        return Response(self._body(page.body), 200, {**fixed, "Content-Encoding": "gzip"}, "text/html")
+            return Response(page, 200, fixed, "text/html")
+        return Response(self._body(page), 200, {**fixed, "Content-Encoding": "gzip"}, "text/html")
 
 
 def others_page(page: AppPage, first: AppPage) -> Response:

@@ -8,12 +8,10 @@ Streamlit's, where their names change with every version.
 from __future__ import annotations
 
 import tomllib
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
 
 from app.entry import STATIC, entry_tags, source_of
 
@@ -28,13 +26,6 @@ SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
 
 Those Streamlit gives to the browser as blobs, which only a script that runs already can make.
 """
-
-
-class IndexPage(NamedTuple):
-    """The index page of one address: its text, and the tag by which a browser asks whether it has changed."""
-
-    body: bytes
-    etag: str
 
 
 def _style(name: str) -> str:
@@ -65,8 +56,6 @@ class IndexTemplate:
         }
         self._template = Template(source)
 
-    def page(self, title: str) -> IndexPage:
+    def page(self, title: str) -> bytes:
         """The index page with the title of the tab."""
-        text = self._template.substitute(self._known, title=escape(title))
-        body = text.encode()
-        return IndexPage(body, f'"{sha256(body).hexdigest()[:16]}"')
+        return self._template.substitute(self._known, title=escape(title)).encode()

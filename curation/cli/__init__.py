@@ -17,7 +17,12 @@ from curation.cli import goldset
 from curation.errors import CurationError, InputError
 from curation.text import printable
 
-ELSEWHERE = {"import": ["import_"], "restore": ["backup"], "coverage": ["coverage", "coverage_synthetic"]}
+ELSEWHERE = {
+    "import": ["import_"],
+    "restore": ["backup"],
+    "coverage": ["coverage", "coverage_synthetic"],
+    "round": ["round", "round_draw"],
+}
 """Commands that are not in the module of their name."""
 
 STOPPED = "Stopped. Nothing is half-written."

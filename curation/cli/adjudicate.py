@@ -26,7 +26,6 @@ from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.settling.adjudication import Decided
-    from curation.settling.decisions import ReviewerDecision
     from curation.settling.disputes import Dispute
     from curation.spans import Spans
     from curation.store import Store
@@ -128,7 +127,12 @@ def adjudicate_decide(
         query_id, document_id = query_named(store, pair[0]), pair[1]
         read, spans = _located(store, query_id, document_id, evidence) if evidence else (None, ())
         decision = decide(store, query_id, document_id, grade, reason, by, None, read, spans)
-        emit(as_json, decision, lambda: _show_decision(decision))
+
+        def show() -> None:
+            what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
+            say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
+
+        emit(as_json, decision, show)
     elif file is not None:
         from curation.files.fields import DecisionFields
         from curation.settling.adjudication import decide_many
@@ -233,11 +237,6 @@ def _show_disputes(shown: list[Dispute], total: int) -> None:
         say(f"{apart:,} of them about evidence alone: the grades agree, the marks have no common character.")
     if shown:
         say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
-
-
-def _show_decision(decision: ReviewerDecision) -> None:
-    what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
-    say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
 
 
 def _show_decided(decided: Decided, dry_run: bool) -> None:

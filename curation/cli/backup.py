@@ -12,7 +12,6 @@ from curation.cli.output import emit, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.backups.backup import Backup
     from curation.backups.restore import Restored
 
 
@@ -60,7 +59,16 @@ def backup(
     if file.endswith("/"):
         make_folder(Path(file))
     taken = back_up(project_store(), Path(file))
-    emit(as_json, taken, lambda: _show_backup(taken))
+
+    def show() -> None:
+        rows, size = sum(taken.rows.values()), f"{taken.bytes / 1e6:,.1f} MB"
+        say(
+            f"Wrote {taken.path} ({size}): {amount(rows, 'row')}, {taken.judgments:,} of them answers of "
+            "annotators. All of it was read.",
+            f"SHA-256: {taken.sha256}",
+        )
+
+    emit(as_json, taken, show)
 
 
 @app.command()
@@ -85,15 +93,6 @@ def restore(
 
     restored = restore_backup(file, project_path(), replace=replace)
     emit(as_json, restored, lambda: _show_restored(restored))
-
-
-def _show_backup(taken: Backup) -> None:
-    rows, size = sum(taken.rows.values()), f"{taken.bytes / 1e6:,.1f} MB"
-    say(
-        f"Wrote {taken.path} ({size}): {amount(rows, 'row')}, {taken.judgments:,} of them answers of "
-        "annotators. All of it was read.",
-        f"SHA-256: {taken.sha256}",
-    )
 
 
 def _show_restored(restored: Restored) -> None:

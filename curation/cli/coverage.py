@@ -29,7 +29,7 @@ from curation.text import ISOLATES, amount, percent, plain
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport
-    from curation.coverage.writing.tasks import BatchProgress, CoverageQuery, OpenedTasks
+    from curation.coverage.writing.tasks import BatchProgress, CoverageQuery
     from curation.evaluation.coverage_report import EvaluatedValues
     from curation.progress import Progress
 
@@ -195,7 +195,16 @@ def coverage_open_tasks(
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
     opened = open_tasks(project_store(), queries, names, seed, kind, region=region, fill=fill)
-    emit(as_json, opened, lambda: _show_opened(opened))
+
+    def show() -> None:
+        people = ", ".join(f"{name} {count:,}" for name, count in opened.of_writers.items())
+        say(
+            f"Opened {amount(opened.tasks, 'query-writing task')} in {amount(opened.regions, 'region')}: "
+            f"{people}."
+        )
+        left_out(opened.left_out)
+
+    emit(as_json, opened, show)
 
 
 @coverage.command("written")
@@ -278,15 +287,6 @@ def _evaluated(
         return None
     options = EvaluationOptions(split=split, by=(), seed=seed)
     return values_of(evaluate_runs(project_store(), release, named_runs(runs), options, progress=progress))
-
-
-def _show_opened(opened: OpenedTasks) -> None:
-    people = ", ".join(f"{name} {count:,}" for name, count in opened.of_writers.items())
-    say(
-        f"Opened {amount(opened.tasks, 'query-writing task')} in {amount(opened.regions, 'region')}: "
-        f"{people}."
-    )
-    left_out(opened.left_out)
 
 
 def _show_written(

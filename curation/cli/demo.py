@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,9 +14,6 @@ from curation.cli.goldset import Json, app
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, progress_bar, say, table
 from curation.text import amount
-
-if TYPE_CHECKING:
-    from curation.demo.build import Demo
 
 FOLDER = Path("data/demo")
 
@@ -62,7 +59,16 @@ def demo_command(
 
     with progress_bar() as progress:
         built = build_demo(folder, shipped.SAMPLE, say_step, progress)
-    emit(as_json, built, lambda: _show_built(built))
+
+    def show() -> None:
+        from curation.demo.build import PASSWORD, PEOPLE
+
+        done = f"built in {built.seconds:.0f} s:" if built.built else "found"
+        say(f"demo: {done} {built.project}")
+        rows = [(name, PASSWORD, role) for name, role in PEOPLE.items()]
+        table("Sign in as", ["name", "password", "role"], rows)
+
+    emit(as_json, built, show)
     if not build_only:
         _measure_coverage(built.project)
         serve_project(built.project, "127.0.0.1", port, browser)
@@ -100,12 +106,3 @@ def _write_files(folder: Path) -> None:
     corpus = write_stdlib_corpus(folder / "stdlib.jsonl")
     others = [Path(shutil.copy(file, folder)).name for file in sorted(shipped.SAMPLE.glob("*.csv"))]
     say(f"Wrote {amount(corpus.documents, 'document')} to {corpus.path}, and {', '.join(others)}.")
-
-
-def _show_built(built: Demo) -> None:
-    from curation.demo.build import PASSWORD, PEOPLE
-
-    done = f"built in {built.seconds:.0f} s:" if built.built else "found"
-    say(f"demo: {done} {built.project}")
-    rows = [(name, PASSWORD, role) for name, role in PEOPLE.items()]
-    table("Sign in as", ["name", "password", "role"], rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say
 from curation.errors import InputError
 from curation.store import COMMAND_LINE
-
-if TYPE_CHECKING:
-    from curation.releases.diff.diff import Diff
 
 NO_PAGE = "--html is gone: the terminal and the page Releases show every section; --limit shows more rows."
 
@@ -51,13 +48,13 @@ def diff_releases(
         raise InputError(NO_PAGE)
     refuse_by_without(context, reason)
     found = diff(release_store(), old, new, reason, by)
-    emit(as_json, found, lambda: _show_diff(found, limit))
 
+    def show() -> None:
+        from curation.releases.diff.page import diff_sections, findings, title_of
+        from curation.reports.terminal import show_sections
 
-def _show_diff(found: Diff, limit: int) -> None:
-    from curation.releases.diff.page import diff_sections, findings, title_of
-    from curation.reports.terminal import show_sections
+        say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))
+        if not found.same:
+            show_sections(diff_sections(found, limit))
 
-    say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))
-    if not found.same:
-        show_sections(diff_sections(found, limit))
+    emit(as_json, found, show)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import Json, app, project_path
 from curation.cli.output import emit, say
 from curation.errors import InputError
-
-if TYPE_CHECKING:
-    from curation.operations.doctor import Examination
 
 NO_REPAIR = "--repair is gone: make a project of a backup with `goldset --project NEW restore FILE`."
 
@@ -43,15 +40,15 @@ def doctor(
     if repair is not None:
         raise InputError(NO_REPAIR)
     found = examine(project_path(), folder or [], clean=clean)
-    emit(as_json, found, lambda: _show(found))
+
+    def show() -> None:
+        signs = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
+        for one in found.findings:
+            say(f"{signs[one.level]}{one.what}: {one.sentence}{f' ({one.command})' if one.command else ''}")
+        for what, why in found.not_checked.items():
+            say(f"not checked: {what}, because {why}")
+        say(f"Problems: {found.problems:,}." if found.problems else "Nothing asks for action.")
+
+    emit(as_json, found, show)
     if found.problems:
         raise typer.Exit(1)
-
-
-def _show(found: Examination) -> None:
-    signs = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
-    for one in found.findings:
-        say(f"{signs[one.level]}{one.what}: {one.sentence}{f' ({one.command})' if one.command else ''}")
-    for what, why in found.not_checked.items():
-        say(f"not checked: {what}, because {why}")
-    say(f"Problems: {found.problems:,}." if found.problems else "Nothing asks for action.")

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.options import asks, refuse_unused
-from curation.cli.output import emit, progress_bar, say, show_outcome
+from curation.cli.output import NO_FORMULAS, emit, progress_bar, say, show_outcome
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.request import ExportRequest
 from curation.store import COMMAND_LINE
-
-if TYPE_CHECKING:
-    from curation.releases.export.export import Exported
-    from curation.step import StepOutcome
 
 
 @app.command()
@@ -72,15 +68,15 @@ def export(
             options=request.options,
         )
     outcome = STEPS["export"].outcome(asked, exported)
-    emit(as_json, exported, lambda: _show_exported(exported, outcome))
 
+    def show() -> None:
+        show_outcome(outcome)
+        if exported.ids.get("query_prefix"):
+            say("Queries and documents share ids: all got a prefix (see manifest.json).")
+        if exported.ids.get("mapped"):
+            say(f"{exported.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
+        if any(file.endswith((".csv", ".tsv")) for file in exported.files):
+            say(NO_FORMULAS)
+        say(f"It is in {exported.out}. release id: {exported.release_id}")
 
-def _show_exported(exported: Exported, outcome: StepOutcome) -> None:
-    show_outcome(outcome)
-    if exported.ids.get("query_prefix"):
-        say("Queries and documents share ids: all got a prefix (see manifest.json).")
-    if exported.ids.get("mapped"):
-        say(f"{exported.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
-    if any(file.endswith((".csv", ".tsv")) for file in exported.files):
-        say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
-    say(f"It is in {exported.out}. release id: {exported.release_id}")
+    emit(as_json, exported, show)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say
-
-if TYPE_CHECKING:
-    from curation.agreement.gate import Gate
 
 
 @app.command()
@@ -61,13 +58,15 @@ def gate(
     if given:
         set_demand(store, demand._replace(**given))
     found = gate_now(store)
-    emit(as_json, {"open": found.open, "checks": found.checks, "note": found.note}, lambda: _show_gate(found))
 
+    def show() -> None:
+        say(*(check.sentence for check in found.checks))
+        if found.note:
+            say(found.note)
+        say(
+            "The gate is open."
+            if found.open
+            else 'The gate is shut: goldset freeze NAME needs --override "why".'
+        )
 
-def _show_gate(found: Gate) -> None:
-    say(*(check.sentence for check in found.checks))
-    if found.note:
-        say(found.note)
-    say(
-        "The gate is open." if found.open else 'The gate is shut: goldset freeze NAME needs --override "why".'
-    )
+    emit(as_json, {"open": found.open, "checks": found.checks, "note": found.note}, show)

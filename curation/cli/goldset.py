@@ -53,8 +53,6 @@ QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id 
 By = Annotated[
     str, typer.Option("--by", help="Who does it. A name whose role allows it, or the command line.")
 ]
-
-
 STEPS = {
     "Set up": ["init", "status", "guide", "demo"],
     "Import": ["import", "engine"],
@@ -71,6 +69,12 @@ STEPS = {
     "Operate": ["backup", "restore", "doctor", "notices"],
 }
 """Every command and group, by step of the path."""
+QUIET = ("--quiet", "-q")
+DEFAULT_PROJECT = Path("data/goldset.duckdb")
+_project: ContextVar[Path] = ContextVar("project")
+kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
+"""What is left of a step that is interrupted now."""
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class _Quick(NamedTuple):
@@ -121,12 +125,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-QUIET = ("--quiet", "-q")
-DEFAULT_PROJECT = Path("data/goldset.duckdb")
-_project: ContextVar[Path] = ContextVar("project")
-kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
-"""What is left of a step that is interrupted now."""
-_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def command_group(name: str, help: str) -> typer.Typer:

@@ -15,8 +15,6 @@ from curation.text import amount
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
     from curation.guides.guide import Guide
-    from curation.guides.presentation_template import FieldUse
-    from curation.guides.versions import GuideVersion
     from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.guide_in_force import GuideChange
     from curation.store import Cursor
@@ -68,7 +66,16 @@ def guide_use(
     if dry_run:
         refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
         effects = guide_effects(project_store(), read_guide(file), same_grades)
-        emit(as_json, _effects_json(effects), lambda: _show_effects(effects))
+
+        def show() -> None:
+            from curation.labeling.guide_change import rounds_table
+
+            say(*effects.difference.summary, "", *effects.sentences)
+            if effects.rounds:
+                show_tables(rounds_table(effects))
+                say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
+
+        emit(as_json, _effects_json(effects), show)
         return
     guide, store = read_guide(file), project_store()
     change = put_in_force(store, guide, COMMAND_LINE, open_rounds, reason, same_grades=same_grades)
@@ -95,7 +102,14 @@ def guide_check(
     with project_store().reading() as cursor:
         uses = field_uses(cursor, guide.presentation)
     values = {"guide_hash": guide.guide_hash, "title": guide.title, "fields": [one._asdict() for one in uses]}
-    emit(as_json, values, lambda: _show_check(guide, uses))
+
+    def show() -> None:
+        say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
+        say(_evidence_asked(guide))
+        for use in uses:
+            say(use.sentence)
+
+    emit(as_json, values, show)
 
 
 @guides.command("show")
@@ -142,7 +156,14 @@ def guide_versions_list(as_json: Json = False) -> None:
 
     with project_store().reading() as cursor:
         found = guide_versions(cursor)
-    emit(as_json, {"versions": found}, lambda: _show_versions(found))
+
+    def show() -> None:
+        from curation.guides.versions import version_table
+
+        show_tables(version_table(found))
+        say("What changes between two: goldset guide diff OLD NEW")
+
+    emit(as_json, {"versions": found}, show)
 
 
 @guides.command("diff")
@@ -166,7 +187,18 @@ def guide_diff(
         old = _guide_named(cursor, before)
         new = _guide_named(cursor, after) if after else current_guide(cursor)
     found = guide_difference(old, new)
-    emit(as_json, _difference_json(found), lambda: _show_difference(found))
+
+    def show() -> None:
+        say(*found.summary)
+        for one in found.changed_grades:
+            for mark, grade in (("-", one.before), ("+", one.after)):
+                if grade is not None:
+                    say(f"{mark} {grade.value} {grade.name} (key {grade.key}): {grade.definition}")
+        for block in found.body:
+            if block.kind != "same" and block.text.strip():
+                say(f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}")
+
+    emit(as_json, _difference_json(found), show)
 
 
 @guides.command("questions")
@@ -239,33 +271,6 @@ def _difference_json(found: GuideDifference) -> dict[str, object]:
     return {**names, "summary": found.summary, "grades": grades, "body": blocks, "other": found.other}
 
 
-def _show_effects(effects: GuideEffects) -> None:
-    from curation.labeling.guide_change import rounds_table
-
-    say(*effects.difference.summary, "", *effects.sentences)
-    if effects.rounds:
-        show_tables(rounds_table(effects))
-        say(f"keep: {effects.describe('keep')}", f"switch: {effects.describe('switch')}")
-
-
-def _show_versions(found: list[GuideVersion]) -> None:
-    from curation.guides.versions import version_table
-
-    show_tables(version_table(found))
-    say("What changes between two: goldset guide diff OLD NEW")
-
-
-def _show_difference(found: GuideDifference) -> None:
-    say(*found.summary)
-    for one in found.changed_grades:
-        for mark, grade in (("-", one.before), ("+", one.after)):
-            if grade is not None:
-                say(f"{mark} {grade.value} {grade.name} (key {grade.key}): {grade.definition}")
-    for block in found.body:
-        if block.kind != "same" and block.text.strip():
-            say(f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}")
-
-
 def _show_change(change: GuideChange) -> None:
     say(f"{change.title} ({change.guide_hash[:8]}) {'is' if change.changed else 'was'} the guide in force.")
     for names, what in ((change.kept, "keeps its own guide"), (change.switched, "uses it now")):
@@ -273,13 +278,6 @@ def _show_change(change: GuideChange) -> None:
             say(f"{name} {what}.")
     for sentence in change.remarks:
         say(sentence)
-
-
-def _show_check(guide: Guide, uses: list[FieldUse]) -> None:
-    say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
-    say(_evidence_asked(guide))
-    for use in uses:
-        say(use.sentence)
 
 
 def _evidence_asked(guide: Guide) -> str:

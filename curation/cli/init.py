@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import Json, app, project_path
 from curation.cli.output import emit, say, table
-
-if TYPE_CHECKING:
-    from curation.project import Project
 
 
 @app.command()
@@ -40,15 +37,17 @@ def init(
         "guide_hash": project.guide.guide_hash,
         "scale": [grade.model_dump() for grade in project.guide.scale],
     }
-    emit(as_json, result, lambda: _show_project(project))
 
+    def show() -> None:
+        say(f"Made {project.store.path} with the guide “{project.guide.title}”.")
+        table(
+            "Grade scale",
+            ["grade", "name", "key", "definition"],
+            [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
+        )
+        say(
+            "Next: goldset app prints a link by which you make the first account. All else is in the browser."
+        )
+        say("Or by commands: goldset import corpus PATH")
 
-def _show_project(project: Project) -> None:
-    say(f"Made {project.store.path} with the guide “{project.guide.title}”.")
-    table(
-        "Grade scale",
-        ["grade", "name", "key", "definition"],
-        [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
-    )
-    say("Next: goldset app prints a link by which you make the first account. All else is in the browser.")
-    say("Or by commands: goldset import corpus PATH")
+    emit(as_json, result, show)

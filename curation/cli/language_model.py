@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from curation.coverage.phrases import Extractor
     from curation.store import Store
 
+Send = Annotated[
+    bool,
+    typer.Option(
+        "--send", help="Send texts to the language model of GOLDSET_LLM_URL. Without it nothing is sent."
+    ),
+]
+MostCalls = Annotated[
+    int | None,
+    typer.Option("--calls", min=1, help="Requests to send at most in this run.", show_default="all"),
+]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
+NOT_SENT = "Nothing was sent: give --send to send it."
+
 
 class ExtractorName(StrEnum):
     """What finds the entities."""
@@ -36,20 +49,11 @@ MatchingOption = Annotated[
     MatchingName,
     typer.Option(help="What says what a query is about: a rule or a language model."),
 ]
+
+
 ExtractorOption = Annotated[
     ExtractorName, typer.Option(help="What finds entities: phrases, offline, or a language model.")
 ]
-Send = Annotated[
-    bool,
-    typer.Option(
-        "--send", help="Send texts to the language model of GOLDSET_LLM_URL. Without it nothing is sent."
-    ),
-]
-MostCalls = Annotated[
-    int | None,
-    typer.Option("--calls", min=1, help="Requests to send at most in this run.", show_default="all"),
-]
-Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
 
 
 class Sender:
@@ -104,9 +108,6 @@ class Sender:
         if answered:
             keep_entities(store, found, asked, calls)
         return answered
-
-
-NOT_SENT = "Nothing was sent: give --send to send it."
 
 
 def note(*sentences: str) -> None:

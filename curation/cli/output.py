@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from curation.reports.page import Table
     from curation.step import Step, StepOutcome
 
+NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
 SECONDS = 30
 """How often work that nobody watches says how far it is."""
 LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."

@@ -10,7 +10,16 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.options import asks, given_flags, refuse_unused
-from curation.cli.output import carry_out, emit, left_out, progress_bar, say, show_outcome, to_people
+from curation.cli.output import (
+    NO_FORMULAS,
+    carry_out,
+    emit,
+    left_out,
+    progress_bar,
+    say,
+    show_outcome,
+    to_people,
+)
 from curation.errors import InputError
 from curation.pooling.request import PoolRequest
 from curation.text import amount, plain
@@ -21,6 +30,8 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """So many documents of a BM25 list that differs are printed; --json has all."""
+_OUT_ALONE = frozenset({"out", "text", "seed", "as_json"})
+"""Options that ask for no pool."""
 
 
 @app.command()
@@ -122,10 +133,6 @@ def pool(
         raise typer.Exit(1)
 
 
-_OUT_ALONE = frozenset({"out", "text", "seed", "as_json"})
-"""Options that ask for no pool."""
-
-
 def _show_export(written: PairsWritten) -> None:
     say(
         f"Wrote {amount(written.pairs, 'pair')} of {amount(written.queries, 'query', 'queries')} to "
@@ -133,7 +140,7 @@ def _show_export(written: PairsWritten) -> None:
     )
     left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
-        say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
+        say(NO_FORMULAS)
     say(f"Back: goldset import judgments {written.path.name} --annotator NAME")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from curation.cli.options import refuse_unused
 from curation.cli.output import emit, left_out, say, show_tables, table
 from curation.store import COMMAND_LINE
 from curation.text import percent
-
-if TYPE_CHECKING:
-    from curation.labeling.practice.create_practice import PracticeOpened
 
 practice = command_group("practice", "Let annotators practise on known pairs.")
 
@@ -85,7 +82,18 @@ def practice_open(
         reason=reason,
         author=by,
     )
-    emit(as_json, opened, lambda: _show_opened(opened))
+
+    def show() -> None:
+        say(
+            f"Opened practice {opened.round}: {opened.known:,} known pairs available, pass mark "
+            f"{percent(opened.pass_mark)}."
+        )
+        rows = [(who, opened.queries[who], count) for who, count in opened.per_annotator.items()]
+        table("Practice", ["annotator", "queries", "items"], rows)
+        left_out(opened.left_out)
+        say("Next: goldset app")
+
+    emit(as_json, opened, show)
 
 
 @practice.command("status")
@@ -137,14 +145,3 @@ def practice_pass(
 
     status = let_pass(project_store(), name, annotator, reason)
     emit(as_json, status, f"{annotator} gets real items now.")
-
-
-def _show_opened(opened: PracticeOpened) -> None:
-    say(
-        f"Opened practice {opened.round}: {opened.known:,} known pairs available, pass mark "
-        f"{percent(opened.pass_mark)}."
-    )
-    rows = [(who, opened.queries[who], count) for who, count in opened.per_annotator.items()]
-    table("Practice", ["annotator", "queries", "items"], rows)
-    left_out(opened.left_out)
-    say("Next: goldset app")

@@ -26,7 +26,14 @@ def quality(name: RoundName, as_json: Json = False) -> None:
     from curation.agreement.report.quality import round_quality
 
     found = round_quality(project_store(), name)
-    emit(as_json, _as_json(found), lambda: _show_quality(found))
+
+    def show() -> None:
+        from curation.agreement.report.quality import not_checked_table
+
+        show_tables(not_checked_table(found))
+        say(found.conclusion, *(f"- {name or 'The round'}: {one.sentence}" for name, one in found.findings))
+
+    emit(as_json, _as_json(found), show)
 
 
 def _as_json(found: RoundQuality) -> dict[str, object]:
@@ -41,10 +48,3 @@ def _as_json(found: RoundQuality) -> dict[str, object]:
         "checks": found.checks,
         "conclusion": found.conclusion,
     }
-
-
-def _show_quality(found: RoundQuality) -> None:
-    from curation.agreement.report.quality import not_checked_table
-
-    show_tables(not_checked_table(found))
-    say(found.conclusion, *(f"- {name or 'The round'}: {one.sentence}" for name, one in found.findings))

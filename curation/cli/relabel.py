@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,9 +17,7 @@ from curation.store import COMMAND_LINE
 from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
-    from curation.relabeling.drift.report import DriftReport
     from curation.relabeling.plan.plan import RelabelingPlan
-    from curation.relabeling.plan.stored import ShownPlan
     from curation.relabeling.staleness.staleness import SetStaleness
 
 relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
@@ -116,7 +113,18 @@ def relabel_show(
     from curation.relabeling.plan.stored import show_plan
 
     found = show_plan(project_store(), plan)
-    emit(as_json, found, lambda: _show_stored(found, limit))
+
+    def show() -> None:
+        from curation.relabeling.plan.sections import pair_table, plan_sentences, query_table
+
+        state = f"opened as {found.round}" if found.round else "not opened"
+        say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {amount(len(found.pairs), 'pair')}.")
+        say(*plan_sentences(found.report))
+        show_tables(pair_table(found, limit))
+        _show_sealed(found.sealed)
+        show_tables(query_table(found, limit))
+
+    emit(as_json, found, show)
 
 
 @relabeling.command("open")
@@ -205,7 +213,17 @@ def relabel_report(
             found = drift_report(store, plan)
     if page is not None:
         write_page(page, drift_page(found))
-    emit(as_json, found, lambda: _show_report(found, limit, page))
+
+    def show() -> None:
+        from curation.relabeling.drift.sections import drift_findings, drift_sections
+        from curation.reports.terminal import show_sections
+
+        say(f"Re-labeling {found.name}:", *(f"  {sentence}" for sentence in drift_findings(found)))
+        show_sections(drift_sections(found, limit))
+        if page is not None:
+            say(f"Wrote {page}.")
+
+    emit(as_json, found, show)
 
 
 def _report_problems(
@@ -230,16 +248,6 @@ def _report_problems(
     return problems
 
 
-def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
-    from curation.relabeling.drift.sections import drift_findings, drift_sections
-    from curation.reports.terminal import show_sections
-
-    say(f"Re-labeling {found.name}:", *(f"  {sentence}" for sentence in drift_findings(found)))
-    show_sections(drift_sections(found, limit))
-    if page is not None:
-        say(f"Wrote {page}.")
-
-
 def _show_plan(plan: RelabelingPlan, dry_run: bool) -> None:
     from curation.relabeling.plan.sections import plan_sentences, plan_tables
     from curation.reports.page import Section
@@ -254,17 +262,6 @@ def _show_plan(plan: RelabelingPlan, dry_run: bool) -> None:
     say(f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.")
     more = "goldset relabel show, then goldset relabel open --annotators NAMES"
     say("Nothing was stored." if dry_run else f"Next: {more}")
-
-
-def _show_stored(found: ShownPlan, limit: int) -> None:
-    from curation.relabeling.plan.sections import pair_table, plan_sentences, query_table
-
-    state = f"opened as {found.round}" if found.round else "not opened"
-    say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {amount(len(found.pairs), 'pair')}.")
-    say(*plan_sentences(found.report))
-    show_tables(pair_table(found, limit))
-    _show_sealed(found.sealed)
-    show_tables(query_table(found, limit))
 
 
 def _show_sealed(pairs: int) -> None:

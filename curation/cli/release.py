@@ -15,7 +15,7 @@ from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.export.zipped import PackedFile
-    from curation.releases.overview import ListedRelease, ShownRelease
+    from curation.releases.overview import ShownRelease
 
 release = command_group("release", "List, show and pack releases.")
 
@@ -34,7 +34,15 @@ def release_list(as_json: Json = False) -> None:
     from curation.releases.overview import releases
 
     found = releases(project_store(with_arrow=False))
-    emit(as_json, {"releases": found}, lambda: _show_releases(found))
+
+    def show() -> None:
+        from curation.releases.overview import release_table
+
+        if not found:
+            say("Nothing is frozen yet. Next: goldset freeze NAME")
+        show_tables(release_table(found))
+
+    emit(as_json, {"releases": found}, show)
 
 
 @release.command("show")
@@ -160,11 +168,3 @@ def _show_release(found: ShownRelease) -> None:
     if found.sealed_evaluations:
         show_tables(sealed_table(found.sealed_evaluations))
     say(f"release id: {found.release_id}")
-
-
-def _show_releases(found: list[ListedRelease]) -> None:
-    from curation.releases.overview import release_table
-
-    if not found:
-        say("Nothing is frozen yet. Next: goldset freeze NAME")
-    show_tables(release_table(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,11 +28,8 @@ if TYPE_CHECKING:
     from curation.labeling.rounds.lifecycle import RoundState
     from curation.labeling.rounds.pilot import PilotReport
     from curation.labeling.rounds.status import RoundStatus
-    from curation.labeling.transfers.extension import Extended
-    from curation.labeling.transfers.reassignment import Reassigned
 
 rounds = command_group("round", "Open, follow, pause, extend and close rounds of labeling.")
-
 Overlap = Annotated[int, typer.Option(help="How many different annotators judge each candidate.")]
 Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]
 
@@ -108,56 +104,7 @@ def round_open(
         ask_from=ask_from,
         lists=lists,
     )
-    emit(as_json, opened, lambda: _show_opened(opened, pilot))
-
-
-@rounds.command("draw")
-def round_draw(
-    name: RoundName,
-    queries: Annotated[int, typer.Option(help="How many queries to draw.")],
-    annotators: Annotators,
-    overlap: Overlap = 2,
-    duplicates: BlindDuplicates = 0.08,
-    seed: Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Also write each query's probability of being drawn, as CSV.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Open a round over a random sample of the queries.
-
-    People's grades of the sample correct a judge's.
-
-    Each stratum gives queries in proportion to its size, at least one. The project keeps who was drawn from
-    whom, and `goldset evaluate --judge` uses it.
-
-    \b
-    Examples:
-      goldset round draw correction --queries 150 --annotators ada,grace --seed 7
-      goldset round draw correction --queries 150 --annotators ada,grace --out probabilities.csv
-    """
-    from curation.labeling.rounds.query_draw import open_drawn_round, write_draw
-
-    found = open_drawn_round(
-        *(project_store(), name, listed(annotators), queries),
-        overlap=overlap,
-        duplicates=duplicates,
-        seed=seed,
-    )
-    if out is not None:
-        write_draw(found.draw, out)
-
-    def show() -> None:
-        rows = [(one.stratum, one.population, one.drawn, one.probability) for one in found.strata]
-        table(
-            f"Drew {found.drawn:,} of {amount(found.queries, 'query', 'queries')}",
-            ["stratum", "queries", "drawn", "p"],
-            rows,
-        )
-        _show_opened(found.opened, False)
-
-    result = {"strata": found.strata, "probabilities": found.draw.probabilities, "opened": found.opened}
-    emit(as_json, {"queries": found.queries, "drawn": sorted(found.draw.drawn), **result}, show)
+    emit(as_json, opened, lambda: show_opened(opened, pilot))
 
 
 @rounds.command("status")
@@ -291,7 +238,16 @@ def round_extend(
     from curation.labeling.transfers.extension import extend_round
 
     extended = extend_round(project_store(), name, listed(annotators), not no_candidates)
-    emit(as_json, extended, lambda: _show_extended(extended))
+
+    def show() -> None:
+        say(
+            f"Extended {extended.round}: {amount(extended.candidates, 'candidate')} added, "
+            f"{amount(extended.moved, 'pair')} moved to those who joined."
+        )
+        _show_new_presentations(extended.per_annotator)
+        left_out(extended.left_out)
+
+    emit(as_json, extended, show)
 
 
 @rounds.command("reassign")
@@ -314,7 +270,13 @@ def round_reassign(
     from curation.labeling.transfers.reassignment import reassign
 
     done = reassign(project_store(), name, from_, listed(to))
-    emit(as_json, done, lambda: _show_reassigned(done, from_))
+
+    def show() -> None:
+        say(f"Moved {amount(done.moved, 'pair')} of {done.round} away from {from_}; {done.kept:,} stay.")
+        _show_new_presentations(done.per_annotator)
+        left_out(done.left_out)
+
+    emit(as_json, done, show)
 
 
 @rounds.command("pilot")
@@ -343,7 +305,7 @@ def round_pilot(
     emit(as_json, report, lambda: _show_pilot(report))
 
 
-def _show_opened(opened: RoundOpened, pilot: bool) -> None:
+def show_opened(opened: RoundOpened, pilot: bool) -> None:
     from curation.labeling.rounds.tables import spacing_table
 
     what = "pilot " if pilot else ""
@@ -405,21 +367,6 @@ def _state_name(state: RoundState) -> str:
     if state.paused:
         return "paused"
     return "open" if state.open_items else "done"
-
-
-def _show_extended(extended: Extended) -> None:
-    say(
-        f"Extended {extended.round}: {amount(extended.candidates, 'candidate')} added, "
-        f"{amount(extended.moved, 'pair')} moved to those who joined."
-    )
-    _show_new_presentations(extended.per_annotator)
-    left_out(extended.left_out)
-
-
-def _show_reassigned(done: Reassigned, from_: str) -> None:
-    say(f"Moved {amount(done.moved, 'pair')} of {done.round} away from {from_}; {done.kept:,} stay.")
-    _show_new_presentations(done.per_annotator)
-    left_out(done.left_out)
 
 
 def _show_pilot(report: PilotReport) -> None:

@@ -16,7 +16,6 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.sampling.tags.find_tags import TrafficTags
     from curation.sampling.tags.stored_tags import TaggedQuery
     from curation.sources.query_tags import TagsSet
 tags = command_group("tags", "Say what kind each query is, by rules and by people.")
@@ -62,7 +61,20 @@ def tags_find(
         raise InputError(NO_SYNONYMS)
     if traffic:
         counted = tags_of_traffic(project_store())
-        emit(as_json, counted, lambda: _show_traffic(counted))
+
+        def show() -> None:
+            rows = [(tag, *counts) for tag, counts in counted.tags.items()]
+            table(
+                f"Tags of {amount(counted.queries, 'query', 'queries')} of the traffic",
+                ["tag", "queries", "searches"],
+                rows,
+            )
+            say(
+                "Nothing was stored. A sample by tag draws by these rules: "
+                "goldset sample --strata band,tag:NAME"
+            )
+
+        emit(as_json, counted, show)
         return
     found, outcome = carry_out(STEPS["tags"], TagsRequest())
     emit(as_json, found, lambda: show_outcome(outcome))
@@ -171,16 +183,6 @@ def tags_import(
 def _emit_set(result: TagsSet, as_json: bool) -> None:
     counts = f"{len(result.added):,} added, {len(result.removed):,} removed"
     emit(as_json, result, f"{counts}, {result.unchanged:,} were so already.")
-
-
-def _show_traffic(found: TrafficTags) -> None:
-    rows = [(tag, *counts) for tag, counts in found.tags.items()]
-    table(
-        f"Tags of {amount(found.queries, 'query', 'queries')} of the traffic",
-        ["tag", "queries", "searches"],
-        rows,
-    )
-    say("Nothing was stored. A sample by tag draws by these rules: goldset sample --strata band,tag:NAME")
 
 
 def _show_tagged(found: list[TaggedQuery]) -> None:

@@ -13,7 +13,6 @@ from curation.cli.output import emit, progress_bar, say
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.releases.export.verify_export import VerifiedExport
     from curation.releases.verify import Verified
 
 
@@ -57,7 +56,17 @@ def _verify_folder(folder: Path, as_json: bool) -> None:
     from curation.releases.export.verify_export import verify_export
 
     verified = verify_export(folder)
-    emit(as_json, verified, lambda: _show_verified_folder(folder, verified))
+
+    def show() -> None:
+        if verified.intact:
+            say(
+                f"{folder} is intact: {amount(verified.files, 'file')} of the release {verified.name}.",
+                f"release id: {verified.release_id}",
+            )
+        else:
+            _say_altered(str(folder), verified.problems, verified.altered)
+
+    emit(as_json, verified, show)
     if not verified.intact:
         raise typer.Exit(1)
 
@@ -77,16 +86,6 @@ def _show_verified(name: str, verified: Verified) -> None:
             )
     else:
         _say_altered(name, verified.problems, verified.altered)
-
-
-def _show_verified_folder(folder: Path, verified: VerifiedExport) -> None:
-    if verified.intact:
-        say(
-            f"{folder} is intact: {amount(verified.files, 'file')} of the release {verified.name}.",
-            f"release id: {verified.release_id}",
-        )
-    else:
-        _say_altered(str(folder), verified.problems, verified.altered)
 
 
 def _say_altered(what: str, problems: Sequence[str], altered: int) -> None:

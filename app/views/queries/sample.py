@@ -24,15 +24,8 @@ from curation.step import option_of
 from curation.text import amount
 
 _ASKED = "draw asked"
+"""Where a draw waits for a yes: the sample and the last job when it was asked for, and the request."""
 Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
-
-
-class DrawAsked(NamedTuple):
-    """A draw that waits for a yes: what was the current sample and the last job when it was asked for."""
-
-    sample_id: str
-    after: str
-    request: DrawRequest
 
 
 class FormOptions(NamedTuple):
@@ -99,12 +92,12 @@ def _ask(context: PageContext, sample: StoredSample | None, request: DrawRequest
     elif sample is None:
         context.start("sample", request)
     else:
-        st.session_state[_ASKED] = DrawAsked(sample.sample_id, context.after, request)
+        st.session_state[_ASKED] = (sample.sample_id, context.after, request)
 
 
 def _replace(context: PageContext, sample: StoredSample) -> None:
     """Say what a new sample would replace, and draw it if that is wanted."""
-    asked: DrawAsked | None = st.session_state.get(_ASKED)
+    asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
     if asked is None or asked[:2] != (sample.sample_id, context.after):  # what it would replace has changed
         return
     with context.store.reading() as cursor:
@@ -119,7 +112,7 @@ def _replace(context: PageContext, sample: StoredSample) -> None:
         with st.container(horizontal=True):
             blocked, key = context.blocked("sample") is not None, f"replace {context.after}"
             if st.button("Replace the sample", type="primary", key=key, disabled=blocked):
-                context.start("sample", asked.request)
+                context.start("sample", asked[2])
             if st.button("Keep the current sample"):
                 del st.session_state[_ASKED]
                 st.rerun()

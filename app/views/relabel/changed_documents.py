@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -16,18 +15,10 @@ from curation.store import Store
 from curation.text import amount, percent
 
 
-class ChangedDocument(NamedTuple):
-    """A document with the version that was judged and the one in force."""
-
-    document_id: str
-    read_hash: str
-    now_hash: str
-
-
 def show_changes(store: Store, found: SetStaleness) -> None:
     ui.heading("Documents that changed")
     changed = Counter(
-        ChangedDocument(pair.document_id, pair.read_hash, pair.now_hash)
+        (pair.document_id, pair.read_hash, pair.now_hash)
         for pair in found.pairs
         if pair.document == CHANGED and pair.read_hash and pair.now_hash
     )
@@ -41,14 +32,16 @@ def show_changes(store: Store, found: SetStaleness) -> None:
     chosen = st.selectbox(
         f"Changed document ({len(changed):,})",
         sorted(changed, key=lambda one: (-changed[one], one)),
-        format_func=lambda one: f"{one.document_id} (pairs: {changed[one]:,})",
+        format_func=lambda one: f"{one[0]} (pairs: {changed[one]:,})",
     )
-    _difference(store, chosen)
+    _, judged, current = chosen
+    _difference(store, judged, current)
 
 
-def _difference(store: Store, chosen: ChangedDocument) -> None:
+def _difference(store: Store, judged: str, current: str) -> None:
+    """Show the text with the hash that was judged next to the current one."""
     try:
-        change = text_change(store, chosen.read_hash, chosen.now_hash)
+        change = text_change(store, judged, current)
     except NotFoundError as error:
         ui.problem(error)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -32,13 +32,6 @@ PREVIEWING, STORING = "split preview", "split"
 NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
 
 
-class _Start(NamedTuple):
-    """What the form starts with, and a text that is another for another one."""
-
-    request: NewSplit
-    key: str
-
-
 def show(context: PageContext) -> None:
     state = figures_of(context.store).now(split_state)
     shown = _previewed(context)
@@ -55,7 +48,7 @@ def show(context: PageContext) -> None:
             _ending(context, job)
         else:
             preview.show(shown)
-            _store_button(context, shown, start.request, request, state)
+            _store_button(context, shown, start[0], request, state)
             preview.details(shown)
 
 
@@ -77,30 +70,36 @@ def _state(state: SplitState) -> None:
         ui.quiet(f"The split {state.split_id[:12]} is the current one. All {graded} have a part.")
 
 
-def _start(job: Job | None, state: SplitState) -> _Start:
-    """The last preview if it is there, else the split in force, else the usual."""
+def _start(job: Job | None, state: SplitState) -> tuple[NewSplit, str]:
+    """The request that the form begins with, and a text that tells it from another.
+
+    It is that of the last preview if there is one, else of the split in force, else the usual.
+    """
     if job is not None:
-        return _Start(read_request(NewSplit, job.parameters), job.job_id[:12])
+        return read_request(NewSplit, job.parameters), job.job_id[:12]
     if state.request is not None:
-        return _Start(read_request(NewSplit, state.request), str(state.split_id)[:12])
-    return _Start(NewSplit(), "usual")
+        return read_request(NewSplit, state.request), str(state.split_id)[:12]
+    return NewSplit(), "usual"
 
 
-def _form(context: PageContext, start: _Start, shown: SplitPreview | None) -> tuple[NewSplit, list[str]]:
+def _form(
+    context: PageContext, start: tuple[NewSplit, str], shown: SplitPreview | None
+) -> tuple[NewSplit, list[str]]:
     """What is asked for, and what is wrong with it."""
+    asked, key = start
     choices = _choices(context.store, shown)
     ui.heading("Parts")
-    parts, problems = _parts(start.request.parts, start.key)
+    parts, problems = _parts(asked.parts, key)
     names = [name for name, _ in parts]
-    keys = list(dict.fromkeys([*choices.keys, *start.request.rules.keys]))
+    keys = list(dict.fromkeys([*choices.keys, *asked.rules.keys]))
     offered = {"keys": keys, "relevant_grade": choices.scale[1:], "undated": names}
-    form = Form(NewSplit, start.request, start.key, offered)
+    form = Form(NewSplit, asked, key, offered)
     form.ask("seed")
     by_hand: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
-        by_hand |= ask_rules(form, start.request.rules, choices.cuts, start.key)
+        by_hand |= ask_rules(form, asked.rules, choices.cuts, key)
     with st.expander("How groups go to the parts"):
-        by_hand |= ask_options(form, start.request.options, choices.releases, start.key)
+        by_hand |= ask_options(form, asked.options, choices.releases, key)
     return form.request(**by_hand), problems
 
 

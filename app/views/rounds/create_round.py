@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -19,13 +19,6 @@ from curation.store import Annotator, Store
 from curation.text import amount
 
 COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
-
-
-class OpenedHere(NamedTuple):
-    """The last round that this session opened, and what was asked for."""
-
-    request: dict[str, Any]
-    opened: RoundOpened
 
 
 def show(store: Store, acts: Acts, annotator: Annotator) -> None:
@@ -106,17 +99,17 @@ def _form(
         "lists": lists,
         "author": acts.by,
     }
-    if asked and not (form.result and form.result.request == request):  # else its round is shown already
-        acts.do(form, lambda: OpenedHere(request, open_round(store, **request)))
+    if asked and not (form.result and form.result[0] == request):  # else its round is shown already
+        acts.do(form, lambda: (request, open_round(store, **request)))
 
 
 def _newest(store: Store, acts: Acts, name: str) -> None:
     status = round_status(store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
     ui.table(f"Round {name}: {amount(status.candidates, 'candidate')}", COLUMNS, rows)
-    here: OpenedHere | None = acts.form("round").result
-    if here is not None and here.opened.round == name:
-        ui.sentences("\n".join(_summary(here.opened)))
+    here: tuple[object, RoundOpened] | None = acts.form("round").result
+    if here is not None and here[1].round == name:
+        ui.sentences("\n".join(_summary(here[1])))
 
 
 def _summary(opened: RoundOpened) -> list[str]:

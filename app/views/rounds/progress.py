@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -21,14 +20,6 @@ EVERY = 10.0
 _SHOWN = "round progress"
 
 
-class _ProgressShown(NamedTuple):
-    """What a session shows, and of which state of the project."""
-
-    version: object
-    status: RoundStatus
-    work: list[AnnotatorWork]
-
-
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if status.kind == "practice":
         _practice(store, status.round)
@@ -41,12 +32,14 @@ def _follow(store: Store, first: RoundStatus) -> None:
     """Draw the progress; read again where something has changed."""
     with store.reading() as cursor:
         version = set_fingerprint(cursor)
-    shown: _ProgressShown | None = st.session_state.get(_SHOWN)
-    if shown is None or shown.version != version:
-        status = first if shown is None else round_status(store, first.round)
-        shown = _ProgressShown(version, status, annotators_work(store, first.round))
-        st.session_state[_SHOWN] = shown
-    _draw(shown.status, shown.work)
+    before: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_SHOWN)
+    if before is not None and before[0] == version:
+        _, status, work = before
+    else:
+        status = first if before is None else round_status(store, first.round)
+        work = annotators_work(store, first.round)
+        st.session_state[_SHOWN] = (version, status, work)
+    _draw(status, work)
 
 
 def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:

@@ -12,20 +12,6 @@ from curation.files.formats import FORMATS, FileLayout
 from curation.files.run_files import FORMATS as RUN_FORMATS
 from curation.store import Rehearsal, Store
 
-
-def field(what: str, usual: str = "") -> Any:
-    """An option that names a field of the file to be imported; `usual` are the names it is found by."""
-    return typer.Option(help=f"Field with {what}. Usual: {usual}." if usual else f"Field with {what}.")
-
-
-def format_option(formats: Iterable[str]) -> Any:
-    """The option --format of an import that reads these formats."""
-    default = "By default it is found from the file's name or its first bytes."
-    return typer.Option("--format", help=f"Format of the file. One of {', '.join(formats)}. {default}")
-
-
-Format = Annotated[str | None, format_option(FORMATS)]
-RunFormat = Annotated[str | None, format_option(RUN_FORMATS)]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]
 Columns = Annotated[
     str | None,
@@ -42,6 +28,23 @@ NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no he
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Do it and take it back: say what it does, and why not.")
 ]
+
+
+def field(what: str, usual: str = "") -> Any:
+    """An option that names a field of the file to be imported; `usual` are the names it is found by."""
+    return typer.Option(help=f"Field with {what}. Usual: {usual}." if usual else f"Field with {what}.")
+
+
+def format_option(formats: Iterable[str]) -> Any:
+    """The option --format of an import that reads these formats."""
+    default = "By default it is found from the file's name or its first bytes."
+    return typer.Option("--format", help=f"Format of the file. One of {', '.join(formats)}. {default}")
+
+
+Format = Annotated[str | None, format_option(FORMATS)]
+
+
+RunFormat = Annotated[str | None, format_option(RUN_FORMATS)]
 
 
 def layout_of(format: str | None, encoding: str, columns: str | None, no_header: bool) -> FileLayout:
