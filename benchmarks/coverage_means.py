@@ -33,9 +33,9 @@ from scipy.special import expit, logit, stdtrit
 from benchmarks.coverage_evaluation import drawn_estimates
 from curation.evaluation.figures.means import mean_intervals
 from curation.retrieval import Bm25
-from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_for
 from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.run_scores import RunScores, score_run
 from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.means import most_common

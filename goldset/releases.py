@@ -103,7 +103,7 @@ class Release:
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.evaluation import EvaluationOptions
-        from curation.scoring.inputs.system_runs import RunSource
+        from curation.scoring.inputs.run_sources import RunSource
 
         wanted = None if measures is None else _several(measures)
         options = EvaluationOptions(part, wanted, _several(by), relevant, seed)

@@ -279,7 +279,7 @@ def _evaluated(
     from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
-    from curation.scoring.inputs.system_runs import named_runs
+    from curation.scoring.inputs.run_sources import named_runs
 
     if (release is None) != (not runs):
         raise InputError("Results need both --release and --run; expected both, or neither.")

@@ -196,7 +196,8 @@ def evaluate(
     from curation.evaluation.submission import evaluated, pooled, prepared
     from curation.files.fields import ChunkFields
     from curation.releases.stored import is_file
-    from curation.scoring.inputs.system_runs import ReadingOptions, named_runs
+    from curation.scoring.inputs.run_sources import named_runs
+    from curation.scoring.inputs.system_runs import ReadingOptions
 
     if ladder:
         raise InputError(NO_LADDER)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
-    from curation.scoring.inputs.system_runs import RunSource
+    from curation.scoring.inputs.run_sources import RunSource
 
 REPORT, TABLE, PER_QUERY, SUMMARY = "--html", "--table", "--per-query", "--summary"
 BASELINE = "baseline"
@@ -31,7 +31,7 @@ def with_baseline(
     ------
     InputError: it is neither a run nor a file.
     """
-    from curation.scoring.inputs.system_runs import named_runs
+    from curation.scoring.inputs.run_sources import named_runs
 
     names = [one.name for one in sources]
     if baseline is None or baseline in names or not sources:

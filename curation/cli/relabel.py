@@ -193,7 +193,7 @@ def relabel_report(
     from curation.relabeling.drift.past_evaluations import compare_releases, order_changes
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
-    from curation.scoring.inputs.system_runs import named_runs
+    from curation.scoring.inputs.run_sources import named_runs
 
     refuse_problems(_report_problems(plan, old_round, new_round, request, run))
     if not run:

@@ -43,14 +43,15 @@ from curation.evaluation.figures.outdated import outdated_figures
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.traffic import traffic_figures
+from curation.scoring.inputs.facets import COVERAGE, Facet
 from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
-from curation.scoring.inputs.release import COVERAGE, EvaluatedRelease, Facet
+from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.inputs.run_chunks import WAY_OUT
 from curation.scoring.inputs.system_runs import SystemRun
-from curation.scoring.metrics.engine import RunScores, mean_scores, score_ranking, values_of
 from curation.scoring.metrics.evidence import OPEN, UNKNOWN, words_read
 from curation.scoring.metrics.measures import CONTEXT, WITHIN, Measure, mean_of, summary_of
 from curation.scoring.metrics.qrels import Rankings, RunRows, rank
+from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_ranking, values_of
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
 from curation.text import amount, decimal

@@ -18,7 +18,7 @@ from curation.evaluation.submitted import LISTED, submitted_texts
 from curation.labeling.session.own_answers import withheld_pairs
 from curation.presentation.excerpts import marked_spans, query_stems
 from curation.reports.page import NOT_JUDGED
-from curation.scoring.inputs.release import CLUSTER, all_facets
+from curation.scoring.inputs.facets import CLUSTER, all_facets
 from curation.scoring.metrics.evidence import UNKNOWN
 from curation.settling.consensus import query_consensus
 from curation.settling.votes import read_query_votes

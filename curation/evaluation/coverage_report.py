@@ -23,10 +23,11 @@ from curation.errors import RefusedError
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.submitted import submitted_texts
-from curation.reports.page import Mark, QueryName, Section, Table, html_page
+from curation.reports.charts import Mark
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
-from curation.scoring.inputs.release import CLUSTER, Facet
+from curation.scoring.inputs.facets import CLUSTER, Facet
 from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
 from curation.text import amount, isolated, percent

@@ -28,9 +28,11 @@ from curation.evaluation.sealed.access import (
 from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
-from curation.scoring.inputs.release import EvaluatedRelease, Facet, chosen_facets, read_release
+from curation.scoring.inputs.facets import Facet, chosen_facets
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
-from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run, with_whole_documents
+from curation.scoring.inputs.system_runs import SystemRun, read_run, with_whole_documents
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, Measure, measures_for
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store

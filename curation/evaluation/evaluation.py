@@ -28,10 +28,11 @@ from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_evaluations import SealedCount
-from curation.scoring.inputs.release import SOURCE, SYNTHETIC
+from curation.scoring.inputs.facets import SOURCE, SYNTHETIC
 from curation.scoring.inputs.run_chunks import ChunkCounts
+from curation.scoring.inputs.run_seconds import RunSeconds
 from curation.scoring.inputs.subtopic_file import SubtopicFacts
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSeconds
+from curation.scoring.inputs.system_runs import ReadingOptions
 from curation.scoring.metrics.qrels import TieCounts
 from curation.text import APART
 

@@ -27,7 +27,7 @@ from curation.errors import InputError, refuse_problems
 from curation.evaluation.comparison.pairs import LEAST_QUERIES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.scoring.inputs.release import CLUSTER
+from curation.scoring.inputs.facets import CLUSTER
 from curation.scoring.metrics.measures import measures_named
 from curation.text import amount, decimal, ends
 

@@ -32,7 +32,8 @@ from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.chunk_map import read_chunk_map
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSource
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import ReadingOptions
 from curation.step import OptionField, options_of
 from curation.store import Store
 from curation.text import amount

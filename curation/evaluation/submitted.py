@@ -26,8 +26,9 @@ from curation.evaluation.report.page import EvaluationReport, answers_report, ev
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
 from curation.releases.stored import list_releases, mark_of
-from curation.reports.page import Mark
-from curation.scoring.inputs.release import dimensions_of, facet_names, scale_of
+from curation.reports.charts import Mark
+from curation.scoring.inputs.facets import dimensions_of, facet_names
+from curation.scoring.inputs.release import scale_of
 from curation.scoring.inputs.run_chunks import said_of_texts
 from curation.scoring.metrics.evidence import RunChunks
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for

@@ -24,7 +24,7 @@ from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, Evaluati
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.progress import Progress, silent
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.store import COMMAND_LINE, open_store
 
 RunFiles = str | Path | Sequence[str | Path]

@@ -21,7 +21,8 @@ from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import ReadingOptions, SystemRun, read_run, run_file
 from curation.scoring.metrics.qrels import UNJUDGED, rank
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store

@@ -26,10 +26,11 @@ from curation.judges.stored import judgments_of, require_judge
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run
-from curation.scoring.metrics.engine import score_rows
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import ReadingOptions, read_run
 from curation.scoring.metrics.measures import Measure, measures_for
 from curation.scoring.metrics.qrels import Qrels, qrels_of
+from curation.scoring.metrics.run_scores import score_rows
 from curation.similarity.identical import Identical
 from curation.sources.queries import KnownQueries
 from curation.statistics.arrays import Floats

@@ -9,6 +9,17 @@ from curation.errors import NotFoundError
 from curation.store import Cursor, fetch
 
 NO_JUDGE = "It has none yet: `goldset import judgments FILE --judge NAME` brings one in."
+_JUDGES = """
+SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
+       count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,
+       count(DISTINCT query_id) AS queries, count(DISTINCT guide_hash) AS guides,
+       max(imported_at) AS last_import
+FROM current_judge_judgments GROUP BY judge ORDER BY judge
+"""
+_JUDGMENTS = """
+SELECT query_id, document_id, content_hash, revision, grade, guide_hash FROM current_judge_judgments
+WHERE judge = ? ORDER BY query_id, document_id, content_hash
+"""
 
 
 class StoredJudge(NamedTuple):
@@ -63,17 +74,3 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
 def judgments_of(cursor: Cursor, name: str) -> list[JudgeJudgment]:
     """The judge's last word on each version of each pair, ordered by the ids."""
     return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])
-
-
-_JUDGES = """
-SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
-       count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,
-       count(DISTINCT query_id) AS queries, count(DISTINCT guide_hash) AS guides,
-       max(imported_at) AS last_import
-FROM current_judge_judgments GROUP BY judge ORDER BY judge
-"""
-
-_JUDGMENTS = """
-SELECT query_id, document_id, content_hash, revision, grade, guide_hash FROM current_judge_judgments
-WHERE judge = ? ORDER BY query_id, document_id, content_hash
-"""

@@ -13,7 +13,7 @@ from curation.relabeling.plan.stored import find_plan
 from curation.relabeling.request import PastRunsRequest, PlanRequest, QuarterRequest
 from curation.relabeling.staleness.calendar import present_quarter, read_work
 from curation.reports.page import Table
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store
 from curation.text import amount

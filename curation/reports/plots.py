@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.reports.page import LINE, NARROW, NARROW_LETTERS, Mark, in_two_sizes, lines
+from curation.reports.charts import LINE, NARROW, NARROW_LETTERS, Mark, in_two_sizes, lines
 
 SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",

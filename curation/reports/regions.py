@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.reports.page import NARROW, in_two_sizes
+from curation.reports.charts import NARROW, in_two_sizes
 from curation.text import amount, decimal, isolated
 
 STEPS = 5

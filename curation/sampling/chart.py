@@ -7,7 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from curation.reports.page import BarGroup, Section, Table, bars, html_page
+from curation.reports.charts import BarGroup, bars
+from curation.reports.page import Section, Table, html_page
 from curation.sampling.designs import Stratum
 from curation.text import amount, percent
 

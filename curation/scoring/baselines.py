@@ -10,10 +10,7 @@ of their document.
 What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
 so a run gives nothing away and passes no seal.
 
-Tools order a run by its scores, some compare them in single precision, and each breaks ties in its own way.
-So scores are written as singles that decrease strictly: a document that scores as the one above it is written
-with the next smaller single. The order of equal scores is the retrievers': by document id. Ids are those of
-the TREC export.
+Scores are written as `baseline_systems` says, and ids are those of the TREC export.
 
 With each run file is a JSON file of the same name with all that the run depends on, and the seconds that
 each query took. The run file has the same bytes each time; seconds have not.
@@ -21,111 +18,52 @@ each query took. The run file has the same bytes each time; seconds have not.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from curation import __version__
-from curation.engines.answers import StoredList, ask_missing, forget, read_asked
-from curation.engines.client import Engine, EngineClient
+from curation.engines.client import EngineClient
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.pooling.request import SYSTEMS
-from curation.pooling.systems import Systems, known_systems
+from curation.pooling.systems import known_systems
 from curation.progress import Progress, silent
 from curation.releases.export.formats.trec import without_space
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.stored import Pin
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
-from curation.retrieval.terms import choose_stemmer, project_stemmer
-from curation.scoring.inputs.run_chunks import ChunkPlace
-from curation.scoring.splitters import Splitter, splitters_named
+from curation.scoring.baseline_searchers import engine_searchers, own_searchers
+from curation.scoring.baseline_systems import (
+    CHUNK_COLUMNS,
+    ChunkedSystem,
+    EngineLists,
+    chunked_name,
+    run_lines,
+)
+from curation.scoring.splitters import splitters_named
 from curation.sources.corpus import content_hash_of
-from curation.store import COMMAND_LINE, Document, Query, Store, append_rows, create_store, note_event
-from curation.store.documents import corpus_of
+from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 from curation.store.staging import staged
-from curation.text import digest, normalise_query, quote_formula
+from curation.text import normalise_query
 
 DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
 ALL = "all"
 RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
-CHUNK_COLUMNS = ("query_id", *ChunkPlace._fields[:-1], "rank", "score")
 SIDECAR_SUFFIX = ".json"
 TIMED = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
     "before, those of the queries too"
 )
 """What the seconds of a run are."""
-
-
-class EngineLists:
-    """An engine's lists for the queries of a release, as a `Retriever`."""
-
-    def __init__(self, engine: Engine, lists: Sequence[StoredList]) -> None:
-        self.name = engine.name
-        self.settings = {"kind": engine.kind, "template": json.loads(engine.template.written)}
-        self.lists = {one.query_id: one for one in lists}
-
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
-        """See `Retriever.search`; a list that is not whole is none, and without scores ranks order it."""
-        lists = [self.lists[query.query_id] for query in queries]
-        scores = [one.scores or [float(-rank) for rank in range(len(one.document_ids))] for one in lists]
-        return [list(map(Hit, one.document_ids, of_list)) for one, of_list in zip(lists, scores, strict=True)]
-
-    def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`."""
-        return self.lists[query.query_id].left_out or "the engine has nothing for the query"
-
-
-def chunked_name(system: str, splitter: Splitter) -> str:
-    """What the run of a system over a splitter's chunks is called."""
-    return f"{system}-{splitter.name.replace('/', '-')}"
-
-
-class ChunkedSystem:
-    """A `Retriever` over the chunks that a splitter makes of documents.
-
-    Attributes
-    ----------
-    places: id of a chunk as the system has it → where it is.
-    """
-
-    def __init__(self, system: Retriever, splitter: Splitter, places: Mapping[str, ChunkPlace]) -> None:
-        self.name = chunked_name(system.name, splitter)
-        self.settings = {**system.settings, "chunks": len(places), "splitter": splitter.name}
-        self.places, self._system = places, system
-        self.search = system.search
-
-    def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`: what is searched is chunks."""
-        return self._system.why_none(query).replace("documents", "chunks")
-
-    def lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
-        """The lines of one query, with scores as `run_lines` has them."""
-        written = StringIO()
-        writer = csv.writer(written, lineterminator="\n")
-        for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1):
-            writer.writerow(
-                [
-                    quote_formula(str(cell))
-                    for cell in (query_id, *self.places[hit.document_id][:-1], rank, score)
-                ]
-            )
-        return written.getvalue().splitlines()
 
 
 @dataclass(frozen=True)
@@ -195,7 +133,7 @@ def write_baselines(
 
     Parameters
     ----------
-    systems: names out of `pooling.SYSTEMS`.
+    systems: names out of `pooling.request.SYSTEMS`.
     part: of the split, or 'all'.
     model: what dense and hybrid embed with.
     replace: write over files of the same names.
@@ -236,9 +174,9 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     with (
-        _searchers(store, release, names, documents, splitters, model)
+        own_searchers(store, release, names, documents, splitters, model)
         if engine is None
-        else _answered(store, release, engine, queries, depth, say, progress)
+        else engine_searchers(store, release, engine, queries, depth, say, progress)
     ) as searchers:
         runs = _write_all(out, searchers, queries, ids, about, progress)
     if release.file is None:
@@ -256,110 +194,6 @@ def write_baselines(
         out=out,
         runs=runs,
     )
-
-
-def _chunks(documents: Sequence[Document], splitter: Splitter) -> list[tuple[Document, ChunkPlace]]:
-    """The chunks as documents to search, with their places; none has a place that another one has."""
-    found = []
-    for document in documents:
-        for start, end in splitter.split(document.body):
-            place = ChunkPlace(document.document_id, start, end, document.content_hash)
-            name = f"{document.document_id}#{start}-{end}"
-            chunk = Document(name, "", document.title, document.body[start:end])
-            found.append((chunk._replace(content_hash=content_hash_of(chunk)), place))
-    return found
-
-
-@contextmanager
-def _searchers(
-    store: Store,
-    release: Opened,
-    names: Sequence[str],
-    documents: Sequence[Document],
-    splitters: Sequence[Splitter],
-    model: str,
-) -> Iterator[list[Retriever]]:
-    with ExitStack() as stack:
-        searchers: list[Retriever] = []
-        if not splitters:
-            work = store if release.file is None else stack.enter_context(_scratch(documents))
-            found = Systems(work, names, corpus_of(documents), model)
-            searchers = [found.retriever(name) for name in names]
-        with nullcontext() if release.file else store.reading() as cursor:
-            stemmer = project_stemmer(cursor) if cursor else None
-        for splitter in splitters:
-            cut = _chunks(documents, splitter)
-            places = {chunk.document_id: place for chunk, place in cut}
-            work = stack.enter_context(_scratch([chunk for chunk, _ in cut], stemmer))
-            corpus = corpus_of(chunk for chunk, _ in cut)
-            found = Systems(work, names, corpus, model, vectors=None if release.file else store)
-            searchers += [ChunkedSystem(found.retriever(name), splitter, places) for name in names]
-        yield searchers
-
-
-@contextmanager
-def _answered(
-    store: Store,
-    release: Opened,
-    engine: EngineClient,
-    queries: Sequence[Query],
-    depth: int,
-    say: Callable[[str], object],
-    progress: Progress,
-) -> Iterator[list[Retriever]]:
-    """An engine with its lists, which are kept until the files are written: what breaks off goes on."""
-    template = engine.engine.template.template_hash
-    request_id = digest(
-        "engine run of a release", release.row.release_id, engine.engine.name, template, depth
-    )
-    with store.reading() as cursor:
-        asked = read_asked(cursor, request_id, queries)
-    say(engine.notice_of_lists(len(asked.missing)))
-    lists = ask_missing(store, engine, asked, lambda one: engine.search(one.text, depth), progress)
-    yield [EngineLists(engine.engine, lists)]
-    forget(store, asked)
-
-
-@contextmanager
-def _scratch(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
-    """A project of these documents for what searching them keeps, such as counts of words."""
-    with TemporaryDirectory() as folder:
-        store = create_store(Path(folder) / "scratch.duckdb")
-        try:
-            with store.transaction(appends=True) as cursor:
-                append_rows(cursor, "documents", documents)
-                if stemmer is not None:
-                    choose_stemmer(cursor, stemmer)
-            yield store
-        finally:
-            store.close()
-
-
-def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
-    """The lines of one query in TREC's six columns; see the head of the module for the scores.
-
-    Parameters
-    ----------
-    ids: document id → id as it is written.
-    """
-    return [
-        f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
-        for rank, (hit, score) in enumerate(zip(hits, _scores(hits), strict=True), 1)
-    ]
-
-
-def _scores(hits: Sequence[Hit]) -> list[str]:
-    return decreasing([hit.score or 0.0 for hit in hits])
-
-
-def decreasing(scores: Iterable[float]) -> list[str]:
-    """Scores, best first, as texts of singles that decrease strictly: each as near to its own as can be."""
-    written: list[str] = []
-    above = np.float32(np.inf)
-    for score in scores:
-        above = min(np.float32(score), np.nextafter(above, np.float32(-np.inf)))
-        written.append(str(above))
-    return written
 
 
 class _ExportedIds:

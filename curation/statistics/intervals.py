@@ -34,15 +34,16 @@ if TYPE_CHECKING:
 
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
-
 RESAMPLES = 1000
 UNDEFINED_SHARE = 0.025
 """With more undefined resamples than fall beyond one end of the interval, that end could be anywhere."""
-
 MINIMUM_QUERIES = 5
 """Fewer queries say too little about the queries that were not drawn: no interval."""
-
 _CELLS = 2_000_000  # weights held at a time
+STEP = 1e-4
+"""By which share of a resample's weight one of its sums is moved, to see how the figure moves."""
+LOWEST = -1.0
+"""No end is below: coefficients of agreement have about this as their least value."""
 
 
 class Sums(NamedTuple):
@@ -197,14 +198,6 @@ def _exact(sums: Floats | csr_array) -> Floats | csr_array:
     if isinstance(sums, np.ndarray):
         return rounded
     return type(sums)((rounded, sums.indices, sums.indptr), sums.shape)
-
-
-STEP = 1e-4
-"""By which share of a resample's weight one of its sums is moved, to see how the figure moves."""
-
-
-LOWEST = -1.0
-"""No end is below: coefficients of agreement have about this as their least value."""
 
 
 class StudentisedIntervals(NamedTuple):

@@ -37,6 +37,10 @@ from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
 
+NEYMAN = "neyman"
+ALLOCATIONS = ("equal", "proportional", "square-root", NEYMAN)
+_ROOT_BITS = 32  # a root keeps so many bits behind the point
+
 
 class Proportional(NamedTuple):
     """A sample drawn with probability proportional to traffic.
@@ -83,11 +87,6 @@ def draw_proportional(traffic: NDArray[np.int64], size: int, start: int) -> Prop
     points = np.array([(start % rest + number * rest) // left for number in range(left)], np.int64)
     hit = others[np.searchsorted(ends, points, side="right")]
     return Proportional(np.sort(np.concatenate([np.flatnonzero(taken), hit])), probability)
-
-
-NEYMAN = "neyman"
-ALLOCATIONS = ("equal", "proportional", "square-root", NEYMAN)
-_ROOT_BITS = 32  # a root keeps so many bits behind the point
 
 
 def weights_of(allocation: str, traffic: Sequence[int]) -> list[int]:

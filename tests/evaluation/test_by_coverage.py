@@ -15,7 +15,7 @@ from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.submitted import evaluable_release
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.scoring.inputs.system_runs import named_runs
+from curation.scoring.inputs.run_sources import named_runs
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.covered_release import QUERIES, covered_project, write_runs

@@ -14,7 +14,8 @@ from curation.evaluation.submitted import board, store_submitted
 from curation.evaluation.submitted import ranked as ranked_runs
 from curation.people.annotators import add_annotator
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import RunSource, SystemRun, read_run
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import SystemRun, read_run
 from curation.scoring.metrics.evidence import evidence_ranges
 from curation.scoring.metrics.measures import CHUNK_MEASURES
 from curation.store import Store

@@ -17,8 +17,9 @@ from curation.evaluation.fail_if import (
     checked_conditions,
     read_conditions,
 )
+from curation.scoring.inputs.facets import facets_of
 from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease, facets_of
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.sources.queries import KnownQueries

@@ -18,7 +18,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.scoring.baselines import write_baselines
 from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.system_runs import named_runs
+from curation.scoring.inputs.run_sources import named_runs
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split

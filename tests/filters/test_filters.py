@@ -33,7 +33,7 @@ from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.settling.consensus import read_relevance
 from curation.settling.disputes import disputes
 from curation.sources.corpus import import_corpus

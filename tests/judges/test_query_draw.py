@@ -20,7 +20,7 @@ from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
 from curation.releases.freeze.freeze import freeze
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.statistics.difference_estimator import difference_estimate

@@ -15,7 +15,7 @@ from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page, drift_sections
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.steps import STEPS
 from curation.store import Store
 from curation.text import canonical_json, plain

@@ -6,15 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.reports.page import (
-    BarGroup,
-    HeatCell,
-    Mark,
-    bars,
-    heat_map,
-    intervals,
-    weeks,
-)
+from curation.reports.charts import BarGroup, HeatCell, Mark, bars, heat_map, intervals, weeks
 
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from curation.reports.page import Mark, Section, Table, html_page, intervals
+from curation.reports.charts import Mark, intervals
+from curation.reports.page import Section, Table, html_page
 
 HOSTILE = "</p><script>alert(1)</script>"
 

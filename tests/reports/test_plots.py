@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.reports.page import Mark
+from curation.reports.charts import Mark
 from curation.reports.plots import (
     SHAPES,
     DotRow,

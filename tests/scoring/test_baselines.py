@@ -18,9 +18,10 @@ from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.retrieval import DEFAULT_MODEL, Hit
 from curation.retrieval.bm25 import Bm25
-from curation.scoring.baselines import ChunkedSystem, decreasing, run_lines, write_baselines
+from curation.scoring.baseline_systems import ChunkedSystem, decreasing, run_lines
+from curation.scoring.baselines import write_baselines
 from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.inputs.system_runs import read_run as evaluated_run
 from curation.scoring.splitters import splitters_named
 from curation.sources.corpus import import_corpus

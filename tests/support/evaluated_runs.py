@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from curation.evaluation.assembly import assembled, score_system
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.scoring.inputs.release import EvaluatedRelease, chosen_facets
+from curation.scoring.inputs.facets import chosen_facets
+from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.measures import measures_for
 

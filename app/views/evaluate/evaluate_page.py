@@ -32,7 +32,7 @@ from curation.evaluation.submitted import (
 )
 from curation.people.annotators import EVALUATING
 from curation.releases.stored import ReleaseRow, list_releases, mark_sentence, marked, release_marks
-from curation.reports.page import weeks
+from curation.reports.charts import weeks
 from curation.store import Annotator, Store
 from curation.text import amount, decimal
 

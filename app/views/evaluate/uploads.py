@@ -16,7 +16,7 @@ from app.uploads import LARGEST, UploadedBytes, file_name, write_unread
 from curation.errors import CurationError, RefusedError
 from curation.evaluation.request import EvaluateRequest, RunFiles
 from curation.jobs.uploads import uploads_folder
-from curation.scoring.inputs.system_runs import seconds_path
+from curation.scoring.inputs.run_seconds import seconds_path
 from curation.step import option_of
 
 

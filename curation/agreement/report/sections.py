@@ -33,17 +33,8 @@ from curation.agreement.report.report import (
     not_shown,
 )
 from curation.door import withheld
-from curation.reports.page import (
-    HeatCell,
-    Mark,
-    QueryName,
-    Section,
-    Table,
-    heat_map,
-    html_page,
-    intervals,
-    weeks,
-)
+from curation.reports.charts import HeatCell, Mark, heat_map, intervals, weeks
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.text import amount, decimal, ends, isolated, percent
 
 PAIRS = 30

@@ -51,7 +51,8 @@ from curation.judges.estimates import JudgedEvaluation
 from curation.progress import Progress, silent
 from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.release import LEAST, EvaluatedRelease, Facet, chosen_facets, read_release
+from curation.scoring.inputs.facets import LEAST, Facet, chosen_facets
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.run_chunks import ChunkPlace
 from curation.scoring.metrics.measures import mean_of
 from curation.sources.answers.nuggets import Nugget, nuggets_of_rows

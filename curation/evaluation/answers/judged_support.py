@@ -32,7 +32,8 @@ from curation.judges.estimates import (
 )
 from curation.judges.peoples_sample import NOT_IN_DRAW, PeoplesSample, sample_of, some_of
 from curation.releases.verify import opened
-from curation.scoring.inputs.release import LEAST, EvaluatedRelease
+from curation.scoring.inputs.facets import LEAST
+from curation.scoring.inputs.release import EvaluatedRelease
 from curation.sources.answers.nuggets import Nugget
 from curation.statistics.difference_estimator import difference_estimate
 from curation.store import open_store

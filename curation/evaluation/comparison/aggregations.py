@@ -23,7 +23,7 @@ import numpy as np
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
 from curation.evaluation.figures.means import SMALL, StrataMean, suppressed_strata
-from curation.scoring.inputs.release import Facet
+from curation.scoring.inputs.facets import Facet
 from curation.statistics.arrays import Floats, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.text import amount

@@ -29,8 +29,9 @@ from curation.evaluation.comparison.pairs import (
 from curation.evaluation.figures.means import suppressed_strata
 from curation.evaluation.figures.traffic import traffic_differences
 from curation.evaluation.request import DecidingTest
-from curation.scoring.inputs.release import COVERAGE, DrawnQueries, Facet
-from curation.scoring.metrics.engine import RunScores
+from curation.scoring.inputs.facets import COVERAGE, Facet
+from curation.scoring.inputs.release import DrawnQueries
+from curation.scoring.metrics.run_scores import RunScores
 from curation.statistics.arrays import Mask
 
 

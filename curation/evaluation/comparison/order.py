@@ -38,9 +38,9 @@ from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
 from curation.releases.stored import NOT_COUNTED
 from curation.releases.verify import opened
 from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.engine import values_of
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, RunRows, rank
+from curation.scoring.metrics.run_scores import values_of
 from curation.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
 from curation.statistics.rank_correlation import ap_correlations, kendall_taus

@@ -24,7 +24,7 @@ import numpy as np
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.evaluation.request import SIGNIFICANT, TESTS, DecidingTest
-from curation.scoring.inputs.release import LEAST
+from curation.scoring.inputs.facets import LEAST
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (

@@ -33,13 +33,8 @@ from numpy.typing import NDArray
 
 from curation.arrow import ints_of, numbers
 from curation.evaluation.comparison.pairs import MOST_PAIRS, SystemPair, system_pairs
-from curation.scoring.metrics.engine import (
-    DEEPEST_UNJUDGED,
-    JudgedPlaces,
-    engine_values,
-    judged_places,
-    with_highest,
-)
+from curation.scoring.metrics.bounds import DEEPEST_UNJUDGED
+from curation.scoring.metrics.engine import JudgedPlaces, engine_values, judged_places, with_highest
 from curation.scoring.metrics.evidence import RunChunks
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, Rankings, RunRows, rank

@@ -19,9 +19,9 @@ import numpy as np
 from curation.arrow import numbers
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.scoring.inputs.release import EvaluatedRelease
-from curation.scoring.metrics.engine import mean_scores, score_rows
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, qrels_of, rank
+from curation.scoring.metrics.run_scores import mean_scores, score_rows
 from curation.text import amount, decimal
 
 DEEPEST = 100

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.metrics.engine import RunScores, mean_scores, score_rows
 from curation.scoring.metrics.measures import Measure, mean_of
 from curation.scoring.metrics.qrels import UNJUDGED, Qrels, RunRows, rank
+from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
 from curation.statistics.arrays import Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.paired.differences import paired_intervals

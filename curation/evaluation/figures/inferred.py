@@ -18,12 +18,12 @@ import numpy as np
 
 from curation.errors import refuse_problems
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
+from curation.scoring.inputs.facets import LEAST
 from curation.scoring.inputs.pooled import PooledPairs, RecordedSample
-from curation.scoring.inputs.release import LEAST
-from curation.scoring.metrics.engine import mean_scores, score_rows
 from curation.scoring.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
 from curation.scoring.metrics.measures import mean_of, measures_for
 from curation.scoring.metrics.qrels import Qrels, RunRows, rank
+from curation.scoring.metrics.run_scores import mean_scores, score_rows
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import mean_intervals

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
-from curation.scoring.inputs.release import LEAST, Facet
-from curation.scoring.metrics.engine import RunScores
+from curation.scoring.inputs.facets import LEAST, Facet
 from curation.scoring.metrics.measures import averaged, mean_of, of_mean, summary_of
+from curation.scoring.metrics.run_scores import RunScores
 from curation.statistics import means
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, wilson

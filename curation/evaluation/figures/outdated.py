@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.arrow import numbers
-from curation.scoring.inputs.release import LEAST, EvaluatedRelease
+from curation.scoring.inputs.facets import LEAST
+from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.metrics.qrels import RunRows, rank
 from curation.statistics.intervals import wilson
 from curation.text import amount, percent

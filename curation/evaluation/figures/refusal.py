@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.evaluation.figures.means import Figure
-from curation.scoring.inputs.release import Facet
+from curation.scoring.inputs.facets import Facet
 from curation.scoring.metrics.qrels import Qrels, RunRows
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson

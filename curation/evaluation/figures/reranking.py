@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.scoring.metrics.engine import RunScores, mean_scores, score_rows
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import Qrels, Rankings, RunRows, rank
+from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_rows
 from curation.statistics.arrays import Ints
 
 DEPTHS = (10, 50, 100, 200)

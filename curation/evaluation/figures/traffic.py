@@ -30,8 +30,8 @@ from scipy.special import stdtrit
 from curation.evaluation.figures.means import TOTAL, highest_of
 from curation.releases.search_weights import search_weights
 from curation.scoring.inputs.release import DrawnQueries
-from curation.scoring.metrics.engine import RunScores
 from curation.scoring.metrics.measures import Measure, averaged, of_mean
+from curation.scoring.metrics.run_scores import RunScores
 from curation.statistics.arrays import Floats, ratio
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen

@@ -17,7 +17,8 @@ from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSIS
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import interval
 from curation.evaluation.request import HOLM_COLUMN, TESTS, DecidingTest
-from curation.reports.page import Mark, QueryName, Section, Table
+from curation.reports.charts import Mark
+from curation.reports.page import QueryName, Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.scoring.inputs.run_chunks import said_of_texts
 from curation.scoring.metrics.measures import measures_named

@@ -18,9 +18,10 @@ from curation.evaluation.report.section import (
     share,
     with_interval,
 )
-from curation.reports.page import Section, Table, intervals
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
-from curation.scoring.metrics.engine import why_below
+from curation.scoring.metrics.bounds import why_below
 from curation.text import amount, percent
 
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.reports.page import Mark, Table
+from curation.reports.charts import Mark
+from curation.reports.page import Table
 from curation.scoring.metrics.measures import measures_named
 from curation.text import decimal, percent
 

@@ -13,7 +13,7 @@ from curation.evaluation.report.section import mark, with_interval, with_own_n
 from curation.releases.coverage import about_grid, about_map
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
-from curation.scoring.inputs.release import CLUSTER, GRID, LEAST
+from curation.scoring.inputs.facets import CLUSTER, GRID, LEAST
 from curation.text import amount
 
 

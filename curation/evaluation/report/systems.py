@@ -9,9 +9,10 @@ from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
 from curation.releases.stored import marked
-from curation.reports.page import Section, Table, intervals
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves
-from curation.scoring.inputs.system_runs import RunSeconds
+from curation.scoring.inputs.run_seconds import RunSeconds
 from curation.scoring.metrics.measures import WITHIN, measures_named
 from curation.text import amount
 

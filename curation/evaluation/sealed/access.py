@@ -27,7 +27,8 @@ from curation.releases.sealed_evaluations import (
     refuse_over_limit,
 )
 from curation.releases.verify import Opened, opened
-from curation.scoring.inputs.release import LEAST, EvaluatedRelease, parts_of
+from curation.scoring.inputs.facets import LEAST
+from curation.scoring.inputs.release import EvaluatedRelease, parts_of
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 

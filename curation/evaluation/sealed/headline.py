@@ -26,10 +26,12 @@ from curation.progress import Progress, silent
 from curation.releases.sealed_evaluations import SealedCount
 from curation.releases.stored import mark_sentence
 from curation.releases.verify import Opened
-from curation.scoring.inputs.release import LEAST, EvaluatedRelease, read_release
-from curation.scoring.inputs.system_runs import ReadingOptions, RunSource, read_run, with_whole_documents
-from curation.scoring.metrics.engine import score_rows
+from curation.scoring.inputs.facets import LEAST
+from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import ReadingOptions, read_run, with_whole_documents
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
+from curation.scoring.metrics.run_scores import score_rows
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount

@@ -16,7 +16,7 @@ from curation.evaluation.figures.hard_negatives import HardNegativeEffect
 from curation.evaluation.figures.means import SMALL, Figure, MeasureFigure, OtherMeans, StrataMean
 from curation.evaluation.figures.refusal import RefusalFigures
 from curation.evaluation.figures.reranking import RerankingDepth
-from curation.scoring.inputs.release import LEAST
+from curation.scoring.inputs.facets import LEAST
 
 FEW_ANSWERABLE = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
 

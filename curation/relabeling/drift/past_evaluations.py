@@ -16,7 +16,7 @@ from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.relabeling.plan.stored import find_plan
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 from curation.text import canonical_json, plain
 

@@ -10,7 +10,8 @@ from curation.relabeling.drift.past_evaluations import OrderChange
 from curation.relabeling.drift.regraded_pairs import DOCUMENT, GUIDE
 from curation.relabeling.drift.report import DriftReport
 from curation.relabeling.drift.wrong_labels import FEW, WrongLabels
-from curation.reports.page import HeatCell, QueryName, Section, Table, heat_map, html_page
+from curation.reports.charts import HeatCell, heat_map
+from curation.reports.page import QueryName, Section, Table, html_page
 from curation.text import amount, decimal, percent
 
 LIMIT = 50

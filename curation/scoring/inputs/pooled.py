@@ -22,6 +22,8 @@ from curation.pooling.candidates import AUDIT, RANDOM
 from curation.text import amount
 
 Pair = tuple[str, str]
+_Source = tuple[float, str, int, str, bool]
+WHOLE = "pooled whole"
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,6 @@ def sample_sentence(pooled: PooledPairs, judged: Collection[Pair]) -> str:
         else ""
     )
     return f"{why}, so AP and nDCG are not inferred from it.{own}{audit}"
-
-
-_Source = tuple[float, str, int, str, bool]
-
-WHOLE = "pooled whole"
 
 
 class PoolStratum(NamedTuple):

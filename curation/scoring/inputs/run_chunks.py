@@ -40,6 +40,7 @@ _Place = tuple[int, int, int]
 """Start and end, and where the white space before the start begins."""
 _Copy = tuple[int, str]
 """The document of a text, and the text without white space and case, in which copies may differ."""
+WAY_OUT = "Columns start and end, in the run or in the index that is mapped, would say which."
 
 
 class ChunkPlace(NamedTuple):
@@ -54,9 +55,6 @@ class ChunkPlace(NamedTuple):
     end: int
     content_hash: str = ""
     places: int = 1
-
-
-WAY_OUT = "Columns start and end, in the run or in the index that is mapped, would say which."
 
 
 def said_of_texts(by_text: Mapping[str, bool]) -> str:

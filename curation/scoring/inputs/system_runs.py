@@ -8,34 +8,23 @@ queries that are not evaluated are passed over and counted.
 A list may be one of chunks, parts of documents (`run_chunks`). A document then has the score of its best
 chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural language
 modeling, SIGIR), and the run keeps its chunks for the measures of chunks.
-
-`NAME=FILE` names a system. Several files of one name are runs of one system, such as seeds. Without a name it
-is the file's own, without its endings.
-
-The seconds that a run's queries took are in a JSON file of the same name next to the run file. `goldset run`
-writes such files. Of any it reads `seconds.queries` (query id → seconds) or `seconds.mean`, and
-`file.sha256`: where that is not the run file's, the times are another run's and are not taken. A JSON file
-without seconds is no such file.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from curation.arrow import ints_of, numbers, texts
 from curation.door import sealed_parts
-from curation.errors import InputError, refuse_problems
+from curation.errors import InputError
 from curation.files.fields import ChunkFields
 from curation.files.formats import FileLayout
 from curation.files.records import OFFSETS
@@ -44,6 +33,8 @@ from curation.progress import Progress, silent
 from curation.scoring.inputs.chunk_map import read_chunk_map
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.inputs.run_chunks import ChunkCounts, ChunkPlace, LocatedChunks, located_chunks
+from curation.scoring.inputs.run_seconds import RunSeconds, read_seconds
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.metrics.evidence import OPEN, RunChunks
 from curation.scoring.metrics.measures import Measure
 from curation.scoring.metrics.qrels import RunRows, ordered
@@ -51,118 +42,16 @@ from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.topics_file import with_topics
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, refuse_alike
 from curation.statistics.arrays import Floats, Ints, Mask
-from curation.text import alike, file_digest
-
-SUFFIX = ".json"
-ANOTHER_RUN = "the seconds next to the run file are those of another run"
-
-
-class RunSeconds(NamedTuple):
-    """Seconds a query.
-
-    Attributes
-    ----------
-    mean, median, p95: None where only a mean is given, or `left_out` says why there is none.
-    n: evaluated queries with a time; 0 where only a mean is given.
-    """
-
-    mean: float | None
-    median: float | None
-    p95: float | None
-    n: int
-    left_out: str | None = None
-
-
-def read_seconds(path: Path, query_ids: Collection[str]) -> RunSeconds | None:
-    """The seconds next to a run file, of these queries; None where there are none.
-
-    Raises
-    ------
-    InputError: the file next to it has seconds that are no numbers.
-    """
-    sidecar = seconds_path(path)
-    if sidecar is None or not sidecar.is_file():
-        return None
-    try:
-        described: Any = json.loads(sidecar.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    seconds = described.get("seconds") if isinstance(described, dict) else None
-    if not isinstance(seconds, dict):
-        return None
-    if _is_of_another(described, path):
-        return RunSeconds(None, None, None, 0, ANOTHER_RUN)
-    times = seconds.get("queries")
-    if isinstance(times, dict):
-        return _of_queries(times, query_ids, sidecar)
-    mean = seconds.get("mean")
-    if not _is_time(mean):
-        raise InputError(f"seconds.mean is {mean!r}; expected a number of seconds", path=sidecar)
-    return RunSeconds(mean, None, None, 0)
-
-
-def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], sidecar: Path) -> RunSeconds:
-    wrong = [f"seconds of query {name!r}: {value!r}" for name, value in times.items() if not _is_time(value)]
-    if wrong:
-        raise InputError(wrong, path=sidecar, way_out="Expected numbers of seconds, 0 or more.")
-    known = set(query_ids)
-    taken = np.array([float(value) for name, value in sorted(times.items()) if name in known])
-    if not len(taken):
-        return RunSeconds(None, None, None, 0, "no evaluated query has a time")
-    median, p95 = np.quantile(taken, [0.5, 0.95]).tolist()
-    return RunSeconds(float(taken.mean()), median, p95, len(taken))
-
-
-def seconds_path(path: Path) -> Path | None:
-    """Where the times of a run file are looked for; None next to a run that is itself a JSON file."""
-    stem = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    sidecar = stem.with_suffix(SUFFIX)
-    return None if sidecar == stem else sidecar
-
-
-def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:
-    """Whether the sum next to it is another than the run file's; a packed file has one of its own."""
-    file = described.get("file")
-    recorded = file.get("sha256") if isinstance(file, dict) else None
-    if recorded is None or path.suffix.lower() == ".gz":
-        return False
-    return bool(file_digest(path) != recorded)
-
-
-def _is_time(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
-
+from curation.text import alike
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
 ONCE = "A document has one place in a list: correct the file, or keep the best one (--skip-repeated)."
 ADD_TOPICS = "add a table of id and text that says which query each id is"
-_NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
-_ENDINGS = {
-    ".gz",
-    ".trec",
-    ".run",
-    ".txt",
-    ".tsv",
-    ".tab",
-    ".csv",
-    ".jsonl",
-    ".ndjson",
-    ".json",
-    ".parquet",
-    ".pq",
-}
-
-
-class RunSource(NamedTuple):
-    """A run's file, and the name of its system."""
-
-    name: str
-    path: Path
 
 
 class ReadingOptions(NamedTuple):
-    """How run files are read; see `sources.run_files`.
+    """How run files are read; see `files.run_files`.
 
     Attributes
     ----------
@@ -206,31 +95,6 @@ class SystemRun:
     seconds: RunSeconds | None = None
     chunks: ChunkCounts | None = None
     unread: str = ""
-
-
-def named_runs(texts: Sequence[str]) -> list[RunSource]:
-    """The runs that `NAME=FILE` or `FILE` name.
-
-    Raises
-    ------
-    InputError: a name or a file is missing, a file is named twice, or two files without a name would give
-        their systems the same one.
-    """
-    refuse_problems([problem for text in texts if (problem := _missing(text))])
-    sources = [_source(text) for text in texts]
-    paths = Counter(source.path.resolve() for source in sources)
-    problems = [
-        f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
-    ]
-    unnamed = Counter(source.name for source, text in zip(sources, texts, strict=True) if not _is_named(text))
-    problems += [
-        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "
-        f"several runs of one system are named alike on purpose, as in --run {name}=FILE"
-        for name, count in unnamed.items()
-        if count > 1
-    ]
-    refuse_problems(problems)
-    return sources
 
 
 def read_run(
@@ -524,28 +388,3 @@ def _against(query: Ints, ranks: Ints, scores: Floats) -> int:
     order = np.lexsort((ranks, query))
     rises = (np.diff(scores[order]) > 0) & (np.diff(query[order]) == 0)
     return len(np.unique(query[order][1:][rises]))
-
-
-def _missing(text: str) -> str:
-    """What `NAME=FILE` lacks, in a sentence; nothing where it has both or is a file."""
-    name, separator, file = text.partition("=")
-    if Path(text).is_file() or not (separator and (not name.strip() or not file.strip())):
-        return "" if text.strip() else "--run: no file was named; expected --run FILE or --run NAME=FILE"
-    if not file.strip():
-        return f"--run {text}: the file is missing after =; expected --run {name.strip() or 'NAME'}=FILE"
-    return f"--run {text}: the name is missing before =; expected --run NAME={file} or --run {file}"
-
-
-def _is_named(text: str) -> bool:
-    return _NAMED.fullmatch(text) is not None and not Path(text).is_file()
-
-
-def _source(text: str) -> RunSource:
-    match = _NAMED.fullmatch(text)
-    if match is not None and _is_named(text):
-        return RunSource(match[1].strip(), Path(match[2]))
-    path = Path(text)
-    name = path.name
-    while Path(name).suffix.lower() in _ENDINGS:
-        name = Path(name).stem
-    return RunSource(name, path)

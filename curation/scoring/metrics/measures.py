@@ -60,8 +60,32 @@ CONTEXT, WITHIN = "context_words", "evidence_within"
 PERSISTENCE = 0.8
 ALPHA = 0.5
 DEEPEST = 100_000
-
 Summary = Literal["mean", "geometric", "total"]
+DEFAULT_MEASURES = (
+    *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
+    *("rprec", "bpref", "rbp(0.8)", "judged@10"),
+)
+CHUNK_MEASURES = (
+    *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
+    *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
+)
+"""The default ones where a run has chunks and the release has evidence."""
+FURTHER_MEASURES = (
+    *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
+    *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
+)
+"""Of the other kinds that need nothing but a run, one each."""
+_NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
+_ALIASES = {
+    **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
+    **{"ndcg_cut": "ndcg", "map_cut": "map", "recip_rank": "mrr", "gm_map": "gmap"},
+    **{"iprec_at_recall": "iprec", "set_p": "set_precision", "set_f": "set_f1"},
+    **{"setp": "set_precision", "setr": "set_recall", "setf": "set_f1", "setf1": "set_f1"},
+    **{"context_tokens": CONTEXT},
+    **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
+}
+"""Names of trec_eval, ir-measures and others, without their numbers."""
+FLOOR = 0.00001
 
 
 class MeasureKind(NamedTuple):
@@ -145,30 +169,6 @@ KINDS = {
         ),
     )
 }
-DEFAULT_MEASURES = (
-    *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
-    *("rprec", "bpref", "rbp(0.8)", "judged@10"),
-)
-CHUNK_MEASURES = (
-    *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
-    *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
-)
-"""The default ones where a run has chunks and the release has evidence."""
-FURTHER_MEASURES = (
-    *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
-    *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
-)
-"""Of the other kinds that need nothing but a run, one each."""
-_NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
-_ALIASES = {
-    **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
-    **{"ndcg_cut": "ndcg", "map_cut": "map", "recip_rank": "mrr", "gm_map": "gmap"},
-    **{"iprec_at_recall": "iprec", "set_p": "set_precision", "set_f": "set_f1"},
-    **{"setp": "set_precision", "setr": "set_recall", "setf": "set_f1", "setf1": "set_f1"},
-    **{"context_tokens": CONTEXT},
-    **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
-}
-"""Names of trec_eval, ir-measures and others, without their numbers."""
 
 
 class Measure(NamedTuple):
@@ -344,9 +344,6 @@ def _number(text: str) -> float | None:
 def _pattern(kind: MeasureKind) -> str:
     name = f"{kind.name}({PERSISTENCE:g})" if kind.takes == "persistence" else kind.name
     return {"needed": f"{name}@k", "possible": f"{name}[@k]", "recall": f"{name}@0.1"}.get(kind.depth, name)
-
-
-FLOOR = 0.00001
 
 
 def averaged(measure: Measure, values: Floats) -> Floats:

@@ -41,11 +41,16 @@ from curation.statistics.paired.randomisation import in_steps
 
 CARRIED_BY = 8
 """With fewer queries than this that differ from the most common figure, a sample easily misses such ones."""
-
 TIED_WITHIN = 1e-9
 """Two figures of a query that differ by no more than this are equal: the last digits are the machine's."""
-
 _WEIGHINGS = 2000
+POWER = 0.8
+"""How often a difference of the stated size is found."""
+MOST_QUERIES = 10_000_000
+"""A difference that would need more than this is taken as out of reach."""
+_Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
+CONSTANT_WITHIN = 1e-12
+"""A standard deviation below this is rounding: the differences are all the same."""
 
 
 def paired_intervals(differences: Floats, seed: int) -> Floats:
@@ -96,15 +101,6 @@ def _guarded(differences: Floats, weights: Floats) -> tuple[float, float]:
     seen, unseen = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]
     low, high = np.quantile(seen - unseen * largest, 0.025), np.quantile(seen + unseen * largest, 0.975)
     return float(low), float(high)
-
-
-POWER = 0.8
-"""How often a difference of the stated size is found."""
-
-MOST_QUERIES = 10_000_000
-"""A difference that would need more than this is taken as out of reach."""
-
-_Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
 
 
 def detectable_difference(n: Ints, sd: Floats) -> Floats:
@@ -162,10 +158,6 @@ def wilcoxon_ps(differences: Floats) -> Floats:
 
     columns = [in_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
     return np.array([float(wilcoxon(one[one != 0]).pvalue) if one.any() else 1.0 for one in columns])
-
-
-CONSTANT_WITHIN = 1e-12
-"""A standard deviation below this is rounding: the differences are all the same."""
 
 
 class PairedMoments(NamedTuple):

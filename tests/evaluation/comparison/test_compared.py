@@ -14,10 +14,11 @@ from curation.evaluation.comparison.compared import ComparedSystems, ComparisonO
 from curation.evaluation.comparison.pairs import StratumName
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.evaluation.sealed.protected import protected_comparison
-from curation.scoring.inputs.release import DrawnQueries, Facet
-from curation.scoring.metrics.engine import RunScores, score_run
+from curation.scoring.inputs.facets import Facet
+from curation.scoring.inputs.release import DrawnQueries
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.run_scores import RunScores, score_run
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
 

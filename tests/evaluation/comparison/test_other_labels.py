@@ -13,7 +13,7 @@ from curation.evaluation.comparison.order import grade_noise, order_with_other_l
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from, run_rows
 from curation.store import Store

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from curation.evaluation.comparison.similar_lists import Turning, shortlist, turning
-from curation.scoring.metrics.engine import score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from, run_rows
+from curation.scoring.metrics.run_scores import score_run
 from tests.scoring.metrics.test_scores import GRADES, RUNS, Grades, Run, ranked
 from tests.support import examples
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals, rate_of_few
-from curation.scoring.metrics.engine import RunScores, mean_scores, score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.run_scores import RunScores, mean_scores, score_run
 from curation.statistics.intervals import wilson
 
 

@@ -15,10 +15,10 @@ from curation.evaluation.figures.inferred import MEASURES, inferred_figures, rec
 from curation.evaluation.report.page import evaluation_report
 from curation.judges.imported import import_judge
 from curation.scoring.inputs.release import read_release
-from curation.scoring.inputs.system_runs import RunSource
-from curation.scoring.metrics.engine import score_run
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.metrics.measures import measures_for
 from curation.scoring.metrics.qrels import qrels_from, run_rows
+from curation.scoring.metrics.run_scores import score_run
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run

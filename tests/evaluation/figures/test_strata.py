@@ -15,7 +15,7 @@ from curation.evaluation.figures.means import (
     median,
     suppressed_strata,
 )
-from curation.scoring.inputs.release import Facet, facets_of
+from curation.scoring.inputs.facets import Facet, facets_of
 
 
 def facet(sizes: dict[str, int]) -> Facet:

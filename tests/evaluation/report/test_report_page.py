@@ -14,7 +14,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report import comparison, judged, strata, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.splits.certificate.certificate import shown_certificate
 from curation.splits.certificate.page import certificate_sections
 from curation.store import Store

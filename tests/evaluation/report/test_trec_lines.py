@@ -10,8 +10,9 @@ import pytest
 
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.report.files import trec_lines, trec_name
+from curation.scoring.inputs.facets import facets_of
 from curation.scoring.inputs.pooled import PooledPairs
-from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease, facets_of
+from curation.scoring.inputs.release import DrawnQueries, EvaluatedRelease
 from curation.scoring.inputs.system_runs import SystemRun
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import run_rows

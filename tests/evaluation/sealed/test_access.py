@@ -17,7 +17,7 @@ from curation.evaluation.sealed import access
 from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_runs
 from curation.releases.overview import releases, show
 from curation.releases.sealed_evaluations import monthly_limit, query_values, set_monthly_limit
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import Ranked, evaluated_project, ranked, sealed_queries, write_run

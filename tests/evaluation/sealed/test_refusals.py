@@ -29,7 +29,7 @@ from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.sealed_evaluations import set_monthly_limit
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

@@ -14,7 +14,7 @@ import yaml
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.releases.export.formats import FORMATS
-from curation.scoring.inputs.system_runs import RunSource
+from curation.scoring.inputs.run_sources import RunSource
 from curation.store import Store
 from tests.support.gold_project import export
 from tests.support.sampled_release import sampled_release

@@ -23,7 +23,7 @@ from curation.releases.export.zipped import export_zip, pack_release
 from curation.releases.packing.manifest import manifest_text
 from curation.releases.verify import opened, verify
 from curation.scoring.baselines import write_baselines
-from curation.scoring.inputs.system_runs import named_runs
+from curation.scoring.inputs.run_sources import named_runs
 from curation.store import Store
 from curation.text import plain
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run

@@ -9,8 +9,9 @@ import pytest
 from curation.errors import InputError
 from curation.evaluation.answers.answer_files import AnswerSource, read_answer_file
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
+from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.inputs.subtopic_file import read_subtopics
-from curation.scoring.inputs.system_runs import RunSource, read_run
+from curation.scoring.inputs.system_runs import read_run
 from tests.support.evaluated_project import document_ids, evaluated_project
 
 

@@ -20,13 +20,8 @@ from curation.files.fields import ChunkFields
 from curation.scoring.inputs.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.scoring.inputs.release import EvaluatedRelease, read_release
 from curation.scoring.inputs.run_chunks import ChunkCounts
-from curation.scoring.inputs.system_runs import (
-    ReadingOptions,
-    RunSource,
-    SystemRun,
-    read_run,
-    with_whole_documents,
-)
+from curation.scoring.inputs.run_sources import RunSource
+from curation.scoring.inputs.system_runs import ReadingOptions, SystemRun, read_run, with_whole_documents
 from curation.scoring.metrics.evidence import UNKNOWN, evidence_ranges
 from curation.scoring.metrics.measures import measures_named
 from curation.store import Store

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError
-from curation.scoring.inputs.system_runs import ANOTHER_RUN, RunSeconds, read_seconds
+from curation.scoring.inputs.run_seconds import ANOTHER_RUN, RunSeconds, read_seconds
 
 
 def written(folder: Path, beside: Any, name: str = "bm25.trec") -> Path:

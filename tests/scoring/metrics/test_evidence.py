@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.scoring.metrics.engine import RunScores, score_rows, score_run
 from curation.scoring.metrics.evidence import OPEN, UNKNOWN, RunChunks, evidence_ranges
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import RunRows, qrels_from
+from curation.scoring.metrics.run_scores import RunScores, score_rows, score_run
 from tests.support import examples
 
 Place = tuple[str, int, int]

@@ -7,9 +7,10 @@ import math
 import numpy as np
 from hypothesis import given, settings
 
-from curation.scoring.metrics.engine import highest_values, score_run
+from curation.scoring.metrics.bounds import highest_values
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.run_scores import score_run
 from tests.scoring.metrics.test_scores import GRADES, RUNS, Grades, Run, ranked
 from tests.support import examples
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from curation.files.run_files import RunFile
-from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_named, summary_of
 from curation.scoring.metrics.qrels import Qrels, qrels_of
+from curation.scoring.metrics.run_scores import RunScores, score_run
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {

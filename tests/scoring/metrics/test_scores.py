@@ -14,14 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.scoring.metrics.engine import RunScores, score_run, why_below
-from curation.scoring.metrics.measures import (
-    Measure,
-    further_measures,
-    measures_for,
-    measures_named,
-)
+from curation.scoring.metrics.bounds import why_below
+from curation.scoring.metrics.measures import Measure, further_measures, measures_for, measures_named
 from curation.scoring.metrics.qrels import ordered, qrels_from, qrels_of
+from curation.scoring.metrics.run_scores import RunScores, score_run
 from tests.support import ROOT, examples
 
 Grades = dict[str, dict[str, int]]

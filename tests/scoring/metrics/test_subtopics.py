@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError
-from curation.scoring.metrics.engine import RunScores, score_run
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_from
+from curation.scoring.metrics.run_scores import RunScores, score_run
 from curation.scoring.metrics.subtopics import subtopics_of
 
 Rows = list[tuple[str, str, str]]
