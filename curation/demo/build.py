@@ -113,10 +113,12 @@ def _fill(
     _ask_for_evidence(store)
     _bring_sample_grades(store, sample)
     _compare_chunks(store, folder / "runs", progress)
-    later = import_second_quarter(store, corpus.path, sample / "traffic.csv", documents, fields, progress)
+    texts, log = import_second_quarter(
+        store, corpus.path, sample / "traffic.csv", documents, fields, progress
+    )
     say(
-        f"a second quarter: {later.corpus.changed:,} documents changed, {later.corpus.removed:,} are gone; "
-        f"{later.traffic.rows:,} rows of traffic (`goldset relabel status`)"
+        f"a second quarter: {texts.changed:,} documents changed, {texts.removed:,} are gone; "
+        f"{log.rows:,} rows of traffic (`goldset relabel status`)"
     )
     opened = _open_first(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")

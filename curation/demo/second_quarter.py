@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.files.fields import CorpusFields, TrafficFields
 from curation.progress import Progress, silent
@@ -33,13 +33,6 @@ KEPT = 0.6
 """How much of a text that is cut short stays, at most."""
 
 
-class SecondQuarter(NamedTuple):
-    """The corpus and the log of the second quarter, as they were imported."""
-
-    corpus: CorpusImport
-    traffic: TrafficImport
-
-
 def import_second_quarter(
     store: Store,
     corpus: Path,
@@ -47,7 +40,7 @@ def import_second_quarter(
     corpus_fields: CorpusFields,
     traffic_fields: TrafficFields,
     progress: Progress = silent,
-) -> SecondQuarter:
+) -> tuple[CorpusImport, TrafficImport]:
     """Write the second quarter next to the corpus of the first one, and import it.
 
     Parameters
@@ -57,10 +50,8 @@ def import_second_quarter(
     folder = corpus.parent
     texts = write_later_corpus(corpus, folder / "corpus-2.jsonl")
     log = write_later_traffic(traffic, corpus, folder / "traffic-2.csv")
-    return SecondQuarter(
-        import_corpus(store, texts, corpus_fields, progress=progress),
-        import_traffic(store, log, traffic_fields, progress=progress),
-    )
+    later_corpus = import_corpus(store, texts, corpus_fields, progress=progress)
+    return later_corpus, import_traffic(store, log, traffic_fields, progress=progress)
 
 
 def write_later_corpus(corpus: Path, path: Path) -> Path:

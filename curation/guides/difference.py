@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from curation.guides.front_matter import read_values, split_source
+from curation.guides.front_matter import source_values
 from curation.guides.guide import Grade, Guide
 from curation.similarity.text_blocks import TextBlock, word_blocks
 from curation.text import amount
@@ -146,12 +145,6 @@ def _other(before: Guide, after: Guide) -> tuple[str, ...]:
     """Unknown where the whole text of one is not stored."""
     if not (before.source and after.source):
         return ()
-    old, new = (_entries(guide.source) for guide in (before, after))
+    old, new = (source_values(guide.source) for guide in (before, after))
     names = (name for name in {**old, **new} if name not in ("title", "scale"))
     return tuple(name for name in names if old.get(name) != new.get(name))
-
-
-def _entries(source: str) -> dict[str, Any]:
-    parts = split_source(source)
-    values = read_values(parts.front) if parts else None
-    return values if isinstance(values, dict) else {}

@@ -54,13 +54,13 @@ class GuideFields:
 def read_fields(source: str) -> GuideFields | None:
     """The fields of a text; None where its front matter cannot be read as such."""
     parts = split_source(source)
-    values = read_values(parts.front) if parts else None
+    values = read_values(parts[0]) if parts else None
     if parts is None or not isinstance(values, dict):
         return None
     scale = values.get("scale") or []
     if not isinstance(scale, list) or not all(_is_grade(one) for one in scale):
         return None
-    return GuideFields(str(values.get("title") or ""), tuple(scale), parts.body.strip())
+    return GuideFields(str(values.get("title") or ""), tuple(scale), parts[1].strip())
 
 
 def write_fields(source: str, fields: GuideFields) -> str:

@@ -34,17 +34,17 @@ class GuideProblem(NamedTuple):
     sentence: str
 
 
-class SourceParts(NamedTuple):
-    """The two parts of a guide's text: the YAML between the dashes, and the body."""
-
-    front: str
-    body: str
-
-
-def split_source(source: str) -> SourceParts | None:
-    """The parts of a guide's text; None where it has no front matter."""
+def split_source(source: str) -> tuple[str, str] | None:
+    """The YAML between the dashes of a guide's text, and the body; None where it has no front matter."""
     match = _FRONT_MATTER.match(source)
-    return SourceParts(match[1], match[2]) if match else None
+    return (match[1], match[2]) if match else None
+
+
+def source_values(source: str) -> dict[str, Any]:
+    """The entries of a text's front matter by name; {} where it cannot be read as such."""
+    parts = split_source(source)
+    values = read_values(parts[0]) if parts else None
+    return values if isinstance(values, dict) else {}
 
 
 def read_values(front: str) -> Any | GuideProblem:
@@ -102,7 +102,7 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
     parts = split_source(source)
     if parts is None:
         raise ValueError("a text without front matter has no values to replace")
-    front, held = parts.front, read_values(parts.front)
+    (front, below), held = parts, read_values(parts[0])
     if not isinstance(held, dict):
         raise ValueError("front matter without names has no values to replace")
     for name, value in values.items():
@@ -110,7 +110,8 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
             front += _written(name, value)
         elif held[name] != value:
             front = _with_value(front, name, value)
-    below = parts.body if parts.body.strip() == body.strip() else f"\n{body.strip()}\n"
+    if below.strip() != body.strip():
+        below = f"\n{body.strip()}\n"
     return f"---\n{front}---\n{below}"
 
 

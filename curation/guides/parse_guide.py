@@ -104,13 +104,13 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
         raise InputError(said, path=path, way_out=WAY_OUT)
     parts = split_source(source)
     assert parts is not None  # else there were problems
-    front = _FrontMatter.model_validate(read_values(parts.front))
+    front = _FrontMatter.model_validate(read_values(parts[0]))
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
     return Guide(
         guide_hash=digest(source),
         title=front.title,
         scale=scale,
-        body=parts.body.strip(),
+        body=parts[1].strip(),
         source=source,
         presentation=front.presentation,
         evidence=front.evidence,
@@ -122,7 +122,7 @@ def guide_problems(source: str) -> list[GuideProblem]:
     parts = split_source(source)
     if parts is None:
         return [GuideProblem((), 1, NO_FRONT_MATTER)]
-    values = read_values(parts.front)
+    values = read_values(parts[0])
     if isinstance(values, GuideProblem):
         return [values]
     if not isinstance(values, dict):
@@ -132,7 +132,7 @@ def guide_problems(source: str) -> list[GuideProblem]:
         found = _broken_rules(_FrontMatter.model_validate(values))
     except ValidationError as error:
         found = [(item["loc"], _sentence(item)) for item in error.errors() if not _follows(item)]
-    return [GuideProblem(where, line_of(parts.front, where), said) for where, said in found]
+    return [GuideProblem(where, line_of(parts[0], where), said) for where, said in found]
 
 
 def _read(path: Path) -> str:

@@ -18,24 +18,19 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.guides.guide import Guide
 from curation.store import Cursor
 from curation.text import canonical_json
 
+Wording = tuple[dict[int, str], str]
+"""The words of a guide: each grade's own, and those of all."""
 Grades = frozenset[int | None]
 """None: also answers without a grade."""
 
 _HEADING = re.compile(r"(#+)\s")
 _BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
-
-
-class _Wording(NamedTuple):
-    """The words of a guide: each grade's own, and those of all."""
-
-    grades: dict[int, str]
-    common: str
 
 
 def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
@@ -45,7 +40,7 @@ def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> di
     ----------
     lines: guide → its line; see `guide_lines`.
     """
-    words: defaultdict[str, list[_Wording]] = defaultdict(list)
+    words: defaultdict[str, list[Wording]] = defaultdict(list)
     for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
         words[lines[name]].append(_wording(json.loads(scale), body))
     line = lines[into.guide_hash]
@@ -54,19 +49,19 @@ def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> di
     return {name: frozenset() if one == line else changed[one] for name, one in lines.items()}
 
 
-def _changed(before: Sequence[_Wording], now: Sequence[_Wording]) -> Grades:
-    grades = {grade for wording in before for grade in wording.grades}
-    if {one.common for one in before}.isdisjoint(one.common for one in now):
+def _changed(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
+    grades = {grade for wording in before for grade in wording[0]}
+    if {one[1] for one in before}.isdisjoint(one[1] for one in now):
         return frozenset({*grades, None})
-    kept = {item for one in now for item in one.grades.items()}
-    own = {grade for grade in grades if kept.isdisjoint((grade, one.grades.get(grade, "")) for one in before)}
-    added = {grade for one in now for grade in one.grades} - grades
+    kept = {item for one in now for item in one[0].items()}
+    own = {grade for grade in grades if kept.isdisjoint((grade, one[0].get(grade, "")) for one in before)}
+    added = {grade for one in now for grade in one[0]} - grades
     lower = {max((one for one in grades if one < grade), default=None) for grade in added}
     higher = {min((one for one in grades if one > grade), default=None) for grade in added}
     return frozenset(own | ((lower | higher) - {None}))
 
 
-def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> _Wording:
+def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
     begins = {grade["value"]: _beginning(grade) for grade in scale}
     own: defaultdict[int, list[str]] = defaultdict(list)
     common: list[str] = []
@@ -82,7 +77,7 @@ def _wording(scale: Sequence[Mapping[str, Any]], body: str) -> _Wording:
         grade["value"]: [grade["name"], grade["definition"], grade.get("examples"), own[grade["value"]]]
         for grade in scale
     }
-    return _Wording({value: canonical_json(words) for value, words in said.items()}, " ".join(common))
+    return ({value: canonical_json(words) for value, words in said.items()}, " ".join(common))
 
 
 def _beginning(grade: Mapping[str, Any]) -> re.Pattern[str]:

@@ -29,4 +29,4 @@ def presented(source: str, template: PresentationTemplate) -> str:
     """A guide's text with another presentation of documents."""
     parts = split_source(source)
     values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-    return with_values(source, values, parts.body if parts else "")
+    return with_values(source, values, parts[1] if parts else "")

@@ -92,10 +92,10 @@ class Jobs:
             if hindrance is not None:
                 raise RefusedError(hindrance)
             check = partial(STEPS[kind].refuse, parameters=parameters)
-            begun = begin(self._store, kind, parameters, by, after, check)
-            if begun.new:
-                self._launch(begun.job)
-        return begun.job
+            job, is_new = begin(self._store, kind, parameters, by, after, check)
+            if is_new:
+                self._launch(job)
+        return job
 
     def stop(self, job_id: str, by: str) -> None:
         """End the process of this job, if it is still at work; what it had stored stays.

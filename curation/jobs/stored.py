@@ -30,13 +30,6 @@ class Job(NamedTuple):
     ended_at: datetime | None = None
 
 
-class Begun(NamedTuple):
-    """A job, and whether it was this request that began it rather than an earlier one like it."""
-
-    job: Job
-    new: bool
-
-
 def begin(
     store: Store,
     kind: str,
@@ -44,8 +37,8 @@ def begin(
     started_by: str,
     after: str | None,
     check: Callable[[Cursor], None] = lambda _cursor: None,
-) -> Begun:
-    """Store that a job begins.
+) -> tuple[Job, bool]:
+    """Store that a job begins; the job, and whether this request began it rather than an earlier one like it.
 
     Parameters
     ----------
@@ -62,7 +55,7 @@ def begin(
         last = last_job(cursor)
         if last is not None and last.job_id != after:
             if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):
-                return Begun(last, new=False)
+                return last, False
             if not may_stop(last, person):
                 raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
@@ -74,7 +67,7 @@ def begin(
         row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
         cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)
         record_event(cursor, "start job", {"job": job.job_id, "kind": kind, **parameters}, started_by)
-    return Begun(job, new=True)
+    return job, True
 
 
 def may_stop(job: Job, annotator: Annotator) -> bool:

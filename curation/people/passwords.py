@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import NamedTuple
 
 import argon2
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
-from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store import Cursor, Store, record_event, utc_now
 from curation.text import amount
 
 SHORTEST_PASSWORD = 8
 _hasher = argon2.PasswordHasher()
-
-
-class _Password(NamedTuple):
-    revision: int
-    hash: str
 
 
 def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:
@@ -36,7 +30,7 @@ def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN)
     if not _fits(current, password) or current is None:
         return None
     with store.transaction(new_data_version=False) as cursor:
-        return open_sign_in(cursor, name, visit, revision=current.revision)
+        return open_sign_in(cursor, name, visit, revision=current[0])
 
 
 def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
@@ -63,9 +57,9 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
         return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
 
 
-def _current_password(cursor: Cursor, name: str) -> _Password | None:
+def _current_password(cursor: Cursor, name: str) -> tuple[int, str] | None:
     sql = "SELECT revision, hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1"
-    return next(iter(fetch(cursor, _Password, sql, [name])), None)
+    return cursor.execute(sql, [name]).fetchone()
 
 
 @cache
@@ -74,9 +68,9 @@ def _nobody() -> str:
     return _hasher.hash("nobody")
 
 
-def _fits(current: _Password | None, password: str) -> bool:
+def _fits(current: tuple[int, str] | None, password: str) -> bool:
     nobody = _nobody()  # made at the first call, whether the annotator is known or not
-    stored = current.hash if current else nobody
+    stored = current[1] if current else nobody
     forms = dict.fromkeys((_nfc(password), password))  # older hashes are of the password as it was typed
     return any(_verify(stored, form) for form in forms) and current is not None
 
@@ -102,7 +96,7 @@ def hash_password(password: str) -> str:
 def write_password(cursor: Cursor, name: str, hashed: str) -> int:
     """Store a new password and return its revision. Their sign-ins end, and a link to choose one is over."""
     current = _current_password(cursor, name)
-    revision = current.revision + 1 if current else 0
+    revision = current[0] + 1 if current else 0
     cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
     cursor.execute("DELETE FROM invitations WHERE annotator = ?", [name])
     forget_sign_ins(cursor, name)

@@ -57,16 +57,6 @@ WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
 """The ids in ASCII whose form is asked for, and all others, whose forms the database does not know."""
 
 
-class VersionText(NamedTuple):
-    """What a screen shows of a version; `body` is None where it was too long to be read."""
-
-    title: str
-    body: str | None
-    url: str | None
-    published: str | None
-    metadata: str
-
-
 def title_last_shown(pair: str) -> str:
     """SQL: the title that a pair was last shown with, or its document id; `pair` is the alias of its row."""
     return f"""coalesce((
@@ -261,17 +251,18 @@ def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
 
 def version_texts(
     cursor: Cursor, hashes: Sequence[str], whole: Sequence[str], longest: int
-) -> dict[str, VersionText]:
-    """Content hash → what a screen shows; bodies over `longest` bytes only of the versions `whole`."""
+) -> dict[str, tuple[str, str, str | None, str | None, str]]:
+    """Content hash → title, body, url, published and metadata.
+
+    Versions with a body over `longest` bytes are left out, but for those of `whole`.
+    """
     sql = """
-        SELECT content_hash, title,
-               CASE WHEN strlen(body) <= $longest OR content_hash IN (SELECT unnest($whole::TEXT[]))
-                    THEN body END,
-               url, published, metadata
+        SELECT content_hash, title, body, url, published, metadata
         FROM documents JOIN (SELECT unnest($hashes::TEXT[]) AS content_hash) USING (content_hash)
+        WHERE strlen(body) <= $longest OR content_hash IN (SELECT unnest($whole::TEXT[]))
     """
     rows = cursor.execute(sql, {"hashes": hashes, "whole": whole, "longest": longest}).fetchall()
-    return {row[0]: VersionText(*row[1:]) for row in rows}
+    return {row[0]: row[1:] for row in rows}
 
 
 def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import NamedTuple
 
 import duckdb
 
@@ -37,16 +36,6 @@ reads them again, 0.16 ms each, and a checkpoint takes 8 ms."""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 _CHUNK = 8 << 20
-
-
-class FileFingerprint(NamedTuple):
-    """What the content of a file is recognised by; equal fingerprints mean equal content."""
-
-    inode: int
-    size: int
-    changed_ns: int
-    headers: bytes
-    log: int
 
 
 def start_engine(temporary: str) -> Cursor:
@@ -87,7 +76,7 @@ class DatabaseFile:
         self._patience = patience
         self._engine: Cursor | None = None
         self._descriptor: int | None = None
-        self._fingerprint_left: FileFingerprint | None = None
+        self._fingerprint_left: tuple[object, ...] | None = None
         self._log_taken = 0
         self._wrote = False
 
@@ -256,14 +245,14 @@ class DatabaseFile:
             stop_engine(self._engine)
             self._engine = None
 
-    def _fingerprint(self) -> FileFingerprint | None:
-        """The fingerprint of the file that is held; None if there is no file."""
+    def _fingerprint(self) -> tuple[object, ...] | None:
+        """What tells the content of the file that is held from another; None if there is no file."""
         try:
             found = os.fstat(self.descriptor())
             headers = os.pread(self.descriptor(), HEADERS, 0)
         except OSError:
             return None
-        return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns, headers, self._log_size())
+        return found.st_ino, found.st_size, found.st_mtime_ns, headers, self._log_size()
 
     def _log_size(self) -> int:
         try:

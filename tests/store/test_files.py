@@ -15,7 +15,7 @@ import pytest
 
 from curation.errors import StoreBusyError
 from curation.store import Store, create_store, get_setting, put_setting
-from curation.store.files import DatabaseFile, FileFingerprint
+from curation.store.files import DatabaseFile
 from tests.support import ROOT
 
 WHAT_IS_LOADED_WHILE_THE_FILE_IS_HELD = """
@@ -93,7 +93,7 @@ def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_data_v
         before = store.data_version
     fingerprint = DatabaseFile._fingerprint
 
-    def slowly(file: DatabaseFile) -> FileFingerprint | None:
+    def slowly(file: DatabaseFile) -> tuple[object, ...] | None:
         if not file.held:
             write_from_there(file.path)
         return fingerprint(file)

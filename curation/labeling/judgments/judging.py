@@ -119,16 +119,10 @@ class JudgingContext(NamedTuple):
     bodies: Mapping[str, str] = MappingProxyType({})
 
 
-class JudgedActions(NamedTuple):
-    """The outcome of each submission, and what to append."""
-
-    outcomes: list[Outcome]
-    events: list[JudgmentEvent]
-    marks: list[EvidenceMark]
-
-
-def judge(annotator: str, submissions: Sequence[Submission], context: JudgingContext) -> JudgedActions:
-    """Judge submissions. Every judgment passes here.
+def judge(
+    annotator: str, submissions: Sequence[Submission], context: JudgingContext
+) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
+    """Judge submissions: the outcome of each, and what to append. Every judgment passes here.
 
     Updates the context as if the events were appended.
     """
@@ -150,7 +144,7 @@ def judge(annotator: str, submissions: Sequence[Submission], context: JudgingCon
             context.states[item.presentation_id] = state._replace(
                 next_revision=outcome.revision, answered=item.kind in ANSWERED
             )
-    return JudgedActions(outcomes, events, marks)
+    return outcomes, events, marks
 
 
 def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outcome:

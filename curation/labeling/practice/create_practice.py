@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.door import LEAVES_OUT, Door, open_door
 from curation.errors import InputError, RefusedError
@@ -59,20 +59,6 @@ class PracticeOpened:
     queries: dict[str, int]
     per_annotator: dict[str, int]
     left_out: dict[str, int]
-
-
-class _PracticeInputs(NamedTuple):
-    """What a practice round is planned from; `had` holds (annotator, query id, document id)."""
-
-    guide_hash: str
-    stock: ControlItemPool | PracticeFile
-    had: set[tuple[str, str, str]]
-
-
-class _PracticePlan(NamedTuple):
-    opened: PracticeOpened
-    rows: list[Presentation]
-    items: Sequence[ControlItem]
 
 
 _HAD = """
@@ -130,32 +116,44 @@ def open_practice(
     if door.reason is not None:
         parameters["sealed"] = door.reason
 
-    def read(cursor: Cursor) -> _PracticeInputs:
+    def read(cursor: Cursor) -> tuple[str, ControlItemPool | PracticeFile, set[tuple[str, str, str]]]:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, names))
         refuse_taken(cursor, name)
-        return _PracticeInputs(
-            current_guide(cursor).guide_hash,
-            _shown_items(read_control_items(cursor), door)
-            if path is None
-            else PracticeFile(cursor, path, fields or {}, door),
-            set(cursor.execute(_HAD, [names]).fetchall()),
+        stock = (
+            PracticeFile(cursor, path, fields or {}, door)
+            if path is not None
+            else _shown_items(read_control_items(cursor), door)
         )
+        return current_guide(cursor).guide_hash, stock, set(cursor.execute(_HAD, [names]).fetchall())
 
-    def plan(inputs: _PracticeInputs) -> _PracticePlan:
-        planned = _plan(name, parameters, inputs)
-        bring_texts(store, (row.document_id for row in planned.rows))
-        return planned
+    def plan(
+        inputs: tuple[str, ControlItemPool | PracticeFile, set[tuple[str, str, str]]],
+    ) -> tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]:
+        guide_hash, stock, had = inputs
+        pool = stock.read() if isinstance(stock, PracticeFile) else stock
+        opened, rows = _plan(name, parameters, guide_hash, pool, had)
+        bring_texts(store, (row.document_id for row in rows))
+        return opened, rows, pool.items
 
-    planned = write_if_unchanged(
+    def write(
+        cursor: Cursor, planned: tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
+    ) -> None:
+        opened, rows, items = planned
+        write_round(cursor, opened.round_id, name, "practice", opened.guide_hash, parameters)
+        append_rows(cursor, "presentations", rows)
+        write_control_items(cursor, opened.round_id, items)
+        record_event(cursor, "open practice", {"name": name, **parameters, "known": len(items)}, author)
+
+    opened, *_ = write_if_unchanged(
         store,
         fingerprint=project_fingerprint,
         read=read,
         plan=plan,
-        write=lambda cursor, planned: _write(cursor, planned, parameters, author),
+        write=write,
         busy=BUSY,
     )
-    return planned.opened
+    return opened
 
 
 def draw(
@@ -196,16 +194,21 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
         raise InputError(problems)
 
 
-def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _PracticePlan:
-    pool = inputs.stock.read() if isinstance(inputs.stock, PracticeFile) else inputs.stock
+def _plan(
+    name: str,
+    parameters: dict[str, Any],
+    guide_hash: str,
+    pool: ControlItemPool,
+    had: set[tuple[str, str, str]],
+) -> tuple[PracticeOpened, list[Presentation]]:
     if not pool.items:
         raise _nothing_known(pool)
-    round_id = digest("round", name, inputs.guide_hash, parameters)
+    round_id = digest("round", name, guide_hash, parameters)
     rows: list[Presentation] = []
     queries: dict[str, int] = {}
     short = 0
     for who in parameters["annotators"]:
-        fresh = [item for item in pool.items if (who, *item.pair) not in inputs.had]
+        fresh = [item for item in pool.items if (who, *item.pair) not in had]
         work = draw(fresh, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
@@ -222,14 +225,14 @@ def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _Pr
     opened = PracticeOpened(
         round=name,
         round_id=round_id,
-        guide_hash=inputs.guide_hash,
+        guide_hash=guide_hash,
         pass_mark=parameters["pass_mark"],
         known=len(pool.items),
         queries=queries,
         per_annotator=dict(Counter(row.annotator for row in rows)),
         left_out=left_out,
     )
-    return _PracticePlan(opened, rows, pool.items)
+    return opened, rows
 
 
 def _shown_items(pool: ControlItemPool, door: Door) -> ControlItemPool:
@@ -238,14 +241,6 @@ def _shown_items(pool: ControlItemPool, door: Door) -> ControlItemPool:
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
     return pool._replace(items=items, left_out=left_out)
-
-
-def _write(cursor: Cursor, planned: _PracticePlan, parameters: Mapping[str, Any], author: str) -> None:
-    opened, items = planned.opened, planned.items
-    write_round(cursor, opened.round_id, opened.round, "practice", opened.guide_hash, parameters)
-    append_rows(cursor, "presentations", planned.rows)
-    write_control_items(cursor, opened.round_id, items)
-    record_event(cursor, "open practice", {"name": opened.round, **parameters, "known": len(items)}, author)
 
 
 def _nothing_known(pool: ControlItemPool) -> RefusedError:

@@ -24,6 +24,9 @@ MOST_PER_QUERY = 5
 MINIMUM_ANSWERED = 10
 """Answered control items below which an annotator's share is not shown as a figure."""
 
+TOO_FEW = "control items: too few decided pairs that the annotator has not had"
+ALONE = "control items are alone: their query has no other document there"
+
 
 class ControlItem(NamedTuple):
     """A pair with its expected grade and the reason for it."""
@@ -44,20 +47,6 @@ class ControlItemPool(NamedTuple):
     items: tuple[ControlItem, ...]
     had: frozenset[tuple[str, str, str]]
     left_out: dict[str, int]
-
-
-class PlantedItems(NamedTuple):
-    """What one annotator gets.
-
-    Attributes
-    ----------
-    missing: how many were wanted and not found.
-    alone: how many are the only document of their query.
-    """
-
-    items: list[ControlItem]
-    missing: int
-    alone: int
 
 
 class ControlItemResult(NamedTuple):
@@ -126,8 +115,8 @@ def plant(
     share: float,
     salt: str,
     taken: Collection[tuple[str, str]],
-) -> PlantedItems:
-    """Choose control items for one annotator, about `share` of their work.
+) -> tuple[list[ControlItem], dict[str, int]]:
+    """Choose control items for one annotator, about `share` of their work; and what is missing or alone.
 
     Parameters
     ----------
@@ -153,7 +142,7 @@ def plant(
         if len(found) == 1 and query not in work:
             alone += 1
         chosen.extend(found)
-    return PlantedItems(chosen, max(0, wanted - len(chosen)), alone)
+    return chosen, {TOO_FEW: max(0, wanted - len(chosen)), ALONE: alone}
 
 
 def with_control_items(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import assign
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
-    ControlItem,
     ControlItemPool,
     practised,
     read_control_items,
@@ -26,7 +25,7 @@ from curation.sources.left.reading import bring_texts
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
-from curation.store.rows import Annotator, Presentation
+from curation.store.rows import Annotator
 from curation.text import amount, digest, seeded
 
 PILOT_QUERIES = 10
@@ -197,54 +196,49 @@ def open_over(
         changing, or the author is no lead.
     """
 
-    def read_all(cursor: Cursor) -> _RoundInputs[Found]:
+    def read_all(cursor: Cursor) -> tuple[str, ControlItemPool | None, set[tuple[str, str, str]], Found]:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
         refuse_taken(cursor, layout.name)
-        return _RoundInputs(
-            get_setting(cursor, "guide") or "",
-            read_control_items(cursor) if layout.control_items else None,
-            practised(cursor),
-            read(cursor),
-        )
+        pool = read_control_items(cursor) if layout.control_items else None
+        return get_setting(cursor, "guide") or "", pool, practised(cursor), read(cursor)
 
-    def plan(inputs: _RoundInputs[Found]) -> _RoundPlan:
-        chosen = choose(inputs.found)
+    def plan(
+        inputs: tuple[str, ControlItemPool | None, set[tuple[str, str, str]], Found],
+    ) -> tuple[RoundOpened, LaidOut, dict[str, Any], Chosen]:
+        guide_hash, pool, had_in_practice, found = inputs
+        chosen = choose(found)
         bring_texts(store, (one.document_id for one in chosen.candidates))
-        return _plan(layout, inputs, chosen)
+        return *_plan(layout, guide_hash, pool, had_in_practice, chosen), chosen
 
-    planned = write_if_unchanged(
+    def write(cursor: Cursor, planned: tuple[RoundOpened, LaidOut, dict[str, Any], Chosen]) -> None:
+        opened, laid, parameters, chosen = planned
+        write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
+        _write_sources(cursor, opened.round_id, chosen.sources)
+        append_rows(cursor, "presentations", laid.rows)
+        write_control_items(cursor, opened.round_id, laid.items)
+        detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
+        record_event(cursor, "open round", detail, author)
+        also(cursor, opened)
+
+    opened, *_ = write_if_unchanged(
         store,
         fingerprint=project_fingerprint,
         read=read_all,
         plan=plan,
-        write=lambda cursor, planned: _write(cursor, planned, layout.kind, author, also),
+        write=write,
         busy=BUSY,
     )
-    return planned.opened
+    return opened
 
 
-@dataclass(frozen=True)
-class _RoundInputs(Generic[Found]):
-    """What a round is planned from; `found` is what the caller reads for its own choice of candidates."""
-
-    guide_hash: str
-    pool: ControlItemPool | None
-    practised: Collection[tuple[str, str, str]]
-    found: Found
-
-
-class _RoundPlan(NamedTuple):
-    """A round that is planned and not written yet."""
-
-    opened: RoundOpened
-    rows: list[Presentation]
-    parameters: dict[str, Any]
-    sources: Mapping[tuple[str, str], str]
-    items: list[ControlItem]
-
-
-def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _RoundPlan:
+def _plan(
+    layout: RoundLayout,
+    guide_hash: str,
+    pool: ControlItemPool | None,
+    had_in_practice: set[tuple[str, str, str]],
+    chosen: Chosen,
+) -> tuple[RoundOpened, LaidOut, dict[str, Any]]:
     if not chosen.candidates:
         raise _nothing(chosen.left_out)
     names, seed = layout.annotators, layout.seed
@@ -257,39 +251,22 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
         "per_day": layout.per_day,
         **chosen.parameters,
     }
-    round_id = digest("round", layout.name, inputs.guide_hash, parameters)
+    round_id = digest("round", layout.name, guide_hash, parameters)
     parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
     if layout.lists:
         parameters["lists"] = True
     pairs = {c[:2] for c in chosen.candidates}
     practised_queries = {
-        (who, query) for who, query, document in inputs.practised if (query, document) in pairs
+        (who, query) for who, query, document in had_in_practice if (query, document) in pairs
     }
     work = assign(chosen.candidates, names, layout.overlap, seed, practised=practised_queries)
-    laid = lay_out(round_id, work, layout, inputs.pool, pairs)
+    laid = lay_out(round_id, work, layout, pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
     rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
-    if rows & set(inputs.practised):
-        left_out[PRACTISED_BEFORE] = len(rows & set(inputs.practised))
-    opened = _opened(layout.name, round_id, inputs.guide_hash, len(chosen.candidates), laid, left_out)
-    return _RoundPlan(opened, laid.rows, parameters, chosen.sources, laid.items)
-
-
-def _write(
-    cursor: Cursor,
-    planned: _RoundPlan,
-    kind: str,
-    author: str,
-    also: Callable[[Cursor, RoundOpened], None],
-) -> None:
-    opened, parameters = planned.opened, planned.parameters
-    write_round(cursor, opened.round_id, opened.round, kind, opened.guide_hash, parameters)
-    _write_sources(cursor, opened.round_id, planned.sources)
-    append_rows(cursor, "presentations", planned.rows)
-    write_control_items(cursor, opened.round_id, planned.items)
-    detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
-    record_event(cursor, "open round", detail, author)
-    also(cursor, opened)
+    if rows & had_in_practice:
+        left_out[PRACTISED_BEFORE] = len(rows & had_in_practice)
+    opened = _opened(layout.name, round_id, guide_hash, len(chosen.candidates), laid, left_out)
+    return opened, laid, parameters
 
 
 def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, str], str]) -> None:

@@ -163,10 +163,10 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
         rows = cursor.execute(_WORK, [round_id]).fetchall()
-        hidden = Counter(one.annotator for one in unshown(cursor) if one.round_id == round_id)
+        hidden = unshown(cursor)
     return [
         AnnotatorWork(
-            *(name, left - hidden[name], at or []),
+            *(name, left - hidden[round_id, name], at or []),
             [milliseconds / 1000 for milliseconds in times or []],
             grades or {},
         )

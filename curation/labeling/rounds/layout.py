@@ -15,15 +15,12 @@ from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import (
     ControlItem,
     ControlItemPool,
-    PlantedItems,
     plant,
     with_control_items,
 )
 from curation.store import Presentation
 from curation.text import amount, digest
 
-TOO_FEW = "control items: too few decided pairs that the annotator has not had"
-ALONE = "control items are alone: their query has no other document there"
 ASK_FROM = 5
 """An annotator who saw fewer documents of a query knows too little of what the corpus holds for it."""
 
@@ -113,22 +110,22 @@ def lay_out(
     starts: annotator → first free position; 0 for others.
     """
     rows: list[Presentation] = []
-    planted: dict[str, PlantedItems] = {}
+    planted: dict[str, list[ControlItem]] = {}
     left_out: Counter[str] = Counter()
     for who, given in work.items():
         start = (starts or {}).get(who, 0)
         salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
         if pool is not None:
-            planted[who] = plant(given, pool, who, layout.control_items, salt, taken)
-            left_out.update({TOO_FEW: planted[who].missing, ALONE: planted[who].alone})
-        mixed = with_control_items(given, planted[who].items if who in planted else [])
+            planted[who], lacking = plant(given, pool, who, layout.control_items, salt, taken)
+            left_out.update(lacking)
+        mixed = with_control_items(given, planted.get(who, []))
         steps = order(mixed, layout.duplicates, salt, layout.per_day)
         left_out.update(_duplicates_left_out(mixed, steps, layout))
         rows.extend(presentations_of(round_id, who, steps, start))
     return LaidOut(
         rows,
-        [item for chosen in planted.values() for item in chosen.items],
-        {who: len(chosen.items) for who, chosen in planted.items()},
+        [item for chosen in planted.values() for item in chosen],
+        {who: len(chosen) for who, chosen in planted.items()},
         {reason: count for reason, count in left_out.items() if count},
     )
 

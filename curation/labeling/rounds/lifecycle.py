@@ -168,7 +168,9 @@ ORDER BY r.sequence
 
 def all_states(cursor: Cursor) -> list[RoundState]:
     """All rounds, oldest first."""
-    hidden = Counter(one.round_id for one in unshown(cursor))
+    hidden: Counter[str] = Counter()
+    for (round_id, _), count in unshown(cursor).items():
+        hidden[round_id] += count
     states = fetch(cursor, RoundState, _STATES)
     return [state._replace(open_items=state.open_items - hidden[state.round_id]) for state in states]
 

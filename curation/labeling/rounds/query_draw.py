@@ -100,13 +100,6 @@ class DrawnRound:
     draw: QueryDraw
 
 
-class _DrawInputs(NamedTuple):
-    candidates: list[CandidateRow]
-    active: set[str]
-    strata: Mapping[str, str]
-    units: Mapping[str, str]
-
-
 def open_drawn_round(
     store: Store,
     name: str,
@@ -133,17 +126,18 @@ def open_drawn_round(
     layout = RoundLayout(name, "labeling", annotators, overlap, duplicates, seed).checked()
     draws: list[QueryDraw] = []
 
-    def choose(found: _DrawInputs) -> Chosen:
-        pooled = {row.query_id for row in found.candidates if row.content_hash is not None} & found.active
-        strata = {one: found.strata.get(one, NO_STRATUM) for one in pooled}
-        draw = draw_queries(strata, queries, seed, found.units)
+    def choose(inputs: tuple[list[CandidateRow], set[str], dict[str, str], dict[str, str]]) -> Chosen:
+        candidates, active, stratum_of, units = inputs
+        pooled = {row.query_id for row in candidates if row.content_hash is not None} & active
+        strata = {one: stratum_of.get(one, NO_STRATUM) for one in pooled}
+        draw = draw_queries(strata, queries, seed, units)
         draws[:] = [draw]
-        chosen = choose_candidates(found.candidates, found.active, again=False)
+        chosen = choose_candidates(candidates, active, again=False)
         kept = [one for one in chosen.candidates if one.query_id in draw.drawn]
         left_out = {
             **chosen.left_out,
             NOT_DRAWN: len(chosen.candidates) - len(kept),
-            NO_POOL: len(found.active - pooled),
+            NO_POOL: len(active - pooled),
         }
         stored = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
         stored |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
@@ -213,7 +207,7 @@ def write_draw(draw: QueryDraw, path: Path) -> None:
         raise RefusedError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
 
 
-def _read(cursor: Cursor) -> _DrawInputs:
+def _read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], dict[str, str], dict[str, str]]:
     rows, active = read_candidates(cursor)
     strata = cursor.execute(
         "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
@@ -221,4 +215,4 @@ def _read(cursor: Cursor) -> _DrawInputs:
     units = cursor.execute(
         "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL", {"unit": UNIT}
     )
-    return _DrawInputs(rows, active, dict(strata), dict(units.fetchall()))
+    return rows, active, dict(strata), dict(units.fetchall())

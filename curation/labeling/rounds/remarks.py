@@ -27,13 +27,6 @@ class AnnotatorRemark(NamedTuple):
     flagged: bool
 
 
-class RoundRemarks(NamedTuple):
-    """The remarks of a round, newest first; `sealed` more are about pairs that a release seals."""
-
-    said: list[AnnotatorRemark]
-    sealed: int
-
-
 class QueryAnswerCounts(NamedTuple):
     """How many annotators of a round say that the corpus answers a query."""
 
@@ -53,8 +46,8 @@ ORDER BY j.written DESC
 """  # noqa: S608
 
 
-def remarks(store: Store, round_name: str) -> RoundRemarks:
-    """Current cannot-tells and flagged answers of a round.
+def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
+    """Current cannot-tells and flagged answers of a round, newest first, and how many more a release seals.
 
     Raises
     ------
@@ -64,7 +57,7 @@ def remarks(store: Store, round_name: str) -> RoundRemarks:
         rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
         door = shut_door(cursor)
     said = [one for one in rows if door.shows(one.query_id)]
-    return RoundRemarks(said, len(rows) - len(said))
+    return said, len(rows) - len(said)
 
 
 _QUERY_ANSWERS = """

@@ -105,7 +105,7 @@ def round_status(store: Store, name: str) -> RoundStatus:
     """
     with store.reading() as cursor:
         round_id = find_round(cursor, name).round_id
-        hidden = Counter(one.annotator for one in unshown(cursor) if one.round_id == round_id)
+        hidden = Counter({who: count for (of, who), count in unshown(cursor).items() if of == round_id})
         progress = [
             _without(row, hidden[row.annotator])
             for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id])

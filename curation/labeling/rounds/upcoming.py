@@ -16,6 +16,7 @@ items. What was put off, and a repeat of that, comes by itself.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -278,14 +279,6 @@ def _in_order(
     return sorted(showable, key=place)
 
 
-class Unshown(NamedTuple):
-    """A presentation that will not be shown unless more work comes."""
-
-    presentation_id: str
-    round_id: str
-    annotator: str
-
-
 _WAITING = """
 SELECT DISTINCT p.annotator
 FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
@@ -295,17 +288,17 @@ ORDER BY p.annotator
 """
 
 
-def unshown(cursor: Cursor) -> list[Unshown]:
-    """The presentations of all open rounds that will not be shown."""
+def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
+    """(round id, annotator) → how many presentations will not be shown unless more work comes."""
     waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
     if not waiting:
-        return []
+        return Counter()
     rounds = read_open_rounds(cursor)
     work = {who: upcoming_work(rounds, read_items(cursor, who, rounds)) for who in waiting}
-    return [
-        Unshown(item.presentation_id, item.round_id, who)
+    return Counter(
+        (item.round_id, who)
         for who, upcoming in work.items()
         if not upcoming.left
         for item in upcoming.items
         if item.answered is None
-    ]
+    )

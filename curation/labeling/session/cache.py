@@ -32,7 +32,7 @@ from curation.labeling.rounds.upcoming import (
     read_open_rounds,
 )
 from curation.labeling.session.pace import Answer, Recent, recent
-from curation.labeling.session.texts import Text, read_texts, short_texts, texts_state
+from curation.labeling.session.texts import LONGEST_READ_EARLY, Text, read_texts, texts_state
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
@@ -118,7 +118,12 @@ class SessionCache:
                 self._texts_state, found, missing = state, {}, list(needed)
             early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in found]
             found.update(read_texts(cursor, missing, early))
-            self._texts = short_texts(found, {item.presentation_id for item in upcoming[:READ_AHEAD]})
+            ahead = {item.presentation_id for item in upcoming[:READ_AHEAD]}
+            self._texts = {
+                key: text
+                for key, text in found.items()
+                if key in ahead and len(text.document.body) <= LONGEST_READ_EARLY
+            }
         return [found[item.presentation_id] for item in needed]
 
     def pace(self) -> tuple[int, float | None]:

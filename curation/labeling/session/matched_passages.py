@@ -6,20 +6,9 @@ Only the excerpt leaves the server. It does not say which system found the part,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from curation.spans import Span
-from curation.store import Cursor, fetch
-
-
-class ShownPair(NamedTuple):
-    """What a presentation shows: the query, and the document in one version."""
-
-    presentation_id: str
-    query_id: str
-    document_id: str
-    content_hash: str
-
+from curation.store import Cursor
 
 _PAIRS = """
 SELECT presentation_id, query_id, document_id, content_hash FROM presentations
@@ -29,7 +18,7 @@ WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
 
 def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
     """As `matched_parts`, by the presentations' ids."""
-    return matched_parts(cursor, fetch(cursor, ShownPair, _PAIRS, [list(presentation_ids)]))
+    return matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
 
 
 _SOURCES = """
@@ -47,7 +36,7 @@ WHERE document_id IN (SELECT unnest($documents::TEXT[])) AND content_hash IN (SE
 """
 
 
-def matched_parts(cursor: Cursor, pairs: Sequence[ShownPair]) -> dict[str, Span]:
+def matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
     """Presentation → the part of `Document.text` that was matched at the best rank, where one is stored.
 
     A stored part belongs to the version of the document in the pool's snapshot. It counts only if that

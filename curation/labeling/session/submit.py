@@ -14,10 +14,9 @@ from typing import Any
 import duckdb
 
 from curation.guides.guide import guide_by_hash
-from curation.labeling.judgments.events import append_events
+from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent, append_events
 from curation.labeling.judgments.judging import (
     ANSWERED,
-    JudgedActions,
     JudgingContext,
     Outcome,
     PresentationState,
@@ -52,22 +51,23 @@ def _submit_from_cache(
             judged = _judged_from_cache(cursor, cache, submissions)
             if judged is None:
                 return None
-            append_events(cursor, judged.events, judged.marks)
-        cache.add(judged.events)
-        return judged.outcomes
+            outcomes, events, marks = judged
+            append_events(cursor, events, marks)
+        cache.add(events)
+        return outcomes
     cache.forget()  # it is behind the database
     return None
 
 
 def _judged_from_cache(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
-) -> JudgedActions | None:
+) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]] | None:
     """What is judged; the client keys in use are read only where not every submission is saved."""
     context = _cached_context(cursor, cache, submissions, {})
     if context is None:
         return None
     judged = judge(cache.annotator, submissions, context)
-    if len(judged.events) == len(submissions):
+    if len(judged[1]) == len(submissions):
         return judged
     context = _cached_context(cursor, cache, submissions, _used_keys(cursor, submissions))
     return context and judge(cache.annotator, submissions, context)

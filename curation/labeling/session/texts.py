@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.filters.stored import NEED
 from curation.labeling.rounds.upcoming import QueueItem
-from curation.labeling.session.matched_passages import ShownPair, matched_parts
+from curation.labeling.session.matched_passages import matched_parts
 from curation.presentation.drawing import ReadDocument
 from curation.spans import Span
 from curation.store import Cursor
@@ -24,11 +24,6 @@ class Text(NamedTuple):
     information_need: str | None
     document: ReadDocument
     matched: Span | None
-
-    @property
-    def short(self) -> bool:
-        """Whether it can be kept without taking much memory."""
-        return len(self.document.body) <= LONGEST_READ_EARLY
 
 
 # Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
@@ -49,23 +44,15 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
     hashes = sorted({item.content_hash for item in items.values()})
     whole = sorted({item.content_hash for item in needed})
     documents = version_texts(cursor, hashes, whole, LONGEST_READ_EARLY)
-    read = {key: item for key, item in items.items() if documents[item.content_hash].body is not None}
-    matched = matched_parts(cursor, [_pair(item) for item in read.values()])
+    read = {key: item for key, item in items.items() if item.content_hash in documents}
+    pairs = [(key, item.query_id, item.document_id, item.content_hash) for key, item in read.items()]
+    matched = matched_parts(cursor, pairs)
     return {
         key: Text._make(
-            (*queries[item.query_id], ReadDocument._make(documents[item.content_hash]), matched.get(key))
+            (*queries[item.query_id], ReadDocument(*documents[item.content_hash]), matched.get(key))
         )
         for key, item in read.items()
     }
-
-
-def short_texts(texts: dict[str, Text], among: Collection[str]) -> dict[str, Text]:
-    """The short texts of these presentations."""
-    return {key: text for key, text in texts.items() if key in among and text.short}
-
-
-def _pair(item: QueueItem) -> ShownPair:
-    return ShownPair(item.presentation_id, item.query_id, item.document_id, item.content_hash)
 
 
 # Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of

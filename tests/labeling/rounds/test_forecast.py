@@ -110,7 +110,7 @@ def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> Non
     (work,) = annotators_work(store, "first")
     assert (work.annotator, work.open, len(work.answered)) == ("ada", 3, 3)
     assert work.seconds == [1.5], "the time of the first answer, not that of its change"
-    said = remarks(store, "first").said
+    said = remarks(store, "first")[0]
     assert {(one.annotator, one.grade, one.reason, one.note, one.flagged) for one in said} == {
         ("ada", None, "broken", "cut off", False),
         ("ada", 3, None, None, True),

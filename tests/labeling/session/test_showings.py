@@ -138,7 +138,7 @@ def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store
     with opened.reading() as cursor:
         assert [one.words for one in guide_questions(cursor)] == ["And of that?", "What of this?"]
     documents = dict(rows_of(opened, "SELECT presentation_id, document_id FROM presentations"))
-    assert [one.title for one in remarks(opened, "first").said] == [documents[item] for item in items[::-1]]
+    assert [one.title for one in remarks(opened, "first")[0]] == [documents[item] for item in items[::-1]]
 
 
 def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opened: Store) -> None:
