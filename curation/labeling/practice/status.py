@@ -12,12 +12,12 @@ position of the annotator; earlier positions no longer count.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.door import shut_door
 from curation.reports.page import ShareCell, Table
-from curation.store import Cursor, Store, fetch
+from curation.store import Cursor, Store
 
 PASS_MARK = 0.8
 
@@ -72,18 +72,6 @@ class PracticeFeedback(NamedTuple):
     explanation: str | None
 
 
-class _PracticeRow(NamedTuple):
-    round_id: str
-    round: str
-    parameters: str
-    paused: bool
-    annotator: str
-    position: int
-    expected: int
-    answered: bool
-    given: int | None
-
-
 _FEEDBACK = """
 SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters
 FROM presentations p
@@ -117,24 +105,25 @@ def shows_sealed(parameters: Mapping[str, Any]) -> bool:
     return "sealed" in parameters
 
 
-_ROWS = """
-SELECT p.round_id, r.name, r.parameters, r.paused, p.annotator, p.position, k.grade,
-       coalesce(s.answered, false), s.grade
+_STATUSES = """
+WITH decisions AS (
+    SELECT round_id, detail->>'annotator' AS annotator,
+           max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again') AS begins,
+           arg_max(detail->>'practice', revision) = 'pass' AS waived
+    FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL)
+SELECT p.round_id, r.name, p.annotator, r.paused, coalesce(any_value(d.waived), false),
+       count(*) FILTER (s.answered), count(*),
+       count(*) FILTER (s.answered AND abs(s.grade - k.grade) <= (r.parameters->>'within')::INTEGER),
+       (r.parameters->>'pass_mark')::DOUBLE
 FROM live_presentations p
 JOIN round_states r USING (round_id)
 JOIN known_answers k USING (round_id, query_id, document_id)
 LEFT JOIN presentation_states s USING (presentation_id)
-WHERE r.kind = 'practice' AND NOT r.closed
+LEFT JOIN decisions d USING (round_id, annotator)
+WHERE r.kind = 'practice' AND NOT r.closed AND p.position >= coalesce(d.begins, 0)
   AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
-ORDER BY r.sequence, p.annotator, p.position
-"""
-
-
-_EVENTS = """
-SELECT round_id, detail->>'annotator',
-       max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again'),
-       arg_max(detail->>'practice', revision) = 'pass'
-FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL
+GROUP BY p.round_id, r.name, r.sequence, r.paused, r.parameters, p.annotator
+ORDER BY r.sequence, p.annotator
 """
 
 
@@ -144,33 +133,18 @@ def practice_statuses(
     """The status of all annotators, or of one, in the practice rounds that are not closed, oldest first."""
     if not cursor.execute("SELECT 1 FROM rounds WHERE kind = 'practice' LIMIT 1").fetchall():
         return []
-    rows = fetch(cursor, _PracticeRow, _ROWS, [annotator, annotator, round_id, round_id])
-    if not rows:
-        return []
-    events = cursor.execute(_EVENTS).fetchall()
-    begins = {(event[0], event[1]): int(event[2]) for event in events if event[2] is not None}
-    waived = {(event[0], event[1]) for event in events if event[3]}
-    grouped: dict[tuple[str, str], list[_PracticeRow]] = {}
-    for row in rows:
-        grouped.setdefault((row.round_id, row.annotator), []).append(row)
-    return [_status(key, found, begins.get(key, 0), key in waived) for key, found in grouped.items()]
+    found = []
+    rows = cursor.execute(_STATUSES, [annotator, annotator, round_id, round_id]).fetchall()
+    for key, name, who, paused, waived, answered, total, right, pass_mark in rows:
+        enough = None if answered < total else right >= pass_mark * total - 1e-9
+        state = PracticeState(answered, total, right, pass_mark, True if waived else enough)
+        found.append(PracticeStatus(key, name, who, paused, waived, state))
+    return found
 
 
 def close_enough(given: int | None, expected: int, within: int) -> bool:
     """Whether an answer is right: the expected grade, or at most `within` steps away from it."""
     return given is not None and abs(given - expected) <= within
-
-
-def _status(key: tuple[str, str], rows: Iterable[_PracticeRow], begin: int, waived: bool) -> PracticeStatus:
-    now = [row for row in rows if row.position >= begin]
-    first = now[0]
-    parameters = json.loads(first.parameters)
-    pass_mark, within = float(parameters["pass_mark"]), int(parameters["within"])
-    answered = sum(row.answered for row in now)
-    right = sum(close_enough(row.given, row.expected, within) for row in now if row.answered)
-    enough = None if answered < len(now) else right >= pass_mark * len(now) - 1e-9
-    state = PracticeState(answered, len(now), right, pass_mark, True if waived else enough)
-    return PracticeStatus(key[0], first.round, key[1], first.paused, waived, state)
 
 
 def _feedback(

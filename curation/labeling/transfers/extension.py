@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.errors import RefusedError
@@ -19,6 +18,7 @@ from curation.labeling.transfers.transfer import (
     Pair,
     RoundItem,
     TransferInputs,
+    TransferOutcome,
     TransferPlan,
     Work,
     carry_out,
@@ -34,34 +34,13 @@ NEXT_UP = 20
 PRACTISED = "those who joined have practised on the pair and know its grade: it stays where it is"
 
 
-@dataclass(frozen=True)
-class Extended:
-    """What an extension did.
-
-    Attributes
-    ----------
-    candidates: how many were added.
-    moved: pairs that those who joined judge now.
-    presentations: new ones; `per_annotator` says whose.
-    left_out: reason → number of what was not shared, or was dropped and not planned again.
-    """
-
-    round: str
-    candidates: int
-    moved: int
-    presentations: int
-    per_annotator: dict[str, int]
-    joined: list[str]
-    left_out: dict[str, int]
-
-
 def extend_round(
     store: Store,
     name: str,
     annotators: Sequence[str] = (),
     candidates: bool = True,
     author: str = COMMAND_LINE,
-) -> Extended:
+) -> TransferOutcome:
     """Add to a round the candidates that no round has shown, and annotators who share its work.
 
     Each new candidate goes to exactly the round's overlap of annotators. Who joins gets untouched queries of
@@ -91,16 +70,7 @@ def extend_round(
             )
         return _plan(found, [who for who in joining if who not in found.members])
 
-    plan = carry_out(store, read, make, "extend", author)
-    return Extended(
-        round=name,
-        candidates=plan.candidates,
-        moved=plan.moved,
-        presentations=len(plan.laid.rows),
-        per_annotator=plan.per_annotator(),
-        joined=plan.detail["annotators"],
-        left_out=plan.left_out,
-    )
+    return carry_out(store, read, make, "extend", author)
 
 
 def _plan(found: TransferInputs, joined: Sequence[str]) -> TransferPlan:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.rounds.lifecycle import RoundState
@@ -18,6 +17,7 @@ from curation.labeling.transfers.transfer import (
     Pair,
     RoundItem,
     TransferInputs,
+    TransferOutcome,
     TransferPlan,
     Work,
     carry_out,
@@ -32,29 +32,9 @@ HAD_BY_ALL = "everyone else has the pair already: it stays"
 PRACTISED = "everybody else without the pair has practised on it and knows its grade: it stays"
 
 
-@dataclass(frozen=True)
-class Reassigned:
-    """What a reassignment did.
-
-    Attributes
-    ----------
-    moved: pairs that others judge now; per_annotator says who, including blind duplicates and control items.
-    withdrawn: presentations that their annotator will not see.
-    kept: untouched pairs that stay, because nobody else can judge them; `left_out` says why.
-    left_out: reason → number of what stays, or is dropped and not planned again.
-    """
-
-    round: str
-    moved: int
-    withdrawn: int
-    kept: int
-    per_annotator: dict[str, int]
-    left_out: dict[str, int]
-
-
 def reassign(
     store: Store, name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
-) -> Reassigned:
+) -> TransferOutcome:
     """Move what an annotator has not touched to others, whole queries where possible.
 
     Of who can judge no more, everything goes that is not answered.
@@ -87,15 +67,7 @@ def reassign(
             )
         return _plan(found, from_, others)
 
-    plan = carry_out(store, read, make, "reassign", author)
-    return Reassigned(
-        round=name,
-        moved=plan.moved,
-        withdrawn=len(plan.withdrawn),
-        kept=plan.kept,
-        per_annotator=plan.per_annotator(),
-        left_out=plan.left_out,
-    )
+    return carry_out(store, read, make, "reassign", author)
 
 
 def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
@@ -101,6 +102,31 @@ class TransferInputs(NamedTuple):
         return had
 
 
+@dataclass(frozen=True)
+class TransferOutcome:
+    """What an extension or a reassignment did.
+
+    Attributes
+    ----------
+    candidates: how many were added.
+    moved: pairs that others judge now. kept: untouched ones that stay, because nobody else can judge them.
+    withdrawn: presentations that their annotator will not see; `presentations`: new ones.
+    per_annotator: name → new presentations, blind duplicates and control items included.
+    joined: who joined.
+    left_out: reason → number of what stays, or was dropped and not planned again.
+    """
+
+    round: str
+    candidates: int
+    moved: int
+    kept: int
+    withdrawn: int
+    presentations: int
+    per_annotator: dict[str, int]
+    joined: list[str]
+    left_out: dict[str, int]
+
+
 class TransferPlan(NamedTuple):
     """What is withdrawn, and what is shown instead; `detail` names the people, for the audit trail."""
 
@@ -114,9 +140,19 @@ class TransferPlan(NamedTuple):
     detail: dict[str, Any]
     left_out: dict[str, int]
 
-    def per_annotator(self) -> dict[str, int]:
-        """Name → number of new presentations, by name."""
-        return dict(sorted(Counter(row.annotator for row in self.laid.rows).items()))
+    def outcome(self) -> TransferOutcome:
+        """What it does, in numbers and names."""
+        return TransferOutcome(
+            round=self.round,
+            candidates=self.candidates,
+            moved=self.moved,
+            kept=self.kept,
+            withdrawn=len(self.withdrawn),
+            presentations=len(self.laid.rows),
+            per_annotator=dict(sorted(Counter(row.annotator for row in self.laid.rows).items())),
+            joined=self.detail.get("annotators", []),
+            left_out=self.left_out,
+        )
 
 
 def carry_out(
@@ -125,14 +161,14 @@ def carry_out(
     make: Callable[[TransferInputs], TransferPlan],
     kind: str,
     author: str,
-) -> TransferPlan:
+) -> TransferOutcome:
     """Read, plan and write if the plan still holds; after too many stale plans, in one transaction.
 
     Parameters
     ----------
     kind: of the round's event: 'reassign' or 'extend'.
     """
-    return write_if_unchanged(
+    plan = write_if_unchanged(
         store,
         fingerprint=project_fingerprint,
         read=read,
@@ -140,6 +176,7 @@ def carry_out(
         write=lambda cursor, plan: _write(cursor, plan, kind, author),
         still_holds=_still_holds,
     )
+    return plan.outcome()
 
 
 _STARTS = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
