@@ -12,9 +12,8 @@ from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, distances, order
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, plant
+from curation.labeling.rounds.control_items import ALONE, TOO_FEW, ControlItem, ControlItemPool, plant
 from curation.labeling.rounds.create_round import RoundOpened, open_round
-from curation.labeling.rounds.layout import ALONE, TOO_FEW
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.queue import next_showings
 from curation.statistics.intervals import wilson
@@ -113,10 +112,12 @@ def test_a_pair_that_the_round_shows_for_judging_is_not_planted(decided: Store) 
 def test_a_lone_control_item_is_counted() -> None:
     items = (ControlItem(Candidate("q1", "d1", "h1"), 1, None),)
     work = {"w": [Candidate("w", f"d{n}", "h") for n in range(10)]}
-    planted = plant(work, ControlItemPool(items, frozenset(), {}), "ada", 0.2, "s", set())
-    assert (len(planted.items), planted.missing, planted.alone) == (1, 1, 1)
-    beside = plant({"q1": work["w"]}, ControlItemPool(items, frozenset(), {}), "ada", 0.1, "s", set())
-    assert (len(beside.items), beside.missing, beside.alone) == (1, 0, 0)
+    items_planted, lacking = plant(work, ControlItemPool(items, frozenset(), {}), "ada", 0.2, "s", set())
+    assert (len(items_planted), lacking) == (1, {TOO_FEW: 1, ALONE: 1})
+    beside, lacking = plant(
+        {"q1": work["w"]}, ControlItemPool(items, frozenset(), {}), "ada", 0.1, "s", set()
+    )
+    assert (len(beside), lacking) == (1, {TOO_FEW: 0, ALONE: 0})
     assert ALONE != TOO_FEW
 
 
