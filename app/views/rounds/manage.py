@@ -20,7 +20,7 @@ from curation.labeling.rounds.lifecycle import (
     resume_round,
     round_state,
 )
-from curation.labeling.rounds.rounds import ShownAs, shown_as
+from curation.labeling.rounds.rounds import shown_as
 from curation.labeling.rounds.status import RoundStatus
 from curation.relabeling.drift.closing import close_round
 from curation.store import Store
@@ -61,16 +61,16 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         _confirm(store, status, acts, asked[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
-            ui.quiet(_shown(shown_as(cursor, status.round)))
+            ui.quiet(_shown(*shown_as(cursor, status.round)))
         show_people(store, status, acts)
 
 
-def _shown(how: ShownAs) -> str:
-    lists = " The documents of a query come as a list." if how.lists else ""
-    if not how.ask_from:
-        return f"Nobody is asked whether the corpus answers a query.{lists}"
-    of = "any query" if how.ask_from == 1 else f"a query with {how.ask_from} documents or more"
-    return f"After the last document of {of}, annotators say whether the corpus answers it.{lists}"
+def _shown(ask_from: int, lists: bool) -> str:
+    as_lists = " The documents of a query come as a list." if lists else ""
+    if not ask_from:
+        return f"Nobody is asked whether the corpus answers a query.{as_lists}"
+    of = "any query" if ask_from == 1 else f"a query with {ask_from} documents or more"
+    return f"After the last document of {of}, annotators say whether the corpus answers it.{as_lists}"
 
 
 def _ask(name: str, place: str) -> None:

@@ -12,7 +12,7 @@ from curation.errors import InputError, refuse_problems
 from curation.files.nested.evidence import WAY_OUT, in_text, located_evidence
 from curation.guides.guide import Guide
 from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
-from curation.labeling.judgments.judging import JudgingContext, PresentationState, Submission, UsedKey, judge
+from curation.labeling.judgments.judging import JudgingContext, PresentationState, Submission, judge
 from curation.sources.judgments import ImportedJudgment, JudgmentKey
 from curation.spans import Spans
 from curation.store import Presentation, Query
@@ -165,11 +165,11 @@ def _judge(
     marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
         {one.presentation_id: _state(key.annotator, one) for key, one in targets.items()},
-        {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
+        {row[0]: row[1:] for row in inputs.keys},
         inputs.guides,
         {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
     )
-    last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
+    last = {(name, revision + 1): key for key, (_, name, revision) in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
     unsaid: list[JudgmentKey] = []
     lines: dict[str, int] = {}

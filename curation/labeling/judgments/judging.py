@@ -26,6 +26,8 @@ from curation.text import LONGEST_NOTE
 KINDS = ("grade", "cannot_tell", "later", "undo")
 ANSWERED = ("grade", "cannot_tell")
 LONGEST_ACTIVE_MS = 24 * 3_600_000
+UsedKey = tuple[str, str, int]
+"""The event that a client key was used for: its author, presentation and revision."""
 KEPT_LATE = "the round was closed before it came, so it is marked as late"
 
 
@@ -99,14 +101,6 @@ class PresentationState(NamedTuple):
         return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
 
 
-class UsedKey(NamedTuple):
-    """The event that a client key was used for."""
-
-    author: str
-    presentation_id: str
-    revision: int
-
-
 class JudgingContext(NamedTuple):
     """What submissions are judged by: states by presentation, client keys in use, guides by hash.
 
@@ -140,7 +134,7 @@ def judge(
             found = quoted(context.bodies.get(item.presentation_id, ""), item.evidence)
             marks += [(item.presentation_id, event.revision, *mark) for mark in found]
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
-            context.used_keys[item.client_key] = UsedKey(annotator, item.presentation_id, event.revision)
+            context.used_keys[item.client_key] = (annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
                 next_revision=outcome.revision, answered=item.kind in ANSWERED
             )
@@ -153,8 +147,8 @@ def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outco
         return _answer(item, "refused", 0, "this item is not among your items")
     used = context.used_keys.get(item.client_key)
     if used is not None:
-        if (used.author, used.presentation_id) == (annotator, item.presentation_id):
-            return _answer(item, "repeated", used.revision + 1)
+        if used[:2] == (annotator, item.presentation_id):
+            return _answer(item, "repeated", used[2] + 1)
         return _answer(item, "refused", state.next_revision, "this action's key is already in use")
     if item.revision != state.next_revision:
         return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.rounds.upcoming import AS_LISTS, ASKED_FROM
@@ -42,28 +42,16 @@ def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
     return dict(json.loads(stored))
 
 
-class ShownAs(NamedTuple):
-    """How a round shows its items.
-
-    Attributes
-    ----------
-    ask_from: from how many items of a query on it asks whether the corpus answers it; 0 for never.
-    lists: the documents of a query come as a list.
-    """
-
-    ask_from: int
-    lists: bool
-
-
-def shown_as(cursor: Cursor, name: str) -> ShownAs:
-    """How a round shows its items.
+def shown_as(cursor: Cursor, name: str) -> tuple[int, bool]:
+    """From how many items of a query on a round asks about it (0: never), and whether it shows lists.
 
     Raises
     ------
     NotFoundError: there is no such round.
     """
     sql = f"SELECT {ASKED_FROM}, {AS_LISTS} FROM rounds WHERE round_id = ?"  # noqa: S608  constants
-    return fetch(cursor, ShownAs, sql, [find_round(cursor, name).round_id])[0]
+    [(ask_from, lists)] = cursor.execute(sql, [find_round(cursor, name).round_id]).fetchall()
+    return ask_from, lists
 
 
 _EVENTS = """

@@ -143,7 +143,7 @@ def _bodies(cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[st
 def _used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
     keys = list(dict.fromkeys(item.client_key for item in submissions))
     known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
-    return {row[0]: UsedKey(*row[1:]) for row in known}
+    return {row[0]: row[1:] for row in known}
 
 
 def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
