@@ -18,7 +18,7 @@ from curation.labeling.rounds.control_items import (
     write_control_items,
 )
 from curation.labeling.rounds.duplicate_spacing import quantiles
-from curation.labeling.rounds.layout import ASK_FROM, LaidOut, RoundLayout, lay_out
+from curation.labeling.rounds.layout import ASK_FROM, RoundAssignment, RoundLayout, lay_out
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import JUDGING, able_to_judge, require_annotators, require_author
 from curation.sources.left.reading import bring_texts
@@ -205,13 +205,13 @@ def open_over(
 
     def plan(
         inputs: tuple[str, ControlItemPool | None, set[tuple[str, str, str]], Found],
-    ) -> tuple[RoundOpened, LaidOut, dict[str, Any], Chosen]:
+    ) -> tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]:
         guide_hash, pool, had_in_practice, found = inputs
         chosen = choose(found)
         bring_texts(store, (one.document_id for one in chosen.candidates))
         return *_plan(layout, guide_hash, pool, had_in_practice, chosen), chosen
 
-    def write(cursor: Cursor, planned: tuple[RoundOpened, LaidOut, dict[str, Any], Chosen]) -> None:
+    def write(cursor: Cursor, planned: tuple[RoundOpened, RoundAssignment, dict[str, Any], Chosen]) -> None:
         opened, laid, parameters, chosen = planned
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
         _write_sources(cursor, opened.round_id, chosen.sources)
@@ -238,7 +238,7 @@ def _plan(
     pool: ControlItemPool | None,
     had_in_practice: set[tuple[str, str, str]],
     chosen: Chosen,
-) -> tuple[RoundOpened, LaidOut, dict[str, Any]]:
+) -> tuple[RoundOpened, RoundAssignment, dict[str, Any]]:
     if not chosen.candidates:
         raise _nothing(chosen.left_out)
     names, seed = layout.annotators, layout.seed
@@ -296,7 +296,12 @@ def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _opened(
-    name: str, round_id: str, guide_hash: str, candidates: int, laid: LaidOut, left_out: dict[str, int]
+    name: str,
+    round_id: str,
+    guide_hash: str,
+    candidates: int,
+    laid: RoundAssignment,
+    left_out: dict[str, int],
 ) -> RoundOpened:
     per_annotator = Counter(row.annotator for row in laid.rows)
     repeats = [row for row in laid.rows if row.duplicate_of is not None]

@@ -84,7 +84,7 @@ class RoundLayout(NamedTuple):
         return self._replace(annotators=names)
 
 
-class LaidOut(NamedTuple):
+class RoundAssignment(NamedTuple):
     """All annotators' presentations; `planted_by` counts the control items by annotator."""
 
     rows: list[Presentation]
@@ -100,7 +100,7 @@ def lay_out(
     pool: ControlItemPool | None,
     taken: set[tuple[str, str]],
     starts: Mapping[str, int] | None = None,
-) -> LaidOut:
+) -> RoundAssignment:
     """Work as presentations: control items planted, orders drawn, blind duplicates placed.
 
     Parameters
@@ -122,7 +122,7 @@ def lay_out(
         steps = order(mixed, layout.duplicates, salt, layout.per_day)
         left_out.update(_duplicates_left_out(mixed, steps, layout))
         rows.extend(presentations_of(round_id, who, steps, start))
-    return LaidOut(
+    return RoundAssignment(
         rows,
         [item for chosen in planted.values() for item in chosen],
         {who: len(chosen) for who, chosen in planted.items()},

@@ -38,8 +38,8 @@ class Queue(NamedTuple):
     practice: the practice round that has to be passed first, else the one passed last, if any.
     put_off: how many open items the annotator has put off.
     paused: something is left to answer in a paused round.
-    listing: what is answered in the list that was asked for; the answers only where nothing else was answered
-        since.
+    listing: the answered items of the requested list. Grades are included only while they are the annotator's
+        latest answers.
     """
 
     showings: list[Showing]

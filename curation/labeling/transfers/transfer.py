@@ -26,7 +26,7 @@ from curation.labeling.rounds.control_items import (
     write_control_items,
 )
 from curation.labeling.rounds.create_round import project_fingerprint, refuse_who_cannot_judge
-from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
+from curation.labeling.rounds.layout import RoundAssignment, RoundLayout, lay_out
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, refuse_closed, round_state
 from curation.labeling.rounds.rounds import members, round_parameters
 from curation.people.annotators import able_to_judge, require_annotators, require_author
@@ -133,7 +133,7 @@ class TransferPlan(NamedTuple):
     round_id: str
     round: str
     withdrawn: list[RoundItem]
-    laid: LaidOut
+    laid: RoundAssignment
     moved: int
     kept: int
     candidates: int
