@@ -7,7 +7,6 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context
-from app.views.answers import writing
 from curation.answers.decisions import AnswerRuling, decide_answers
 from curation.answers.tasks import answer_task_status
 from curation.answers.writing import own_answers, writing_queue
@@ -15,7 +14,6 @@ from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at
 from tests.support.projects import built_once, rows_of
-from tests.support.second_click import twice
 from tests.support.written_answers import QUERIES, assignment, fill, opened, references, say
 
 MADE, WHEN, *_ = QUERIES
@@ -60,17 +58,6 @@ def test_a_writer_answers_names_the_documents_and_goes_on(project: Store) -> Non
     (mine,) = own_answers(project, "ada")
     assert (mine.assignment_id, mine.answer, mine.can_change) == (first, "a smith", True)
     assert page.text_area[0].value == "", "the next query has a field of its own"
-
-
-def test_a_second_click_sends_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened(project, queries=(MADE, WHEN))
-    page = run(ADA)
-    page.checkbox[0].check().run()
-    field(page, "Answer", "a smith")
-    named(page, "Send").click()
-    shown = twice(page, writing, "write_answer", monkeypatch)
-    assert not [*shown.error, *shown.exception]
-    assert rows_of(project, "SELECT count(*) FROM answer_events") == [(1,)]
 
 
 def test_ticks_and_what_was_written_are_there_after_a_reload(project: Store) -> None:

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.navigation import pages_of
-from app.views import write
 from app.views.coverage import gaps
 from curation.coverage.report import find_gaps
 from curation.coverage.writing.queue import WritingQueue, WritingTask, writing_queue
@@ -172,18 +171,6 @@ def test_regions_of_few_queries_are_filled_from_the_page(project: Store) -> None
     page.selectbox[0].set_value(gaps.FILL)
     page = button(page, "Open the tasks").click().run()
     assert "Opened 2 tasks in 1 regions" in html(page)
-
-
-def test_a_second_click_on_save_counts_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_tasks(project, 2, ["anna"], seed=5)
-    page = opened("write", ANNA)
-    task = queue(project).task
-    assert task is not None
-    page.text_area[0].set_value(fitting(task))
-    button(page, "Save the query").click()
-    page = twice(page, write, "write_task", monkeypatch)
-    assert not page.error
-    assert (len(written(project)), queue(project).open) == (1, 1)
 
 
 def test_passing_on_shows_another_document_and_a_refusal_keeps_the_text(project: Store) -> None:

@@ -283,13 +283,6 @@ def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Pat
     assert (job.kind, job.started_by) == ("evaluate", "vera")
 
 
-def test_a_double_click_evaluates_once(project: Store, tmp_path: Path) -> None:
-    page = submitted(opened(VERA), ("bm25.trec", run_bytes(tmp_path, "a")))
-    assert not page.file_uploader[0].value, "the form is fresh"
-    with project.reading() as cursor:
-        assert len(submitted_evaluations(cursor, VERA)) == 1
-
-
 @pytest.mark.slow
 def test_many_lines_are_a_job_that_leaves_no_file(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

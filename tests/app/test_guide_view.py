@@ -23,7 +23,6 @@ from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at, press, run
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
-from tests.support.second_click import twice
 
 LEE = Annotator("lee", "lead", False)
 BASE = read_guide()
@@ -158,16 +157,6 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     told = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'use guide'")
     assert told == [("lee", "Clearer.")]
     assert draft(project) == ""
-
-
-def test_a_second_click_puts_a_guide_in_force_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_draft(project, BASE.source + "More.\n", "lee", None)
-    shown = page("Publish")
-    field(shown, "Why").set_value("Clearer.")
-    next(one for one in shown.button if one.label == "Publish").click()
-    shown = twice(shown, forcing, "put_in_force", monkeypatch)
-    assert not shown.error
-    assert rows_of(project, "SELECT count(*) FROM events WHERE action = 'use guide'") == [(1,)]
 
 
 def test_versions_are_listed_and_any_two_compared(project: Store) -> None:

@@ -23,7 +23,6 @@ from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at, press
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
-from tests.support.second_click import twice
 
 LEE = Annotator("lee", "lead", False)
 
@@ -174,17 +173,6 @@ def test_a_lead_lets_somebody_practise_again_and_pass(project: Store) -> None:
     shown = press(shown, "Let pass")
     assert "ada gets real items now" in words(shown.success)
     assert "welcome: let pass; 0 of 2 answered, " in html(shown)
-
-
-def test_a_second_click_while_somebody_is_deactivated_is_no_second_deed(
-    project: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = page("ada")
-    field(shown, "ada cannot sign in any more").check()
-    next(one for one in shown.button if one.label == "Deactivate").click()
-    shown = twice(shown, changing, "deactivate_annotator", monkeypatch)
-    assert not shown.error
-    assert "ada is deactivated" in words(shown.success)
 
 
 def test_a_lead_who_was_deactivated_changes_nobody_from_an_open_page(project: Store) -> None:

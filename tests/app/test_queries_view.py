@@ -13,8 +13,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from app.views.queries import tagging
-from app.views.rounds import create_round
 from curation.errors import RefusedError
 from curation.files.fields import TrafficFields
 from curation.jobs import Job, jobs_of, last_job
@@ -34,7 +32,6 @@ from curation.steps import STEPS
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
 from tests.support.page import html, page_at
-from tests.support.second_click import twice
 
 PARTS = {
     "Sample": ("queries", "Sample"),
@@ -324,33 +321,6 @@ def test_a_round_is_opened_once_and_told(filled: Store) -> None:
     labelled(page.button, "Open the round").click().run()
     assert "exists already" in page.error[0].value
     assert count(filled, "rounds") == 1
-
-
-def test_a_second_click_while_the_first_opens_the_round_shows_the_round(
-    filled: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    draw_sample(filled, 4, 0)
-    build_pool(filled, ["bm25"], 5, 0, 0)
-    page = run("Round")
-    labelled(page.text_input, "Name of the round").set_value("first")
-    labelled(page.button, "Open the round").click()
-    shown = twice(page, create_round, "open_round", monkeypatch)
-    assert not [*shown.error, *shown.warning, *shown.exception]
-    assert "Round first" in html(shown)
-    assert "Annotators find them under Label" in html(shown)
-    assert count(filled, "rounds") == 1
-
-
-def test_a_second_click_while_the_first_writes_the_query_shows_that_it_was_added(
-    filled: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = run("Queries")
-    labelled(page.text_input, "Query").set_value("why do zebras have stripes")
-    labelled(page.button, "Add the query").click()
-    shown = twice(page, tagging, "write_query", monkeypatch)
-    assert not [*shown.error, *shown.warning, *shown.exception]
-    assert "Added: why do zebras have stripes." in html(shown)
-    assert count(filled, "queries") == 1
 
 
 def test_a_page_that_shows_an_older_state_opens_no_second_round(filled: Store) -> None:

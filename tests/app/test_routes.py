@@ -143,18 +143,6 @@ def send(client: TestClient, *submissions: dict[str, Any], **more: Any) -> Any:
     return client.post("/api/judgments", json={"submissions": submissions, **more}, headers=ORIGIN)
 
 
-def test_nothing_answers_who_is_not_signed_in(anyone: TestClient) -> None:
-    assert anyone.get("/api/presentations").status_code == 401
-    assert anyone.get("/api/guides/x").status_code == 401
-    assert anyone.get("/api/history").status_code == 401
-    assert anyone.get("/api/questions").status_code == 401
-    assert send(anyone).status_code == 401
-    assert anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN).status_code == 401
-    assert anyone.get("/_stcore/host-config").status_code == 401
-    with pytest.raises(WebSocketDisconnect), anyone.websocket_connect("/_stcore/stream", headers=ORIGIN):
-        pass
-
-
 def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier_role(
     anyone: TestClient, project: Store
 ) -> None:
@@ -761,17 +749,6 @@ def test_a_password_is_changed_by_who_knows_it_only(anna: TestClient, anyone: Te
     assert [answer.status_code for answer in answers] == [422] * FREE + [429], "not kept back by a sign-in"
     assert change(anna, PASSWORD, "another horse").status_code == 429, "the right one waits too"
     assert enter(from_elsewhere(anyone), "anna").status_code == 303, "and signing in does not"
-
-
-def test_another_site_changes_no_password(anna: TestClient) -> None:
-    form = {"old": PASSWORD, "new": "another horse", "again": "another horse"}
-    for headers in ({"Origin": "https://evil.example"}, {}):
-        assert anna.post("/password", data=form, headers=headers).status_code == 403
-
-
-def test_signing_out_ends_it(anna: TestClient) -> None:
-    assert anna.post("/sign-out", headers=ORIGIN).headers["location"] == "/sign-in"
-    assert anna.get("/api/presentations").status_code == 401
 
 
 def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_not(

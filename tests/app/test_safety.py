@@ -172,12 +172,6 @@ def test_no_route_answers_who_is_not_signed_in(safe: Served, routes: list[str]) 
     assert answered == []
 
 
-def test_a_browser_is_led_to_the_sign_in_by_every_page(safe: Served) -> None:
-    for path in ("/", "/label", "/rounds", "/queries", "/anything"):
-        answer = httpx2.get(f"{safe.url}{path}", headers={"Accept": "text/html"})
-        assert (answer.status_code, answer.headers["location"]) == (303, f"/sign-in?next={path}")
-
-
 @pytest.mark.parametrize("path", sorted(OPEN))
 def test_what_is_open_tells_nothing(safe: Served, path: str) -> None:
     text = httpx2.get(f"{safe.url}{path}").text
@@ -230,23 +224,6 @@ def test_what_a_page_offers_for_download_is_for_whom_it_was_offered(safe: Served
         }
     assert [answer.status_code for answer in answers.values()] == [200, 404, 404]
     assert answers["sancho"].text.startswith("---")
-
-
-def test_an_ended_sign_in_gets_nothing_more_by_a_websocket_that_is_open(
-    prepared: Path, tmp_path: Path
-) -> None:
-    own = Served(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
-    try:
-        form = {"old": PASSWORD, "new": "another horse", "again": "another horse"}
-        with session(own.url, cookie(own, "sancho")) as opened:
-            rounds = pages(opened.ask())["rounds"]
-            headers = {"Origin": own.url, "Cookie": cookie(own, "sancho")}
-            assert httpx2.post(f"{own.url}/password", data=form, headers=headers).status_code == 303
-            text = " ".join(text for one in opened.ask(rounds) for text in strings(one))
-        assert "Your sign-in has ended" in text
-        assert not words_in(text, ("quixote", "dulcinea"))
-    finally:
-        own.stop()
 
 
 def test_an_ended_sign_in_is_refused_in_every_tab_and_after_a_restart(prepared: Path, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
-from app.views.rounds import manage
 from curation.errors import NotFoundError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
@@ -179,21 +178,6 @@ def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused
     shown = twice(page, lifecycle, "append_round_event", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "“first” is paused" in shown.success[0].value
-
-
-def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
-    running: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = run("rounds", LEE)
-    page.session_state["part"] = "Manage"
-    page.run()
-    page.selectbox[1].set_value("ben").run()
-    page.multiselect[0].set_value(["cleo"])
-    page.checkbox[0].set_value(True)
-    named(page, "Reassign").click()
-    shown = twice(page, manage, "reassign", monkeypatch)
-    assert not [*shown.error, *shown.warning, *shown.exception]
-    assert "2 pairs of ben are with others now" in shown.success[0].value
 
 
 def test_managing_a_round_is_the_leads_whatever_page_asks(running: Store) -> None:

@@ -207,16 +207,15 @@ def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, l
     expect(tag_button(page, "58 queries")).to_be_enabled()
 
 
-@pytest.mark.parametrize("clicks", [(1, 2), (1, 1), (1, 1, 1)], ids=["double", "two", "three"])
-def test_a_round_opens_once(browser: Browser, led: Served, clicks: tuple[int, ...]) -> None:
-    name = f"round of {clicks}"
+def test_a_round_opens_once(browser: Browser, led: Served) -> None:
+    name = "round of a double click"
     page = opened(browser, led, "/rounds?part=Open a round")
     page.get_by_label("Name of the round").fill(name)
     page.get_by_text("Show candidates again").click()
     settled(page)  # before the names above are drawn, the button is not yet where it will be
     where = page.get_by_role("button", name="Open the round").bounding_box()
     assert where is not None
-    for count in clicks:  # on whatever is there by then
+    for count in (1, 2):  # on whatever is there by then
         page.mouse.click(where["x"] + 20, where["y"] + 20, click_count=count)
     expect(page.get_by_role("table", name=f"Round {name}")).to_be_visible()
     settled(page)
