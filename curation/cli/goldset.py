@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
@@ -75,12 +75,11 @@ _project: ContextVar[Path] = ContextVar("project")
 kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
 """What is left of a step that is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_by_pydantic = TyperOption.get_runtime_param  # before it is replaced below
 
 
-class _Quick(NamedTuple):
+class _Quick:
     """How typer converts a value, without pydantic where it has nothing to do: importing it takes 0.2 s."""
-
-    otherwise: Callable[[Any], Any]
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """The value; at once where it is text, a path, of its type or not given."""
@@ -93,10 +92,10 @@ class _Quick(NamedTuple):
             return value
         if param.multiple and kind in (list[str], list[Path]):
             return [get_args(kind)[0](one) for one in value]
-        return self.otherwise(param).coerce(value, param=param, ctx=ctx)
+        return _by_pydantic(param).coerce(value, param=param, ctx=ctx)
 
 
-_quick = _Quick(TyperOption.get_runtime_param)
+_quick = _Quick()
 for _parameter in (TyperArgument, TyperOption):
     _parameter.get_runtime_param = lambda _: _quick  # type: ignore[assignment, method-assign, return-value]
 
