@@ -8,6 +8,8 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from app.signin import current_user
+from app.signin.first_lead import first_lead
 from tests.support.jobs_inside import work_inside
 
 
@@ -21,6 +23,17 @@ def components_found_once() -> Iterator[None]:
     manifest_scanner.scan_component_manifests = cache(scan)
     yield
     manifest_scanner.scan_component_manifests = scan
+
+
+@pytest.fixture(autouse=True)
+def forget_who_signed_in() -> Iterator[None]:
+    """What a process knows of the one project that it serves: each test has another."""
+    known = (current_user.sessions, current_user.accounts, first_lead)
+    for one in known:
+        one.cache_clear()
+    yield
+    for one in known:
+        one.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -45,16 +45,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     for name, role in {"rosa": "reviewer", "mia": "reviewer", "anna": "annotator"}.items():
         add_annotator(store, name, role, "correct horse battery")
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    _forget()
-    yield store
-    _forget()
-    store.close()
-
-
-def _forget() -> None:
-    current_user.sessions.cache_clear()
-    current_user.accounts.cache_clear()
     claims._projects.clear()
+    yield store
+    claims._projects.clear()
+    store.close()
 
 
 @pytest.fixture

@@ -42,12 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(login_throttle, "_failures", {})
     store = new_project(tmp_path / "shop.duckdb")
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    cached = (current_user.sessions, current_user.accounts, first_lead)
-    for one in cached:
-        one.cache_clear()
     yield store
-    for one in cached:
-        one.cache_clear()
     store.close()
 
 

@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 
 from app import context, manual
 from app.front.guard import Guard
-from app.signin import current_user
 from curation.people.annotators import add_annotator
 from docs import site_hooks
 from tests.support import ROOT
@@ -34,14 +33,10 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("<p>first page</p>")
     (tmp_path / "site" / "lead.html").write_text("<p>a lead's manual</p>")
-    for cached in (current_user.sessions, current_user.accounts):
-        cached.cache_clear()
     application = Starlette(routes=manual.ROUTES, middleware=[Middleware(Guard)])
     with TestClient(application, follow_redirects=False) as client:
         client.cookies.set(*cookie_of(store, "anna"))
         yield client
-    for cached in (current_user.sessions, current_user.accounts):
-        cached.cache_clear()
 
 
 def test_help_begins_with_the_first_page(reader: TestClient) -> None:

@@ -22,7 +22,6 @@ from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
 from app.signin import current_user, join_page, oidc, providers, sign_in_page
 from app.signin import routes as signin
-from app.signin.first_lead import first_lead
 from app.signin.oidc import PENDING
 from app.signin.providers import AuthSettings, read_auth
 from curation.people.accounts import list_accounts
@@ -57,12 +56,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     add_identity(store, "anna", ANNA)
     add_identity(store, "ben", UNVERIFIED)
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    cached = (current_user.sessions, current_user.accounts, first_lead)
-    for one in cached:
-        one.cache_clear()
     yield store
-    for one in cached:
-        one.cache_clear()
     store.close()
 
 

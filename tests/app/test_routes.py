@@ -91,11 +91,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     store = open_store(Path(shutil.copy(template, tmp_path / "project.duckdb")))
     monkeypatch.setenv(context.PROJECT, str(store.path))
     monkeypatch.setattr(login_throttle, "_failures", {})
-    current_user.sessions.cache_clear()
-    current_user.accounts.cache_clear()
     yield store
-    current_user.sessions.cache_clear()
-    current_user.accounts.cache_clear()
     store.close()
 
 
