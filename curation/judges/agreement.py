@@ -133,22 +133,6 @@ class JudgeAgreement:
     left_out: dict[str, int]
 
 
-class _Compared(NamedTuple):
-    """The judge's word on people's pairs, None where it could not tell, and what was not compared."""
-
-    judge: Mapping[PairKey, int | None]
-    coverage: JudgeCoverage
-
-    def both(self, people: PeoplesGrades) -> dict[PairKey, tuple[int, int]]:
-        """People's and the judge's grade of each pair that has both."""
-        found = {}
-        for pair, grade in self.judge.items():
-            consensus = people.consensus[pair]
-            if grade is not None and consensus is not None:
-                found[pair] = (consensus, grade)
-        return found
-
-
 def judge_agreement(
     store: Store,
     judge: str,
@@ -189,12 +173,12 @@ def judge_agreement(
 def _agreement(
     judge: str, people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str], seed: int
 ) -> JudgeAgreement:
-    compared = _compare(people, said, current)
-    both = compared.both(people)
+    by_judge, coverage = _compare(people, said, current)
+    both = _both(people, by_judge)
     if not both:
-        raise RefusedError(_nothing(judge, compared.coverage))
+        raise RefusedError(_nothing(judge, coverage))
     rows: list[tuple[str, str, str, int | None]] = []
-    for pair, grade in compared.judge.items():
+    for pair, grade in by_judge.items():
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = grades_of(rows)
     whole = inter_agreement(grades, people.scale, seed)
@@ -213,14 +197,25 @@ def _agreement(
         types=by.type,
         boundaries=by.boundary,
         judgeable=whole.judgeable,
-        coverage=compared.coverage,
+        coverage=coverage,
         doubts=whole.doubts,
         left_out=dict(people.left_out),
     )
 
 
-def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str]) -> _Compared:
-    """What the judge said about the versions that people's pairs are read by."""
+def _both(people: PeoplesGrades, by_judge: Mapping[PairKey, int | None]) -> dict[PairKey, tuple[int, int]]:
+    """People's and the judge's grade of each pair that has both."""
+    pairs = ((pair, people.consensus[pair], grade) for pair, grade in by_judge.items())
+    return {pair: (own, grade) for pair, own, grade in pairs if own is not None and grade is not None}
+
+
+def _compare(
+    people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Collection[str]
+) -> tuple[dict[PairKey, int | None], JudgeCoverage]:
+    """The judge's grade of each version that people's pairs are read by, None where it could not tell.
+
+    The coverage counts what else the judge said.
+    """
     found: dict[PairKey, JudgeJudgment] = {}
     judged: set[PairKey] = set()
     sealed: set[PairKey] = set()
@@ -247,7 +242,7 @@ def _compare(people: PeoplesGrades, said: Sequence[JudgeJudgment], current: Coll
         sealed=len(sealed),
         elsewhere=len(elsewhere),
     )
-    return _Compared({pair: found[pair].grade for pair in sorted(found)}, coverage)
+    return {pair: found[pair].grade for pair in sorted(found)}, coverage
 
 
 def _figures(

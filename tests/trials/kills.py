@@ -188,9 +188,6 @@ def _done(kind: str, acknowledged: Iterable[str]) -> set[str]:
     return {line.split(" ")[1] for line in acknowledged if line.startswith(f"{kind} ")}
 
 
-KINDS = tuple(act.__name__[1:] for act in ACTS)
-
-
 def _look_at_grades(store: Store, acknowledged: set[tuple[str, ...]], found: Verdict) -> None:
     stored = [tuple(map(str, row)) for row in rows_of(store, EVENTS)]
     lost = acknowledged - set(stored)

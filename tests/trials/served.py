@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import resource
 import signal
 import socket
 import threading
@@ -102,17 +101,12 @@ def _free_port() -> int:
 
 
 @contextmanager
-def serving(path: Path, descriptors: int | None = None) -> Iterator[int]:
-    """The port of an app that serves a project in a process of its own.
-
-    descriptors: how many the process may have; None is as many as it finds.
-    """
+def serving(path: Path) -> Iterator[int]:
+    """The port of an app that serves a project in a process of its own."""
     port = _free_port()
     process = os.fork()
     if not process:
         os.dup2(os.open(path.with_suffix(".log"), os.O_WRONLY | os.O_CREAT, 0o600), 2)
-        if descriptors is not None:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
         try:
             serve(path, "127.0.0.1", port, lambda *_: None)
         finally:

@@ -309,16 +309,16 @@ def _ps(test: str, family: Sequence[_Block], asked: _Comparing) -> Floats:
 def _figures(differences: Floats, ps: Mapping[str, Floats], asked: _Comparing) -> list[dict[str, Any]]:
     """The figures of every pair of one block, as `Comparison` names them."""
     moments = paired_moments(differences)
-    effects = paired_effects(moments)
+    effect, effect_low, effect_high = paired_effects(moments)
     low, high = paired_intervals(differences, asked.seed)
     columns = {
         "difference": moments.mean,
         "low": low,
         "high": high,
         **ps,
-        "effect": effects.value,
-        "effect_low": effects.low,
-        "effect_high": effects.high,
+        "effect": effect,
+        "effect_low": effect_low,
+        "effect_high": effect_high,
         "detectable": detectable_difference(moments.n, moments.sd),
     }
     needed = queries_needed(asked.wanted, moments.sd).tolist()

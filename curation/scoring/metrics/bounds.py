@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -50,22 +49,10 @@ def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
     return BELOW if any(every < none for none, every in known) else ""
 
 
-class UnjudgedBounds(NamedTuple):
-    """Values as `RunScores.values`; for `UNBOUNDED` kinds they are NaN.
-
-    Attributes
-    ----------
-    if_none, if_all: shape (Q, M), with no or every unjudged document relevant.
-    """
-
-    if_none: Floats
-    if_all: Floats
-
-
 def unjudged_bounds(
     ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], values: Floats
-) -> UnjudgedBounds:
-    """Both ends for rankings whose `values` are known."""
+) -> tuple[Floats, Floats]:
+    """Values with no and with every unjudged document relevant, (Q, M) each; of `UNBOUNDED` kinds NaN."""
     if_none, if_all = values.copy(), values.copy()
     unjudged, places = np.flatnonzero(ranking.grade == UNJUDGED), judged_places(qrels, ranking)
     for depth in {measure.depth for measure in measures}:
@@ -89,7 +76,7 @@ def unjudged_bounds(
             if_none[:, place] = if_all[:, place] = np.nan
     undefined = np.isnan(values)
     if_none[undefined] = if_all[undefined] = np.nan
-    return UnjudgedBounds(if_none, if_all)
+    return if_none, if_all
 
 
 def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Floats:

@@ -102,7 +102,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
     values = values_of(ranking, qrels, measures)
     ties = ties_of(ranking)
     best, worst = (_with_ties(ranking, best, qrels, measures, values) for best in (True, False))
-    bounds = unjudged_bounds(ranking, qrels, measures, values)
+    if_none, if_all = unjudged_bounds(ranking, qrels, measures, values)
     return RunScores(
         query_ids=qrels.query_ids,
         measures=tuple(measures),
@@ -112,8 +112,8 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         residual=_residuals(ranking, measures),
         best=best,
         worst=worst,
-        if_none=bounds.if_none,
-        if_all=bounds.if_all,
+        if_none=if_none,
+        if_all=if_all,
         returned=ranking.returned,
         ties=ties,
     )

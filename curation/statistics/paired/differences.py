@@ -175,22 +175,6 @@ class PairedMoments(NamedTuple):
     sd: Floats
 
 
-class PairedEffects(NamedTuple):
-    """Standardised mean differences of P pairs with their 95 % intervals; NaN where there is no spread."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-
-
-class WinsTiesLosses(NamedTuple):
-    """How many queries of each of P pairs are above, within and below the tolerance; shape (P,) each."""
-
-    wins: Ints
-    ties: Ints
-    losses: Ints
-
-
 def paired_moments(differences: Floats) -> PairedMoments:
     """The moments of differences of shape (Q, P)."""
     defined = ~np.isnan(differences)
@@ -216,8 +200,10 @@ def paired_t_p(moments: PairedMoments) -> Floats:
     return found
 
 
-def paired_effects(moments: PairedMoments) -> PairedEffects:
-    """The mean difference in standard deviations of the differences, with an exact 95 % interval.
+def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
+    """The mean difference in standard deviations of the differences, and the ends of its exact 95 % interval.
+
+    Each has shape (P,), and NaN where there is no spread.
 
     The interval holds the noncentralities under which the t that was found is not in either tail of 2.5 %,
     divided by √n: G. Cumming and S. Finch (2001), A primer on the understanding, use, and calculation of
@@ -227,14 +213,14 @@ def paired_effects(moments: PairedMoments) -> PairedEffects:
     t, root = _t(moments), np.sqrt(np.maximum(moments.n, 1))
     low = _noncentrality(moments.n - 1, 0.975, t)
     high = _noncentrality(moments.n - 1, 0.025, t)
-    return PairedEffects(t / root, low / root, high / root)
+    return t / root, low / root, high / root
 
 
-def wins_ties_losses(differences: Floats, tolerance: float = TIED_WITHIN) -> WinsTiesLosses:
+def wins_ties_losses(differences: Floats, tolerance: float = TIED_WITHIN) -> tuple[Ints, Ints, Ints]:
     """How many differences of shape (Q, P) are above the tolerance, within it, and below minus it."""
     wins, losses = (differences > tolerance).sum(axis=0), (differences < -tolerance).sum(axis=0)
     ties = (np.abs(differences) <= tolerance).sum(axis=0)
-    return WinsTiesLosses(*(count.astype(np.int64) for count in (wins, ties, losses)))
+    return wins.astype(np.int64), ties.astype(np.int64), losses.astype(np.int64)
 
 
 def _t(moments: PairedMoments) -> Floats:

@@ -55,7 +55,7 @@ def test_no_difference_is_p_1_and_a_constant_one_has_no_t() -> None:
     ps = paired_t_p(moments)
     assert ps[0] == 1.0
     assert np.isnan(ps[1:]).all()
-    assert np.isnan(paired_effects(moments).value).all()
+    assert np.isnan(paired_effects(moments)[0]).all()
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_limits_of_the_noncentrality_are_those_that_mbess_prints(
     root = (freedom + 1) ** 0.5
     one = np.ones(1)
     for sign in (1, -1):
-        effects = paired_effects(
+        value, first, last = paired_effects(
             PairedMoments(one.astype(np.int64) * (freedom + 1), sign * t / root * one, one)
         )
-        ends = sorted([sign * effects.low[0] * root, sign * effects.high[0] * root])
+        ends = sorted([sign * first[0] * root, sign * last[0] * root])
         assert ends == pytest.approx([low, high], abs=6e-6)
-        assert effects.low[0] < effects.value[0] < effects.high[0]
+        assert first[0] < value[0] < last[0]
 
 
 def test_ties_are_within_the_tolerance_and_unknown_queries_are_nothing() -> None:
