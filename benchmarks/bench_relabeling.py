@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from curation.relabeling.drift.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
 from curation.relabeling.drift.wrong_labels import wrong_labels
-from curation.relabeling.plan.choice import ScoredPair, choose_pairs
-from curation.relabeling.staleness.calendar import JudgedPair, Quarter
+from curation.relabeling.plan.choice import choose_pairs
+from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.relabeling.staleness.quarter import Quarter
 from curation.settling.consensus import PairConsensus
 
 NOW = Quarter(2026, 4)
@@ -33,11 +34,11 @@ SETS = ((100, 10, 0.05, 0.05), (100, 10, 0.15, 0.05), (100, 10, 0.15, 0.3))
 Marks = NDArray[Any]
 
 
-def scored(query: int, document: int, score: float) -> ScoredPair:
+def scored(query: int, document: int, score: float) -> JudgedPair:
     consensus = PairConsensus(f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 2, 1.0)
     when = NOW.before(1 + query % 4)
-    judged = JudgedPair(consensus, "tail", (), when, None, None, when, "h", "h", "g", False, ("ada",), 0)
-    return ScoredPair(judged, score)
+    facts = (consensus, "tail", (), when, None, None, when, "h", "h", "g", False, ("ada",), 0)
+    return JudgedPair(*facts, score=score)
 
 
 def judged_plan(wrong: Marks, seed: int, random: np.random.Generator, left_open: float) -> QuarterResult:
@@ -46,14 +47,13 @@ def judged_plan(wrong: Marks, seed: int, random: np.random.Generator, left_open:
         scored(q, d, (1 - LEAN) * random.random() + LEAN * int(wrong[q, d]))
         for q, d in np.ndindex(*wrong.shape)
     ]
-    plan = choose_pairs(rows, 0.15, seed, NOW)
     pairs = []
-    for one in plan.pairs:
-        q, d = (int(name[1:]) for name in one.scored.pair)
+    for one in choose_pairs(rows, 0.15, seed):
+        q, d = (int(name[1:]) for name in one[:2])
         lost = random.random() < left_open * (1 + int(wrong[q, d]))
         grades = (1, None, DISPUTED_NOW) if lost else (1, 1 + int(wrong[q, d]), "")
-        pairs.append(RegradedPair(*one.scored.pair, "tail", (), one.part, one.probability, *grades))
-    return QuarterResult("2026-Q4", plan.graded, tuple(pairs))
+        pairs.append(RegradedPair(*one[:2], "tail", (), one.part, one.inclusion_probability, *grades))
+    return QuarterResult("2026-Q4", len(rows), tuple(pairs))
 
 
 def coverage(queries: int, documents: int, share: float, tied: float, times: int) -> list[Marks]:

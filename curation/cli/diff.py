@@ -50,7 +50,7 @@ def diff_releases(
     found = diff(release_store(), old, new, reason, by)
 
     def show() -> None:
-        from curation.releases.diff.page import diff_sections, findings, title_of
+        from curation.releases.diff.sections import diff_sections, findings, title_of
         from curation.reports.terminal import show_sections
 
         say(f"{title_of(found)}:", *(f"  {sentence}" for sentence in findings(found)))

@@ -79,8 +79,8 @@ def relabel_plan(
 ) -> None:
     """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
 
-    It takes what must be judged to keep within two years, the stalest pairs, and a quarter of its pairs at
-    random from all others. Queries that the traffic has left are replaced by new ones.
+    It takes the stalest pairs, and a quarter of its pairs at random from all others. Queries that the traffic
+    has left are replaced by new ones.
 
     \b
     Examples:

@@ -26,18 +26,14 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import PoolReport, build_pool
 from curation.progress import Progress, silent
 from curation.relabeling.drift.closing import fix_reports
-from curation.relabeling.plan.plan import (
-    ADD,
-    ASKED_AGAIN,
-    RETIRE,
-    PlanPair,
-    QueryChange,
-    still_open,
-)
+from curation.relabeling.plan.choice import PlanPair
+from curation.relabeling.plan.plan import still_open
+from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange
 from curation.relabeling.plan.stored import PlanRow, find_plan, plan_pairs, plan_queries
 from curation.relabeling.request import QuarterRequest
-from curation.relabeling.staleness.calendar import OPEN, Pair, read_pairs, read_work
-from curation.relabeling.staleness.staleness import retire_query, return_query
+from curation.relabeling.staleness.calendar import OPEN, read_work
+from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.relabeling.staleness.retired import retire_query, return_query
 from curation.relabeling.staleness.traffic import read_traffic, traffic_of
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
@@ -49,6 +45,18 @@ from curation.text import amount
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_POOL = "new queries without a document to judge: name systems that find some"
+
+
+# The queries of the sample and those that come back, as drawn last.
+_HELD = """
+SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
+FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
+WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
+  AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
+GROUP BY q.normalised ORDER BY q.normalised
+"""
+
+_PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
 
 
 @dataclass(frozen=True)
@@ -245,59 +253,40 @@ def _extend_sample(store: Store, plan: _Plan, author: str) -> None:
     store_sample(store, parameters, [*kept, *strata], [*held, *new], limits, state, author)
 
 
-class _Found(NamedTuple):
-    """What is read for the choice: candidates, queries in play, and the pairs that the pool proposes."""
-
-    rows: list[CandidateRow]
-    active: set[str]
-    proposed: set[Pair]
-    added: set[str]
-
-
 class _Chooser:
     """Which candidates the round shows."""
 
     def __init__(self, plan: _Plan, pool_id: str | None) -> None:
         self.plan, self.pool_id, self.pairs = plan, pool_id, 0
 
-    def read(self, cursor: Cursor) -> _Found:
+    def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
+        """Candidates, queries in play, pairs that the pool proposes, and queries that join."""
         rows, active = read_candidates(cursor)
         proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
         texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
         sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
         added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
-        return _Found(rows, active, set(proposed), added)
+        return rows, active, set(proposed), added
 
-    def choose(self, found: _Found) -> Chosen:
+    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Chosen:
+        rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
         again = [
             Candidate(row.query_id, row.document_id, row.content_hash)
-            for row in found.rows
+            for row in rows
             if (row.query_id, row.document_id) in planned
             and row.content_hash is not None
             and not row.outside
-            and row.query_id in found.active
+            and row.query_id in active
         ]
         new = [
             one
-            for one in choose_candidates(found.rows, found.active, again=False).candidates
-            if (one.query_id, one.document_id) in found.proposed
+            for one in choose_candidates(rows, active, again=False).candidates
+            if (one.query_id, one.document_id) in proposed
         ]
         self.pairs = len(again)
-        lonely = found.added - {one.query_id for one in new} - {one.query_id for one in again}
+        lonely = added - {one.query_id for one in new} - {one.query_id for one in again}
         left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
         parameters = {"plan": self.plan.row.plan_id, "quarter": self.plan.row.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
         return Chosen([*again, *new], parameters, counts)
-
-
-# The queries of the sample and those that come back, as drawn last.
-_HELD = """
-SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
-FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
-WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
-  AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
-GROUP BY q.normalised ORDER BY q.normalised
-"""
-
-_PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"

@@ -24,8 +24,7 @@ class PlanRequest:
     fraction: float = option(
         0.15,
         "Share of the pairs to judge again",
-        "Share of the pairs that people judge again, 0.10 to 0.20. With less, a set is not judged again "
-        "within two years. With more, nobody keeps the pace of a quarter.",
+        "Share of the pairs that people judge again, 0.10 to 0.20.",
         flag="--share",
         least=LEAST,
         most=MOST,

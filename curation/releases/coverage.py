@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.coverage.measures import Tertiles
 from curation.releases.verify import Opened
-
-
-class Boundaries(NamedTuple):
-    """Where a figure is cut in three; a value on a boundary is in the lower part."""
-
-    lower: float
-    upper: float
 
 
 class ReleasedCoverage(NamedTuple):
@@ -22,7 +16,8 @@ class ReleasedCoverage(NamedTuple):
     resolution, seed, least_documents: that made the map's regions.
     regions: of the whole corpus. regions_asked: those with a query of the release, of any part.
     relevant_grade: least grade of the relevant documents that dispersion and alignment are of.
-    dispersion, alignment: None where the figure is not cut: it is unknown, or mostly one value.
+    dispersion, alignment: where the figure is cut in three. None where it is not: it is unknown, or
+        mostly one value.
     """
 
     map_id: str
@@ -32,8 +27,8 @@ class ReleasedCoverage(NamedTuple):
     regions: int
     regions_asked: int
     relevant_grade: int
-    dispersion: Boundaries | None
-    alignment: Boundaries | None
+    dispersion: Tertiles | None
+    alignment: Tertiles | None
 
 
 def released_coverage(release: Opened) -> ReleasedCoverage | None:
@@ -52,8 +47,8 @@ def released_coverage(release: Opened) -> ReleasedCoverage | None:
         regions=len(regions),
         regions_asked=len(regions & asked),
         relevant_grade=row["relevant_grade"],
-        dispersion=row["dispersion"] and Boundaries(**row["dispersion"]),
-        alignment=row["alignment"] and Boundaries(**row["alignment"]),
+        dispersion=row["dispersion"] and Tertiles(**row["dispersion"]),
+        alignment=row["alignment"] and Tertiles(**row["alignment"]),
     )
 
 

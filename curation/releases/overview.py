@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen
 
 
+_EXPORTS = """
+SELECT happened_at, actor, detail::TEXT FROM events
+WHERE action = 'export' AND detail->>'release' = ? ORDER BY rowid
+"""
+
+
 class ListedRelease(NamedTuple):
     """A release in the list.
 
@@ -234,9 +240,3 @@ def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
         *(row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts)),
         *(shown, measure, figure["value"], row.reason or "–"),
     )
-
-
-_EXPORTS = """
-SELECT happened_at, actor, detail::TEXT FROM events
-WHERE action = 'export' AND detail->>'release' = ? ORDER BY rowid
-"""

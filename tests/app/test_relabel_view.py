@@ -20,7 +20,7 @@ from curation.people.annotators import add_annotator
 from curation.progress import silent
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
-from curation.relabeling.staleness.calendar import Quarter
+from curation.relabeling.staleness.quarter import Quarter
 from curation.releases.freeze.freeze import freeze
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules

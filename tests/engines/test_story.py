@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.labeling.rounds.create_round import open_round
-from curation.relabeling.staleness.calendar import read_pairs
+from curation.relabeling.staleness.judged_pairs import read_pairs
 from curation.retrieval import Bm25
 from curation.store import Document, Query, Store
 from tests.support.command_line import Done, invoke

@@ -17,7 +17,8 @@ import pytest
 from curation.labeling.judgments.imported import add_judgments
 from curation.relabeling.drift.report import DriftReport, drift_report
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.staleness.calendar import Quarter, read_pairs
+from curation.relabeling.staleness.judged_pairs import read_pairs
+from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
@@ -157,7 +158,7 @@ def test_a_set_that_is_relabeled_for_two_years_stays_true(store: Store, tmp_path
     what_had_changed_is_told(lived)
     assert max(lived.ages) <= QUARTERS, "everything is judged again within two years"
     no_split_side_changes(lived.store)
-    the_next_release_names_its_parent_and_the_causes(lived.store)
+    the_next_release_names_its_parent_and_what_had_changed(lived.store)
     a_release_has_the_staleness_of_its_own_pairs(lived.store)
 
 
@@ -198,14 +199,14 @@ def a_release_has_the_staleness_of_its_own_pairs(store: Store) -> None:
     assert len(first.pairs) < len(pairs), "retired queries have no staleness"
 
 
-def the_next_release_names_its_parent_and_the_causes(store: Store) -> None:
+def the_next_release_names_its_parent_and_what_had_changed(store: Store) -> None:
     ids = {name: opened(store, name).row.release_id for name in ("v0", "v1", "v2")}
     assert opened(store, "v1").header["parent"] == ids["v0"]
     assert opened(store, "v2").header["parent"] == ids["v1"]
     assert "parent" not in opened(store, "v0").header
     assert freeze(store, "again", override=DRAFT).release_id == ids["v2"], "the same content has the same id"
     found = diff(store, "v0", "v2")
-    assert found.causes[f"re-labeled: {DOCUMENT}"] > 20
+    assert found.changes[f"re-labeled: {DOCUMENT}"] > 20
     assert found.moves == ()
     retired = [query for query in found.queries_out if query.reason]
     assert {query.text for query in retired} >= {"topic00", "topic01"}

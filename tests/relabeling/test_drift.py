@@ -33,7 +33,7 @@ from curation.relabeling.drift.sections import drift_findings, drift_page, what_
 from curation.relabeling.drift.wrong_labels import wilson_share, wrong_labels
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
-from curation.relabeling.staleness.staleness import retire_query
+from curation.relabeling.staleness.retired import retire_query
 from curation.settling.disputes import disputes
 from curation.sources.judgments import ImportedJudgment
 from curation.statistics.intervals import wilson

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
-from curation.relabeling.staleness.calendar import JudgedPair, read_pairs
+from curation.relabeling.staleness.judged_pairs import JudgedPair, read_pairs
 from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide
@@ -167,7 +167,7 @@ def test_releases_tell_of_a_text_that_came_back_as_of_a_changed_document(
         make_split(returned, {"dev": 0.5, "test": 0.5}, 1, APART)
         freeze(returned, name, override="for a test")
     (found,) = diff(returned, "v2", "v3", "for a test").regrades
-    assert (found.document_id, found.before, found.after, found.cause) == (PAIR[1], 3, 2, "document changed")
+    assert (found.document_id, found.before, found.after, found.change) == (PAIR[1], 3, 2, "document changed")
 
 
 class Vote(NamedTuple):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from curation.errors import NotFoundError
-from curation.relabeling.staleness.calendar import CHANGED, GONE
+from curation.relabeling.staleness.judged_pairs import CHANGED, GONE
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.relabeling.staleness.text_changes import text_change
 from curation.store import Store

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from curation.releases.diff.diff import Diff, diff
-from curation.releases.diff.page import diff_sections, findings, title_of
+from curation.releases.diff.sections import diff_sections, findings, title_of
 from curation.releases.stored import (
     ReleaseRow,
 )

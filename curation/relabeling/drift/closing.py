@@ -23,12 +23,15 @@ from curation.relabeling.drift.regraded_pairs import (
 )
 from curation.relabeling.drift.wrong_labels import WrongLabels, wrong_labels
 from curation.relabeling.plan.stored import PlanRow, list_plans
-from curation.relabeling.staleness.calendar import Quarter
+from curation.relabeling.staleness.quarter import Quarter
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.text import amount, canonical_json, plain
 
 YEAR = 4
 """Quarters that are pooled."""
+
+
+_REOPENED = "(SELECT count(*) FROM round_events WHERE round_id = ? AND kind = 'reopen')"
 
 
 class ReportInputs(NamedTuple):
@@ -122,6 +125,3 @@ def _fixed_sentence(inputs: ReportInputs) -> str:
     left += [amount(unjudged, "pair", "pairs") + " not judged"] * bool(unjudged)
     rest = f", with {' and '.join(left)}: reopen the round to count what comes later" if left else ""
     return f"The report of {inputs.result.name} is fixed{rest}."
-
-
-_REOPENED = "(SELECT count(*) FROM round_events WHERE round_id = ? AND kind = 'reopen')"

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from curation.guides.guide import guide_by_hash, guide_lines
 from curation.guides.rewording import Grades, reworded_grades
 from curation.labeling.rounds.rounds import find_round
-from curation.relabeling.plan.choice import BETWEEN
-from curation.relabeling.plan.plan import PlanPair
+from curation.relabeling.plan.choice import PlanPair
 from curation.relabeling.plan.stored import PlanRow, plan_pairs
-from curation.relabeling.staleness.calendar import Pair, query_tags, query_types
+from curation.relabeling.staleness.judged_pairs import BETWEEN, Pair, query_tags, query_types
 from curation.settling.consensus import settled
 from curation.settling.votes import Votes, read_rule
 from curation.store import Cursor
@@ -31,6 +30,28 @@ DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 SEALED = "a release seals it: a round of guesses would read its grade"
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Why a pair has no new grade, though it is still one of the set."""
+
+
+_VOTES = """
+WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
+decisions AS (
+    SELECT query_id, document_id, d.grade, d.guide_hash, d.revision
+    FROM relabeling_rounds b JOIN relabeling_pairs a USING (plan_id)
+    JOIN adjudications d USING (query_id, document_id)
+    WHERE $decided AND b.round_id = $round AND d.revision >= a.decisions
+      AND (d.content_hash IS NULL OR (query_id, document_id, d.content_hash) IN (
+            SELECT (query_id, document_id, content_hash) FROM votes))
+      AND NOT EXISTS (
+        FROM relabeling_rounds l JOIN relabeling_pairs n USING (plan_id)
+        WHERE l.quarter > b.quarter AND n.query_id = a.query_id AND n.document_id = a.document_id
+          AND n.decisions <= d.revision)
+    QUALIFY row_number() OVER (PARTITION BY query_id, document_id ORDER BY d.revision DESC) = 1)
+SELECT query_id, document_id, annotator, j.grade, content_hash,
+       coalesce(d.guide_hash, j.guide_hash) AS guide_hash, d.revision IS NOT NULL AS decided,
+       d.grade AS decision, false AS changed, NULL::INTEGER AS kept, false AS kept_changed, true AS wanted
+FROM votes j LEFT JOIN decisions d USING (query_id, document_id)
+ORDER BY ALL
+"""
 
 
 class RegradedPair(NamedTuple):
@@ -203,25 +224,3 @@ def _of_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair
         read.setdefault((query_id, document_id), (hashes[0], hashes[1]))
     found = {(one.query_id, one.document_id): one for one in settled(Votes(read_rule(cursor), votes)).pairs}
     return {key: _Judged(found[key].grade, found[key].how, *about) for key, about in read.items()}
-
-
-_VOTES = """
-WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
-decisions AS (
-    SELECT query_id, document_id, d.grade, d.guide_hash, d.revision
-    FROM relabeling_rounds b JOIN relabeling_pairs a USING (plan_id)
-    JOIN adjudications d USING (query_id, document_id)
-    WHERE $decided AND b.round_id = $round AND d.revision >= a.decisions
-      AND (d.content_hash IS NULL OR (query_id, document_id, d.content_hash) IN (
-            SELECT (query_id, document_id, content_hash) FROM votes))
-      AND NOT EXISTS (
-        FROM relabeling_rounds l JOIN relabeling_pairs n USING (plan_id)
-        WHERE l.quarter > b.quarter AND n.query_id = a.query_id AND n.document_id = a.document_id
-          AND n.decisions <= d.revision)
-    QUALIFY row_number() OVER (PARTITION BY query_id, document_id ORDER BY d.revision DESC) = 1)
-SELECT query_id, document_id, annotator, j.grade, content_hash,
-       coalesce(d.guide_hash, j.guide_hash) AS guide_hash, d.revision IS NOT NULL AS decided,
-       d.grade AS decision, false AS changed, NULL::INTEGER AS kept, false AS kept_changed, true AS wanted
-FROM votes j LEFT JOIN decisions d USING (query_id, document_id)
-ORDER BY ALL
-"""

@@ -12,7 +12,7 @@ from curation.text import amount, percent, points
 
 WHY = {
     "random": "random: for the estimate of wrong labels",
-    "due": "due: to stay within two years",
+    "due": "due: to stay within two years, in plans of earlier versions",
     "stale": "stale: the highest scores",
     "control": "control: undisputed and unchanged, in plans of earlier versions",
 }
@@ -37,14 +37,6 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"{amount(guide['stale'], 'pair has', 'pairs have')} a grade or a vote whose words changed in "
             f"the guide. This plan takes {guide['taken']:,} of them."
-        )
-    if report["short"]:
-        lines.append(
-            f"{amount(report['short'], 'pair')} will be older than two years: there is no room for them."
-        )
-    if report["needed"] is not None:
-        lines.append(
-            f"To judge everything again within two years takes {percent(report['needed'])} this quarter."
         )
     return [
         *lines,

@@ -9,11 +9,31 @@ from typing import Any, NamedTuple
 
 from curation.door import SEALED, sealed_queries
 from curation.errors import NotFoundError
-from curation.relabeling.plan.plan import PlanPair, QueryChange
+from curation.relabeling.plan.choice import PlanPair
+from curation.relabeling.plan.query_changes import QueryChange
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
 NO_PLAN = "There is no plan yet. Make one."
+
+
+_KNOWN = """
+SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
+USING (normalised) GROUP BY normalised
+"""
+
+
+_PLANS = """
+SELECT p.plan_id, p.quarter, p.parameters::TEXT, p.report::TEXT, b.round_id, r.name
+FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id) LEFT JOIN rounds r USING (round_id)
+ORDER BY p.rowid
+"""
+
+_SHOWN = f"""
+SELECT a.query_id, q.text, a.document_id, {title_last_shown("a")}, a.part, a.stratum, a.grade, a.how, a.judged
+FROM relabeling_pairs a JOIN queries q USING (query_id)
+WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
+"""  # noqa: S608
 
 
 class PlanRow(NamedTuple):
@@ -129,22 +149,3 @@ def show_plan(store: Store, name: str | None = None) -> ShownPlan:
             queries=tuple(plan_queries(cursor, plan.plan_id)),
             query_ids=dict(cursor.execute(_KNOWN, [plan.plan_id]).fetchall()),
         )
-
-
-_KNOWN = """
-SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
-USING (normalised) GROUP BY normalised
-"""
-
-
-_PLANS = """
-SELECT p.plan_id, p.quarter, p.parameters::TEXT, p.report::TEXT, b.round_id, r.name
-FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id) LEFT JOIN rounds r USING (round_id)
-ORDER BY p.rowid
-"""
-
-_SHOWN = f"""
-SELECT a.query_id, q.text, a.document_id, {title_last_shown("a")}, a.part, a.stratum, a.grade, a.how, a.judged
-FROM relabeling_pairs a JOIN queries q USING (query_id)
-WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
-"""  # noqa: S608

@@ -29,6 +29,19 @@ POWER = 0.8416
 """The normal quantile of 4 of 5."""
 
 
+# Pairs of random parts, and those of which more than half of the new votes differ from the old grade.
+_PAST = """
+SELECT count(*), count(*) FILTER (differ > 0.5) FROM (
+    SELECT a.query_id, avg((j.grade <> a.grade)::INT) AS differ
+    FROM relabeling_pairs a JOIN relabeling_rounds USING (plan_id)
+    JOIN current_judgments j USING (round_id, query_id, document_id)
+    WHERE a.part = 'random' AND duplicate_of IS NULL
+    GROUP BY plan_id, a.query_id, document_id
+    HAVING differ IS NOT NULL)
+GROUP BY query_id ORDER BY query_id
+"""
+
+
 class SetSpread(NamedTuple):
     """How the pairs that can be judged are spread over queries, and how labels go wrong.
 
@@ -97,16 +110,3 @@ def read_spread(cursor: Cursor, queries: Iterable[str]) -> SetSpread:
         return SetSpread(*here)
     effect = ((wrong - pairs * share) ** 2).sum() / (share * (1 - share))
     return SetSpread(*here, float(share), float(np.clip((effect - known) / more, 0, 1)), int(known))
-
-
-# Pairs of random parts, and those of which more than half of the new votes differ from the old grade.
-_PAST = """
-SELECT count(*), count(*) FILTER (differ > 0.5) FROM (
-    SELECT a.query_id, avg((j.grade <> a.grade)::INT) AS differ
-    FROM relabeling_pairs a JOIN relabeling_rounds USING (plan_id)
-    JOIN current_judgments j USING (round_id, query_id, document_id)
-    WHERE a.part = 'random' AND duplicate_of IS NULL
-    GROUP BY plan_id, a.query_id, document_id
-    HAVING differ IS NOT NULL)
-GROUP BY query_id ORDER BY query_id
-"""

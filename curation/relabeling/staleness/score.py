@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.relabeling.staleness.calendar import CHANGED, GONE, REVISIT, UNKNOWN, JudgedPair, Quarter
+from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, UNKNOWN, JudgedPair
+from curation.relabeling.staleness.quarter import REVISIT, Quarter
 
 WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
 """What each part weighs; together 1."""

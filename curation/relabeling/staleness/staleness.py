@@ -1,11 +1,4 @@
-"""Staleness of the set: each pair and each query with all that may have made its grades wrong, and the
-calendar.
-
-Retired queries: they leave the set with a reason, keep their judgments, and can come back.
-
-A retired query is not in play: no round shows it, and the next release does not have it. Releases that have
-it stay as they are.
-"""
+"""Staleness of the set: each pair and each query with all that may have made its grades wrong."""
 
 from __future__ import annotations
 
@@ -13,23 +6,20 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
 
 from curation.door import SEALED, sealed_queries
 from curation.relabeling.staleness.calendar import (
-    CHANGED,
-    GONE,
-    JudgedPair,
-    Quarter,
     QuarterWork,
     RelabelingCalendar,
     calendar_of,
     planned_pairs,
     present_quarter,
-    read_pairs,
     read_work,
 )
+from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
 from curation.relabeling.staleness.precision import SHARES, ExpectedPrecision, read_spread
+from curation.relabeling.staleness.quarter import Quarter
+from curation.relabeling.staleness.retired import retired_queries
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
 from curation.relabeling.staleness.traffic import (
@@ -42,52 +32,7 @@ from curation.relabeling.staleness.traffic import (
 from curation.releases.verify import opened
 from curation.settling.evidence import newer_versions, read_marks
 from curation.sources.queries import active_queries
-from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, record_event, utc_now
-
-
-class RetiredQuery(NamedTuple):
-    """A query that is not in play, and why."""
-
-    query_id: str
-    text: str
-    normalised: str
-    reason: str
-
-
-def retired_queries(cursor: Cursor) -> list[RetiredQuery]:
-    """The queries that are retired, by id."""
-    sql = """
-        SELECT query_id, text, normalised, reason FROM retired_queries JOIN queries USING (query_id)
-        ORDER BY query_id
-    """
-    return fetch(cursor, RetiredQuery, sql)
-
-
-def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Take a query out of play; says whether it was in play."""
-    return _write(cursor, query_id, True, reason, author)
-
-
-def return_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Bring a retired query back into play; says whether it was retired."""
-    return _write(cursor, query_id, False, reason, author)
-
-
-def _write(cursor: Cursor, query_id: str, retired: bool, reason: str, author: str) -> bool:
-    sql = """
-        SELECT arg_max(retired, revision), coalesce(max(revision), -1) FROM query_retirements
-        WHERE query_id = ?
-    """
-    before, revision = cursor.execute(sql, [query_id]).fetchall()[0]
-    if bool(before) == retired:
-        return False
-    cursor.execute(
-        "INSERT INTO query_retirements VALUES (?, ?, ?, ?, ?, ?)",
-        [query_id, revision + 1, retired, reason, author, utc_now()],
-    )
-    action = "retire query" if retired else "return query"
-    record_event(cursor, action, {"query": query_id, "reason": reason}, author)
-    return True
+from curation.store import Query, Store
 
 
 @dataclass(frozen=True)
@@ -243,7 +188,7 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
         quarter, work = present_quarter(cursor, today), read_work(cursor)
         pairs, sealed = read_pairs(cursor, among), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in active_queries(cursor)}
-        retired = frozenset(query.normalised for query in retired_queries(cursor))
+        retired = frozenset(retired_queries(cursor))
         marks = read_marks(cursor)
         newer = newer_versions(cursor, marks)
     pairs = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.relabeling.staleness.calendar import GONE, NOT_PLANNED, UNFINISHED, RelabelingCalendar
+from curation.relabeling.staleness.calendar import NOT_PLANNED, UNFINISHED, RelabelingCalendar
+from curation.relabeling.staleness.judged_pairs import GONE
 from curation.relabeling.staleness.score import WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 from curation.reports.page import NumberCell, QueryName, Table

@@ -41,6 +41,28 @@ NORMAL_MEDIAN = 0.6745
 """The median of absolute standard normal deviates."""
 
 
+# Places in the audit trail. What has none (a project made without it) counts as the oldest.
+_SAMPLED_AT = """
+    SELECT s.sample_id, coalesce(min(e.rowid), -1) AS place
+    FROM samples s LEFT JOIN events e ON e.action = 'sample' AND e.detail->>'sample' = s.sample_id
+    GROUP BY s.sample_id
+"""
+_DRAWS = f"SELECT DISTINCT place FROM ({_SAMPLED_AT}) ORDER BY place"  # noqa: S608
+_DRAWN = f"""
+    SELECT query_id, min(place) FROM sample_queries JOIN ({_SAMPLED_AT}) USING (sample_id) GROUP BY query_id
+"""  # noqa: S608
+_IMPORTS = """
+    SELECT i.import_id, coalesce(min(e.rowid), -1)
+    FROM traffic_imports i
+    LEFT JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
+    GROUP BY i.import_id
+"""
+_TOTALS = "SELECT import_id, sum(count)::BIGINT FROM traffic GROUP BY import_id"
+_COUNTS = """
+    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic WHERE normalised <> '' GROUP BY ALL
+"""
+
+
 class QueryTraffic(NamedTuple):
     """A query's traffic.
 
@@ -225,25 +247,3 @@ def _queries_of(logged: LoggedTraffic) -> dict[str, str]:
         text: text if text in logged.known else texts[heads.get(leader, leader)]
         for text, leader in zip(texts, leaders, strict=True)
     }
-
-
-# Places in the audit trail. What has none (a project made without it) counts as the oldest.
-_SAMPLED_AT = """
-    SELECT s.sample_id, coalesce(min(e.rowid), -1) AS place
-    FROM samples s LEFT JOIN events e ON e.action = 'sample' AND e.detail->>'sample' = s.sample_id
-    GROUP BY s.sample_id
-"""
-_DRAWS = f"SELECT DISTINCT place FROM ({_SAMPLED_AT}) ORDER BY place"  # noqa: S608
-_DRAWN = f"""
-    SELECT query_id, min(place) FROM sample_queries JOIN ({_SAMPLED_AT}) USING (sample_id) GROUP BY query_id
-"""  # noqa: S608
-_IMPORTS = """
-    SELECT i.import_id, coalesce(min(e.rowid), -1)
-    FROM traffic_imports i
-    LEFT JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
-    GROUP BY i.import_id
-"""
-_TOTALS = "SELECT import_id, sum(count)::BIGINT FROM traffic GROUP BY import_id"
-_COUNTS = """
-    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic WHERE normalised <> '' GROUP BY ALL
-"""

@@ -36,14 +36,12 @@ from curation.text import file_digest
 
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
+DEFAULT = ExportOptions()
 
 
 def written_with() -> dict[str, str]:
     """The versions on which an export's bytes depend besides the release."""
     return {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")}
-
-
-DEFAULT = ExportOptions()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,90 @@ NO_SPLIT = "There is no split yet. Make one first."
 HOW_TO_SPLIT = "`goldset split --dev 0.7 --test 0.3 --seed 0` does."
 
 
+_ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
+_EDGES = """
+    SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?
+    ORDER BY query_a, query_b, kind
+"""
+_JUDGMENTS = f"""
+    SELECT query_id, document_id, annotator, round_id AS round, kind, grade,
+           duplicate_of IS NOT NULL AS duplicate, guide_hash AS guide, content_hash
+    FROM current_judgments
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
+"""  # noqa: S608  a condition from code
+_ADJUDICATIONS = """
+    SELECT a.query_id, a.document_id, a.grade, a.reason, a.reviewer, a.content_hash
+    FROM adjudications a LEFT JOIN (
+        SELECT query_id, document_id, revision, true AS counts FROM counted_adjudications) c
+        USING (query_id, document_id, revision)
+    WHERE a.query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+    QUALIFY row_number() OVER (
+        PARTITION BY a.query_id, a.document_id ORDER BY coalesce(c.counts, false) DESC, a.revision DESC) = 1
+    ORDER BY a.query_id, a.document_id
+"""
+_CANDIDATES = f"""
+    SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
+"""  # noqa: S608  a condition from code
+_SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?"
+_SAMPLED = """
+    SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?
+"""
+_ABOUT_QUERIES = """
+    SELECT query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags
+    FROM queries LEFT JOIN (
+        SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
+    USING (query_id)
+"""
+_LOGS = """
+    SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
+    FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
+    WHERE i.import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
+    GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
+"""
+_POOL_SAMPLE = """
+    SELECT pool_id, query_id, band, inclusion_probability,
+           coalesce(list(document_id ORDER BY document_id) FILTER (sampled), []) AS drawn,
+           coalesce(list(document_id ORDER BY document_id) FILTER (NOT sampled), []) AS not_drawn
+    FROM pool_sample_pairs
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+    GROUP BY ALL ORDER BY pool_id, query_id, band
+"""
+_UNANSWERED = f"""
+    WITH judged AS (SELECT query_id, document_id, annotator FROM counted_judgments WHERE {WITHIN}),
+    asked AS (
+        SELECT query_id, document_id, annotator, round_id, r.sequence, content_hash,
+               content_hash IN (
+                   SELECT s.content_hash FROM snapshot_documents s
+                   WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')) AS in_force
+        FROM live_presentations p JOIN rounds r USING (round_id)
+        LEFT JOIN presentation_states s USING (presentation_id)
+        WHERE NOT coalesce(s.answered, false) AND p.duplicate_of IS NULL AND {WITHIN}
+          AND NOT list_contains($kinds::TEXT[], r.kind))
+    SELECT query_id, document_id, count(DISTINCT annotator)
+    FROM asked ANTI JOIN judged USING (query_id, document_id, annotator)
+    ANTI JOIN known_answers USING (round_id, query_id, document_id)
+    WHERE NOT EXISTS (
+        FROM relabeling_progress n
+        WHERE n.query_id = asked.query_id AND n.document_id = asked.document_id
+          AND n.whole AND n.sequence > asked.sequence
+          AND (NOT asked.in_force OR list_contains(n.shown, asked.content_hash)))
+    GROUP BY query_id, document_id
+"""  # noqa: S608  a condition from code
+_SYNTHETIC = """
+    SELECT query_id, writer AS model, detail::TEXT AS detail,
+           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = c.query_id) AS share
+    FROM coverage_queries c JOIN queries USING (query_id) WHERE source = 'synthetic'
+"""
+_ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
+_PERSONAL = """
+    SELECT kind, sum(rows)::BIGINT AS rows FROM traffic_personal_data
+    WHERE import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
+    GROUP BY kind ORDER BY kind
+"""
+_PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"
+
+
 class Rows(NamedTuple):
     """All that a release of one moment rests on; tables have the columns of the queries below.
 
@@ -168,87 +252,3 @@ def _words_once(table: pa.Table) -> pa.Table:
         for column in table.columns
     ]
     return pa.table(columns, table.column_names)
-
-
-_ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
-_EDGES = """
-    SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?
-    ORDER BY query_a, query_b, kind
-"""
-_JUDGMENTS = f"""
-    SELECT query_id, document_id, annotator, round_id AS round, kind, grade,
-           duplicate_of IS NOT NULL AS duplicate, guide_hash AS guide, content_hash
-    FROM current_judgments
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
-"""  # noqa: S608  a condition from code
-_ADJUDICATIONS = """
-    SELECT a.query_id, a.document_id, a.grade, a.reason, a.reviewer, a.content_hash
-    FROM adjudications a LEFT JOIN (
-        SELECT query_id, document_id, revision, true AS counts FROM counted_adjudications) c
-        USING (query_id, document_id, revision)
-    WHERE a.query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
-    QUALIFY row_number() OVER (
-        PARTITION BY a.query_id, a.document_id ORDER BY coalesce(c.counts, false) DESC, a.revision DESC) = 1
-    ORDER BY a.query_id, a.document_id
-"""
-_CANDIDATES = f"""
-    SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
-"""  # noqa: S608  a condition from code
-_SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?"
-_SAMPLED = """
-    SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?
-"""
-_ABOUT_QUERIES = """
-    SELECT query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags
-    FROM queries LEFT JOIN (
-        SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
-    USING (query_id)
-"""
-_LOGS = """
-    SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
-    FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
-    WHERE i.import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
-    GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
-"""
-_POOL_SAMPLE = """
-    SELECT pool_id, query_id, band, inclusion_probability,
-           coalesce(list(document_id ORDER BY document_id) FILTER (sampled), []) AS drawn,
-           coalesce(list(document_id ORDER BY document_id) FILTER (NOT sampled), []) AS not_drawn
-    FROM pool_sample_pairs
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
-    GROUP BY ALL ORDER BY pool_id, query_id, band
-"""
-_UNANSWERED = f"""
-    WITH judged AS (SELECT query_id, document_id, annotator FROM counted_judgments WHERE {WITHIN}),
-    asked AS (
-        SELECT query_id, document_id, annotator, round_id, r.sequence, content_hash,
-               content_hash IN (
-                   SELECT s.content_hash FROM snapshot_documents s
-                   WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')) AS in_force
-        FROM live_presentations p JOIN rounds r USING (round_id)
-        LEFT JOIN presentation_states s USING (presentation_id)
-        WHERE NOT coalesce(s.answered, false) AND p.duplicate_of IS NULL AND {WITHIN}
-          AND NOT list_contains($kinds::TEXT[], r.kind))
-    SELECT query_id, document_id, count(DISTINCT annotator)
-    FROM asked ANTI JOIN judged USING (query_id, document_id, annotator)
-    ANTI JOIN known_answers USING (round_id, query_id, document_id)
-    WHERE NOT EXISTS (
-        FROM relabeling_progress n
-        WHERE n.query_id = asked.query_id AND n.document_id = asked.document_id
-          AND n.whole AND n.sequence > asked.sequence
-          AND (NOT asked.in_force OR list_contains(n.shown, asked.content_hash)))
-    GROUP BY query_id, document_id
-"""  # noqa: S608  a condition from code
-_SYNTHETIC = """
-    SELECT query_id, writer AS model, detail::TEXT AS detail,
-           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = c.query_id) AS share
-    FROM coverage_queries c JOIN queries USING (query_id) WHERE source = 'synthetic'
-"""
-_ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
-_PERSONAL = """
-    SELECT kind, sum(rows)::BIGINT AS rows FROM traffic_personal_data
-    WHERE import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
-    GROUP BY kind ORDER BY kind
-"""
-_PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"

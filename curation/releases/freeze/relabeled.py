@@ -21,58 +21,6 @@ DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annota
 """What was not the same the second time. A pair counts for the first that it has."""
 
 
-class RelabeledPairs(NamedTuple):
-    """Re-labelings up to now.
-
-    Attributes
-    ----------
-    parent: id of the release before the last re-labeling; None where there was none.
-    quarters: quarter, pairs that were asked about, pairs that were judged whole; by quarter.
-    pairs: query id, document id, quarter and cause of each pair that was judged again whole, by ids. A pair
-        whose grade is about another text than its re-labelings showed is not among them.
-    retired: query id → reason.
-    """
-
-    parent: str | None
-    quarters: tuple[tuple[str, int, int], ...]
-    pairs: tuple[tuple[str, str, str, str], ...]
-    retired: dict[str, str]
-
-    def header(self) -> dict[str, Any]:
-        """What the release's first row says; empty without any re-labeling."""
-        found: dict[str, Any] = {}
-        if self.quarters:
-            names = ("quarter", "pairs", "whole")
-            found["parent"] = self.parent
-            found["relabeled"] = [dict(zip(names, row, strict=True)) for row in self.quarters]
-        if self.retired:
-            found["retired"] = dict(sorted(self.retired.items()))
-        return found
-
-    def rows(self, pairs: Collection[tuple[str, str]]) -> Table:
-        """The re-labeled among these pairs."""
-        names = ("query_id", "document_id", "quarter", "cause")
-        return [dict(zip(names, row, strict=True)) for row in self.pairs if row[:2] in pairs]
-
-
-def read_relabeled(cursor: Cursor) -> RelabeledPairs:
-    """What re-labelings did up to now."""
-    quarters, lines = cursor.execute(_QUARTERS).fetchall(), guide_lines(cursor)
-    guides = {"names": list(lines), "lines": list(lines.values())}
-    return RelabeledPairs(
-        _parent(cursor) if quarters else None,
-        tuple(quarters),
-        tuple(cursor.execute(_PAIRS, guides).fetchall()) if quarters else (),  # to plan it takes 20 ms
-        dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall()),
-    )
-
-
-def _parent(cursor: Cursor) -> str | None:
-    """The release that was frozen last before the last re-labeling was opened, by the audit trail's order."""
-    rows = cursor.execute(_FROZEN_BEFORE).fetchall()
-    return str(json.loads(rows[0][0])["release"]) if rows else None
-
-
 _QUARTERS = """
 SELECT quarter, count(*), count(*) FILTER (whole) FROM relabeling_progress GROUP BY quarter ORDER BY quarter
 """
@@ -105,3 +53,55 @@ FROM newest n JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
 JOIN judged j USING (query_id, document_id)
 ORDER BY n.query_id, n.document_id
 """  # noqa: S608  words from above
+
+
+class RelabeledPairs(NamedTuple):
+    """Re-labelings up to now.
+
+    Attributes
+    ----------
+    parent: id of the release before the last re-labeling; None where there was none.
+    quarters: quarter, pairs that were asked about, pairs that were judged whole; by quarter.
+    pairs: query id, document id and quarter of each pair that was judged again whole, and what had changed,
+        by ids. A pair whose grade is about another text than its re-labelings showed is not among them.
+    retired: query id → reason.
+    """
+
+    parent: str | None
+    quarters: tuple[tuple[str, int, int], ...]
+    pairs: tuple[tuple[str, str, str, str], ...]
+    retired: dict[str, str]
+
+    def header(self) -> dict[str, Any]:
+        """What the release's first row says; empty without any re-labeling."""
+        found: dict[str, Any] = {}
+        if self.quarters:
+            names = ("quarter", "pairs", "whole")
+            found["parent"] = self.parent
+            found["relabeled"] = [dict(zip(names, row, strict=True)) for row in self.quarters]
+        if self.retired:
+            found["retired"] = dict(sorted(self.retired.items()))
+        return found
+
+    def rows(self, pairs: Collection[tuple[str, str]]) -> Table:
+        """The re-labeled among these pairs."""
+        names = ("query_id", "document_id", "quarter", "cause")  # as releases have stored what had changed
+        return [dict(zip(names, row, strict=True)) for row in self.pairs if row[:2] in pairs]
+
+
+def read_relabeled(cursor: Cursor) -> RelabeledPairs:
+    """What re-labelings did up to now."""
+    quarters, lines = cursor.execute(_QUARTERS).fetchall(), guide_lines(cursor)
+    guides = {"names": list(lines), "lines": list(lines.values())}
+    return RelabeledPairs(
+        _parent(cursor) if quarters else None,
+        tuple(quarters),
+        tuple(cursor.execute(_PAIRS, guides).fetchall()) if quarters else (),  # to plan it takes 20 ms
+        dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall()),
+    )
+
+
+def _parent(cursor: Cursor) -> str | None:
+    """The release that was frozen last before the last re-labeling was opened, by the audit trail's order."""
+    rows = cursor.execute(_FROZEN_BEFORE).fetchall()
+    return str(json.loads(rows[0][0])["release"]) if rows else None

@@ -1,4 +1,4 @@
-"""A plan is a part at random, what is due, controls and the stalest; the same seed makes the same one."""
+"""A plan is the stalest pairs and a part of the others at random; the same seed makes the same one."""
 
 from __future__ import annotations
 
@@ -14,28 +14,20 @@ from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.opening import open_plan
-from curation.relabeling.plan.choice import (
-    ALL_GONE,
-    DUE,
-    RANDOM,
-    STALE,
-    GuideWork,
-    PairChoice,
-    ScoredPair,
-    choose_pairs,
-)
+from curation.relabeling.plan.choice import RANDOM, STALE, PlanPair, choose_pairs
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.sections import plan_sentences
 from curation.relabeling.plan.stored import show_plan
 from curation.relabeling.request import QuarterRequest
-from curation.relabeling.staleness.calendar import JudgedPair, Quarter
+from curation.relabeling.staleness.judged_pairs import JudgedPair
 from curation.relabeling.staleness.precision import SetSpread
+from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import PairConsensus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
-from curation.text import digest, plain
+from curation.text import plain
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
 from tests.support.relabeled import (
@@ -62,32 +54,30 @@ def pair(
     gone: bool = False,
     tags: tuple[str, ...] = (),
     guide_behind: bool = False,
-) -> ScoredPair:
+) -> JudgedPair:
     consensus = PairConsensus(query, document, 2, "majority", {2: 2}, 0, 2, 1.0)
     when = None if back is None else NOW.before(back)
-    judged = JudgedPair(
+    return JudgedPair(
         *(consensus, type, tags, when, None, None, when),
         *("h", None if gone else "h", "g", guide_behind, ("ada", "ben"), 0),
+        score=score,
     )
-    return ScoredPair(judged, score)
 
 
-def parts(choice: PairChoice) -> dict[str, int]:
-    found = [one.part for one in choice.pairs]
-    return {name: found.count(name) for name in (RANDOM, DUE, STALE)}
+def parts(pairs: list[PlanPair]) -> dict[str, int]:
+    found = [one.part for one in pairs]
+    return {name: found.count(name) for name in (RANDOM, STALE)}
 
 
-def many(queries: int, documents: int, **more: object) -> list[ScoredPair]:
+def many(queries: int, documents: int, **more: object) -> list[JudgedPair]:
     return [pair(f"q{q}", f"d{d}", **more) for q in range(queries) for d in range(documents)]  # type: ignore[arg-type]
 
 
 def test_a_plan_has_its_size_and_every_pair_the_same_chance_in_the_random_part() -> None:
-    rows = many(20, 10)
-    choice = choose_pairs(rows, 0.15, 7, NOW)
-    assert (len(choice.pairs), choice.frame) == (30, 200)
-    assert parts(choice) == {RANDOM: 8, DUE: 18, STALE: 4}
-    assert {one.probability for one in choice.pairs if one.part == RANDOM} == {8 / 178}
-    assert {one.probability for one in choice.pairs if one.part != RANDOM} == {1.0}
+    pairs = choose_pairs(many(20, 10), 0.15, 7)
+    assert parts(pairs) == {RANDOM: 8, STALE: 22}
+    assert {one.inclusion_probability for one in pairs if one.part == RANDOM} == {8 / 178}
+    assert {one.inclusion_probability for one in pairs if one.part != RANDOM} == {1.0}
 
 
 def test_the_random_part_reaches_every_pair_alike_that_the_scores_do_not_choose() -> None:
@@ -95,8 +85,8 @@ def test_the_random_part_reaches_every_pair_alike_that_the_scores_do_not_choose(
     times = dict.fromkeys((row.pair for row in rows), 0)
     seeds = 600
     for seed in range(seeds):
-        for one in choose_pairs(rows, 0.15, seed, NOW).pairs:
-            times[one.scored.pair] += one.part == RANDOM
+        for one in choose_pairs(rows, 0.15, seed):
+            times[one.query_id, one.document_id] += one.part == RANDOM
     chosen = {row.pair for row in rows[-4:]}
     assert [times.pop(one) for one in chosen] == [0] * 4, "these are in each plan for certain"
     expected = seeds * 2 / 36  # two of the six pairs
@@ -108,40 +98,13 @@ def test_the_random_part_has_each_type_and_quarter_within_one_of_its_share() -> 
         pair(f"t{q}", f"d{d}", type="tail", back=3) for q in range(10) for d in range(10)
     ]
     for seed in range(20):
-        drawn = [one for one in choose_pairs(rows, 0.2, seed, NOW).pairs if one.part == RANDOM]
-        heads = sum(one.scored.judged.type == "head" for one in drawn)
-        rest = {one.pair for one in rows} - {
-            one.scored.pair for one in choose_pairs(rows, 0.2, seed, NOW).pairs if one.part != RANDOM
+        pairs = choose_pairs(rows, 0.2, seed)
+        heads = sum(one.stratum.startswith("head") for one in pairs if one.part == RANDOM)
+        rest = {row.pair for row in rows} - {
+            (one.query_id, one.document_id) for one in pairs if one.part != RANDOM
         }
-        assert len(drawn) == 15
+        assert parts(pairs)[RANDOM] == 15
         assert abs(heads - 15 * sum(name.startswith("q") for name, _ in rest) / len(rest)) < 1
-
-
-def test_pairs_at_the_end_of_two_years_are_all_in() -> None:
-    rows = many(10, 10) + [pair("late", f"d{d}", back=8) for d in range(8)]
-    choice = choose_pairs(rows, 0.15, 1, NOW)
-    assert sum(one.scored.judged.query_id == "late" for one in choice.pairs) == 8
-    assert (choice.short, choice.needed) == (0, None)
-
-
-def test_without_room_for_what_is_due_the_plan_says_which_fraction_has_it() -> None:
-    choice = choose_pairs(many(10, 10, back=8), 0.1, 1, NOW)
-    assert (len(choice.pairs), choice.short, choice.needed) == (10, 90, 1.0)
-
-
-def test_two_years_of_plans_judge_every_pair_again_at_fifteen_percent() -> None:
-    """Whatever scores say: eight quarters, the score of each pair drawn anew."""
-    last = {(f"q{q}", f"d{d}"): NOW for q in range(15) for d in range(12)}
-    for later in range(1, 25):
-        quarter = NOW.before(-later)
-        rows = []
-        for (query, document), when in last.items():
-            row = pair(query, document, score=int(digest(query, document, later)[:4], 16) / 65536)
-            rows.append(row._replace(judged=row.judged._replace(judged=when, known_since=when)))
-        choice = choose_pairs(rows, 0.15, later, quarter)
-        assert choice.short == 0
-        last |= {one.scored.pair: quarter for one in choice.pairs}
-        assert max(quarter.since(when) for when in last.values()) <= 8
 
 
 @pytest.mark.parametrize(
@@ -202,11 +165,10 @@ def test_a_plan_too_small_for_a_random_part_says_nothing_of_one(store: Store, tm
     assert not any("interval of wrong labels" in one for one in plan_sentences(plain(plan)))
 
 
-def test_gone_documents_are_left_out_and_counted() -> None:
+def test_gone_documents_are_never_chosen() -> None:
     rows = many(10, 10) + [pair(f"q{q}", "gone", gone=True) for q in range(10)]
-    choice = choose_pairs(rows, 0.1, 1, NOW)
-    assert (choice.frame, choice.left_out[ALL_GONE]) == (100, 10)
-    assert choose_pairs([pair("q", "d", gone=True)], 0.1, 1, NOW).pairs == ()
+    assert len(choose_pairs(rows, 0.1, 1)) == 10
+    assert choose_pairs([pair("q", "d", gone=True)], 0.1, 1) == []
 
 
 def test_the_same_seed_has_the_same_plan_and_another_one_another(store: Store, tmp_path: Path) -> None:
@@ -251,7 +213,7 @@ def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     """A hundred pairs, twenty of each grade 2 and 3: the plan takes the twenty, and says so."""
     judged_project(store, tmp_path, queries=10, documents=10)
     guide = read_guide()
-    assert make_plan(store, 0.2, 1, TODAY).guide == GuideWork(0, 0)
+    assert make_plan(store, 0.2, 1, TODAY).guide == {"stale": 0, "taken": 0}
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
     assert guide_effects(store, other).stale_pairs == 20
     put_in_force(store, other, open_rounds="keep")
@@ -260,8 +222,8 @@ def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     plan = make_plan(store, 0.2, 1, TODAY)
     shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
     assert set(shown) == {3}
-    assert plan.guide.stale == 20
-    assert plan.guide.taken >= len(shown) == 15
+    assert plan.guide["stale"] == 20
+    assert plan.guide["taken"] >= len(shown) == 15
     said = " ".join(plan_sentences(show_plan(store, plan.plan_id).report))
     assert "20 pairs have a grade or a vote whose words changed in the guide." in said
 

@@ -20,7 +20,7 @@ from curation.labeling.guide_change import guide_effects
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.relabeling.plan.plan import make_plan
-from curation.relabeling.staleness.calendar import Quarter
+from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
 from curation.relabeling.staleness.tables import due_sentences, pair_table
@@ -283,7 +283,7 @@ def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
     shown = sum(one.judged for one in calendar.quarters)
     assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
     assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
-    must = "pairs to judge now, else older than two years next quarter"
+    must = "pairs last judged two years ago or earlier"
     assert calendar.due.reasons[must] == 3
 
 

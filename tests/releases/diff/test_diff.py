@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import Diff, compared, diff
-from curation.releases.diff.page import diff_sections, findings
+from curation.releases.diff.sections import diff_sections, findings
 from curation.releases.freeze.freeze import freeze
 from curation.releases.stored import ReleaseRow
 from curation.releases.verify import Opened

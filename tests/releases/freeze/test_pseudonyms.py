@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.releases.freeze.judgments import pseudonyms
+from curation.releases.freeze.pseudonyms import pseudonyms
 
 Judged = dict[tuple[str, str], str]
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from curation.releases.diff.diff import (
-    UNEXPLAINED,
-    ComparedFigure,
-    Count,
-    Diff,
-    DocumentRow,
-    QueryRow,
-    Regrade,
-)
+from curation.releases.diff.agreement_figures import ComparedFigure
+from curation.releases.diff.diff import Count, Diff
+from curation.releases.diff.grades import UNEXPLAINED, Regrade
+from curation.releases.diff.queries_documents import DocumentRow, QueryRow
 from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import QueryName, Section, Table
 from curation.text import amount, decimal, isolated
@@ -66,7 +61,7 @@ def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """All that a page shows, in the order in which it is read; sections without a difference are left out."""
     found = [
         Section("Grades", _grades_told(diff), (), _grades(diff, limit), _sealed_remark(diff)),
-        Section("What had changed", CHANGED, (), (_causes(diff),)),
+        Section("What had changed", CHANGED, (), (_changes(diff),)),
         Section("Queries", _queries_told(diff), (), _queries(diff, limit)),
         Section(
             "Documents",
@@ -137,15 +132,15 @@ def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
             f"{_grade(row.before)} → {_grade(row.after)}",
             f"{row.how_before or '–'} → {row.how_after or '–'}",
             row.document or "the same",
-            row.cause or UNEXPLAINED,
+            row.change or UNEXPLAINED,
         )
         for row in rows[:limit]
     )
     return Table(_caption(caption, len(rows), limit), columns, tuple(cells))
 
 
-def _causes(diff: Diff) -> Table:
-    rows = sorted(diff.causes.items(), key=lambda row: (-row[1], row[0]))
+def _changes(diff: Diff) -> Table:
+    rows = sorted(diff.changes.items(), key=lambda row: (-row[1], row[0]))
     return Table("Changed, new and gone grades", ("what had changed", "grades"), tuple(rows))
 
 
