@@ -21,7 +21,7 @@ from curation.relabeling.staleness.retired import retired_queries
 from curation.relabeling.staleness.staleness import staleness
 from curation.relabeling.staleness.tables import due_sentences
 from curation.releases.freeze.checklist import checklist
-from curation.releases.freeze.content import content_of
+from curation.releases.freeze.content import draft_of
 from curation.releases.freeze.reading import read_rows
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import consensus, query_consensus
@@ -184,7 +184,7 @@ def test_a_release_has_the_old_grade_while_new_votes_disagree_and_the_checklist_
     answer_round(project, "2026-Q4", differing)
     make_split(project, {"dev": 1.0}, 1, LEXICAL)
     with project.reading() as cursor:
-        content = content_of(read_rows(cursor))
+        content = draft_of(read_rows(cursor))
     rows = {(row["query_id"], row["document_id"]): row for row in content.tables["qrels"]}
     assert {pair for pair, row in rows.items() if row["how"] == "kept"} == again
     assert {pair: row["grade"] for pair, row in rows.items()} == before

@@ -19,7 +19,7 @@ from curation.jobs.figures import figures_of
 from curation.path import Action
 from curation.path.step import State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck
-from curation.releases.freeze.content import Content
+from curation.releases.freeze.content import ReleaseDraft
 from curation.releases.freeze.readiness import Readiness, readiness
 from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
 from curation.releases.freeze.request import FreezeRequest
@@ -80,7 +80,7 @@ def _open(name: str) -> None:
     st.session_state[OPENED] = name
 
 
-def _contents(found: Content, without_relevant: Mapping[str, int]) -> None:
+def _contents(found: ReleaseDraft, without_relevant: Mapping[str, int]) -> None:
     ui.heading("What it would hold")
     part_stacks("What the release would hold, by part", list(found.queries), found.queries, found.grades)
     lacking = amount(sum(without_relevant.values()), "query has", "queries have")

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from curation.agreement.gate import GateCheck
 from curation.labeling.rounds.lifecycle import RoundState
-from curation.releases.freeze.content import Content
+from curation.releases.freeze.content import ReleaseDraft
 from curation.reports.page import Table
 from curation.text import amount, decimal, listed, percent
 
@@ -33,7 +33,7 @@ class FreezeCheck(NamedTuple):
 
 
 def checklist(
-    content: Content, sealed: Sequence[str], allow_disputed: bool = False
+    content: ReleaseDraft, sealed: Sequence[str], allow_disputed: bool = False
 ) -> tuple[FreezeCheck, ...]:
     """Opinions, open rounds, disputes, the figures of the gate, and the seal, as they are at this moment."""
     return (

@@ -80,9 +80,9 @@ class Sharing(NamedTuple):
     conflicts: int
 
 
-@dataclass(frozen=True)
-class Content:
-    """A release before it is frozen.
+@dataclass
+class ReleaseDraft:
+    """A release before it is frozen; what rules add changes it.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Content:
     opinions: (opinions, those that were planned) → grades. only_complete: grades that lack some are left out.
     """
 
-    tables: Mapping[str, PartRows]
+    tables: dict[str, PartRows]
     split: parts.Split
     agreement: Agreement
     graded: GradedQueries
@@ -139,9 +139,9 @@ class Content:
         return dict(sorted(Counter(self.split.parts[query_id] for query_id in lacking).items()))
 
 
-def content_of(
+def draft_of(
     rows: Rows, allow_changed: bool = False, only_complete: bool = False, filters: Filters = NO_FILTERS
-) -> Content:
+) -> ReleaseDraft:
     """What the rows make as a release.
 
     Parameters
@@ -178,7 +178,7 @@ def content_of(
     }
     tables |= {part: table for part, table in where_any.items() if table}
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
-    return Content(
+    return ReleaseDraft(
         tables=tables,
         split=split,
         agreement=Agreement(
@@ -209,7 +209,7 @@ def content_of(
     )
 
 
-def header(content: Content, sealed: Iterable[str] = (), override: Override | None = None) -> Table:
+def header(content: ReleaseDraft, sealed: Iterable[str] = (), override: Override | None = None) -> Table:
     """What the release is, in one row; 'changed', 'only_complete', 'held', 'sharing', 'override' and what
     re-labelings did only where there is any."""
     described = {

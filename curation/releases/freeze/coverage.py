@@ -14,7 +14,6 @@ project without such a map has neither part, and the id that it always had.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.coverage.coverage_map import IN_FORCE, CoverageMap, map_in_force, read_map
@@ -22,10 +21,13 @@ from curation.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, 
 from curation.coverage.report import matches_of
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
-from curation.releases.freeze.content import Content
+from curation.releases.freeze.content import ReleaseDraft
 from curation.releases.stored import rounded
 from curation.store import Cursor, Store, get_setting
 from curation.text import normalise_query
+
+Cuts = tuple[Tertiles | None, Tertiles | None]
+"""Where dispersion and alignment are cut in three."""
 
 
 class FrozenCoverage(NamedTuple):
@@ -47,14 +49,6 @@ class FrozenCoverage(NamedTuple):
     why_not: str | None = None
 
 
-class _Of(NamedTuple):
-    """The clusters of the queries, and what these and the grades make."""
-
-    clusters: dict[str, Clusters]
-    shapes: dict[str, QueryShape | None]
-    tertiles: tuple[Tertiles | None, Tertiles | None]
-
-
 def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
     """The map of the corpus in force, why it cannot be used, or None where there never was one."""
     if get_setting(cursor, IN_FORCE) is None:
@@ -65,37 +59,38 @@ def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
         return str(error)
 
 
-def with_coverage(
-    store: Store, content: Content, found: CoverageMap | str | None, progress: Progress = silent
-) -> tuple[Content, FrozenCoverage | None]:
-    """The content with its coverage by the map, if there is one.
+def add_coverage(
+    store: Store, draft: ReleaseDraft, found: CoverageMap | str | None, progress: Progress = silent
+) -> FrozenCoverage | None:
+    """Add the coverage by the map, if there is one.
 
     Raises
     ------
     RefusedError: queries were not matched against the map yet, and its model cannot be loaded.
     """
     if not isinstance(found, CoverageMap):
-        return content, None if found is None else FrozenCoverage(None, why_not=found)
-    of = _of(content, found, _clusters_of_queries(store, content, found, progress))
-    tables = {
-        **content.tables,
-        "coverage": [_map_row(content, found, of)],
-        "query_coverage": [_query_row(query_id, of) for query_id in sorted(of.clusters)],
-    }
-    asked = frozenset().union(*of.clusters.values()) if of.clusters else frozenset()
-    return replace(content, tables=tables), FrozenCoverage(
+        return None if found is None else FrozenCoverage(None, why_not=found)
+    clusters = _clusters_of_queries(store, draft, found, progress)
+    shapes = _shapes(draft, found, clusters)
+    grid = make_grid(shapes)
+    cuts = (None, None) if grid is None else (_rounded(grid.dispersion), _rounded(grid.alignment))
+    asked = frozenset().union(*clusters.values())
+    rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
+    draft.tables["coverage"] = [_map_row(draft, found, asked, cuts)]
+    draft.tables["query_coverage"] = rows
+    return FrozenCoverage(
         map_id=found.map_id,
         regions=len(found.regions),
         regions_asked=len(asked.intersection(found.regions)),
-        queries=sum(map(bool, of.clusters.values())),
-        in_grid=sum(row["cell"] is not None for row in tables["query_coverage"]),
+        queries=sum(map(bool, clusters.values())),
+        in_grid=sum(row["cell"] is not None for row in rows),
     )
 
 
 def _clusters_of_queries(
-    store: Store, content: Content, found: CoverageMap, progress: Progress
+    store: Store, draft: ReleaseDraft, found: CoverageMap, progress: Progress
 ) -> dict[str, Clusters]:
-    texts = {row["query_id"]: normalise_query(row["text"]) for row in content.tables["queries"]}
+    texts = {row["query_id"]: normalise_query(row["text"]) for row in draft.tables["queries"]}
     model = found.parameters["model"]
     try:
         matches = matches_of(store, found, set(texts.values()), model, progress)
@@ -108,18 +103,18 @@ def _clusters_of_queries(
     return {query_id: found.clusters_of_query(matches[text]) for query_id, text in texts.items()}
 
 
-def _of(content: Content, found: CoverageMap, clusters: dict[str, Clusters]) -> _Of:
-    least = content.split.parameters["relevant_grade"]
+def _shapes(
+    draft: ReleaseDraft, found: CoverageMap, clusters: dict[str, Clusters]
+) -> dict[str, QueryShape | None]:
+    """Query id → its dispersion and alignment, by the release's own grades."""
+    least = draft.split.parameters["relevant_grade"]
     relevant: dict[str, list[Clusters]] = {query_id: [] for query_id in clusters}
-    for row in content.tables["qrels"]:
+    for row in draft.tables["qrels"]:
         if row["grade"] >= least:
             relevant[row["query_id"]].append(
                 found.clusters_of(found.of_documents.get(row["document_id"], ()))
             )
-    shapes = {query_id: _shape(own, relevant[query_id]) for query_id, own in clusters.items()}
-    grid = make_grid(shapes)
-    cuts = (None, None) if grid is None else (_rounded(grid.dispersion), _rounded(grid.alignment))
-    return _Of(clusters, shapes, cuts)
+    return {query_id: _shape(own, relevant[query_id]) for query_id, own in clusters.items()}
 
 
 def _shape(own: Clusters, relevant: list[Clusters]) -> QueryShape | None:
@@ -132,14 +127,13 @@ def _rounded(cuts: Tertiles | None) -> Tertiles | None:
     return None if cuts is None else Tertiles(*map(rounded, cuts))
 
 
-def _map_row(content: Content, found: CoverageMap, of: _Of) -> dict[str, Any]:
-    asked = frozenset().union(*of.clusters.values()) if of.clusters else frozenset()
+def _map_row(draft: ReleaseDraft, found: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
     kept = [cluster for cluster in found.clusters if cluster.is_region or cluster.number in asked]
-    spread, aligned = of.tertiles
+    spread, aligned = cuts
     return {
         "map_id": found.map_id,
         "parameters": rounded(dict(found.parameters)),
-        "relevant_grade": content.split.parameters["relevant_grade"],
+        "relevant_grade": draft.split.parameters["relevant_grade"],
         "clusters": [
             {
                 "number": cluster.number,
@@ -154,10 +148,9 @@ def _map_row(content: Content, found: CoverageMap, of: _Of) -> dict[str, Any]:
     }
 
 
-def _query_row(query_id: str, of: _Of) -> dict[str, Any]:
-    shape = of.shapes[query_id]
-    row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(of.clusters[query_id])}
+def _query_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Cuts) -> dict[str, Any]:
+    row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(clusters)}
     if shape is None:
         return row | {"dispersion": None, "alignment": None, "cell": None}
-    cell = cell_of(shape, *of.tertiles)
+    cell = cell_of(shape, *cuts)
     return row | shape._asdict() | {"cell": None if cell is None else list(cell)}

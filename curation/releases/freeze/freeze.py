@@ -20,10 +20,10 @@ from curation.people.annotators import require_author
 from curation.pooling.corpus_texts import read_texts
 from curation.progress import Progress, silent
 from curation.releases.freeze.checklist import FreezeCheck, checklist
-from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
-from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
+from curation.releases.freeze.content import CHANGED, Override, ReleaseDraft, Sharing, draft_of, header
+from curation.releases.freeze.coverage import FrozenCoverage, add_coverage, read_map_in_force
 from curation.releases.freeze.reading import read_rows
-from curation.releases.freeze.sharing import check_rule, with_outside, with_shared
+from curation.releases.freeze.sharing import check_rule, grade_outside, share_grades
 from curation.releases.seal import chosen_seals
 from curation.releases.stored import (
     PartRows,
@@ -135,20 +135,20 @@ def freeze(
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if share else None
         coverage_map = read_map_in_force(cursor)
-    content = content_of(rows, allow_changed, only_complete, filters)
+    content = draft_of(rows, allow_changed, only_complete, filters)
     del rows  # as large as what it became
     if share is not None and corpus is not None:
-        content = with_shared(content, share, read_texts(store, corpus).identical)
-    content = with_outside(store, content, filters)
+        share_grades(content, share, read_texts(store, corpus).identical)
+    grade_outside(store, content, filters)
     sealed = chosen_seals(content.queries, seal)
     refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
     _keep_sealed(store, name, content.split.parts, sealed, reason, actor)
     overridden = _passed(content.agreement.gate, actor, override)
-    content, coverage = with_coverage(store, content, coverage_map, progress)
+    coverage = add_coverage(store, content, coverage_map, progress)
     certificate = _certified(store, content, progress)
     tables = _tables(content, certificate, sealed, overridden)
     lacking = content.without_relevant
-    content = replace(content, tables={})
+    content.tables.clear()
     sums = {part: text.sums for part, text in tables.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     created = _keep(store, name, release_id, tables, sums, content, actor, overridden)
@@ -246,7 +246,7 @@ def refuse_open(disputed: int, grades: int, left_out: Mapping[str, int], allow_d
     )
 
 
-def _certified(store: Store, content: Content, progress: Progress) -> Certificate:
+def _certified(store: Store, content: ReleaseDraft, progress: Progress) -> Certificate:
     """Check the split against the labels of now, which may be newer than the split."""
     split = content.split
     rules = rules_of(split.parameters)
@@ -274,7 +274,7 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
 
 
 def _tables(
-    content: Content, certificate: Certificate, sealed: Sequence[str], override: Override | None
+    content: ReleaseDraft, certificate: Certificate, sealed: Sequence[str], override: Override | None
 ) -> dict[str, PartText]:
     tables = dict(content.tables)
     split = {"split_id": content.split.split_id, "parameters": content.split.parameters}
@@ -294,7 +294,7 @@ def _keep(
     release_id: str,
     tables: Mapping[str, PartText],
     sums: Mapping[str, PartSum],
-    content: Content,
+    content: ReleaseDraft,
     actor: str,
     override: Override | None,
 ) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from curation.errors import RefusedError
 from curation.filters.stored import read_filters
 from curation.releases.freeze.checklist import FreezeCheck, checklist
-from curation.releases.freeze.content import Content, content_of
+from curation.releases.freeze.content import ReleaseDraft, draft_of
 from curation.releases.freeze.freeze import refuse_open
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.request import FreezeRequest
-from curation.releases.freeze.sharing import with_outside
+from curation.releases.freeze.sharing import grade_outside
 from curation.releases.seal import chosen_seals
 from curation.store import Store
 
@@ -27,7 +27,7 @@ class Readiness:
     without_relevant: part of the split → queries in it that have no relevant document.
     """
 
-    content: Content
+    content: ReleaseDraft
     sealed: tuple[str, ...]
     without_relevant: dict[str, int]
     checks: tuple[FreezeCheck, ...]
@@ -52,12 +52,9 @@ def readiness(store: Store, request: FreezeRequest) -> Readiness:
     filters = read_filters(store)
     with store.reading() as cursor:
         rows = read_rows(cursor)
-    content = content_of(rows, request.allow_changed, request.only_complete, filters)
-    content = with_outside(store, content, filters)
+    content = draft_of(rows, request.allow_changed, request.only_complete, filters)
+    grade_outside(store, content, filters)
     sealed = chosen_seals(content.queries, request.seal)
-    return Readiness(
-        content=replace(content, tables={}),
-        sealed=sealed,
-        without_relevant=content.without_relevant,
-        checks=checklist(content, sealed, request.allow_disputed),
-    )
+    lacking = content.without_relevant
+    content.tables.clear()
+    return Readiness(content, sealed, lacking, checklist(content, sealed, request.allow_disputed))

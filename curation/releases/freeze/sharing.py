@@ -22,7 +22,7 @@ from curation.errors import InputError
 from curation.filters.query_filter import OUTDATED, OUTSIDE
 from curation.filters.stored import Filters
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.releases.freeze.content import Content, Sharing
+from curation.releases.freeze.content import ReleaseDraft, Sharing
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
 from curation.similarity.near_duplicates import near_duplicate
@@ -45,50 +45,47 @@ def check_rule(rule: str | None) -> None:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
 
-def with_shared(content: Content, rule: str, identical: Identical) -> Content:
-    """The content with the grades that identical documents share, each with the id that was judged."""
-    rows, conflicts = _shared(content, identical)
-    qrels = PartText.of_rows(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
-    tables = {**content.tables, "qrels": qrels}
+def share_grades(draft: ReleaseDraft, rule: str, identical: Identical) -> None:
+    """Add the grades that identical documents share, each with the id that was judged."""
+    rows, conflicts = _shared(draft, identical)
+    tables = draft.tables
+    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair), key=_pair))
     if "evidence" in tables:
         tables["evidence"] = _with_evidence(tables["evidence"], rows)
-    added = Counter(content.split.parts[row["query_id"]] for row in rows)
-    return replace(
-        content,
-        tables=tables,
-        grades={part: count + added[part] for part, count in content.grades.items()},
-        graded=replace(content.graded, inputs=_inputs(content, rows)),
-        sharing=Sharing(rule, len(rows), conflicts),
-    )
+    added = Counter(draft.split.parts[row["query_id"]] for row in rows)
+    draft.grades = {part: count + added[part] for part, count in draft.grades.items()}
+    draft.graded = replace(draft.graded, inputs=_inputs(draft, rows))
+    draft.sharing = Sharing(rule, len(rows), conflicts)
 
 
-def with_outside(store: Store, content: Content, filters: Filters) -> Content:
-    """The content in which pairs outside the filter of their query have the lowest grade."""
-    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in content.tables[part])
+def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
+    """Give pairs outside the filter of their query the lowest grade."""
+    tables = draft.tables
+    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in tables[part])
     if not reasons:
-        return content
-    similar = _similar(store, content, reasons)
-    held = {_pair(row): row for row in content.tables["qrels"]}
+        return
+    similar = _similar(store, draft, reasons)
+    graded = {_pair(row): row for row in tables["qrels"]}
     for pair, reason in reasons.items():
         row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
         how = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
-        held[pair] = row | held.get(pair, {}) | {"grade": content.agreement.scale[0], **how}
-    tables = {**content.tables, "qrels": PartText.of_rows(row for _, row in sorted(held.items()))}
+        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.agreement.scale[0], **how}
+    tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
     if "evidence" in tables:
         tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
-    grades = Counter(content.split.parts[query_id] for query_id, _ in held)
-    return replace(content, tables=tables, grades={part: grades[part] for part in content.grades})
+    grades = Counter(draft.split.parts[query_id] for query_id, _ in graded)
+    draft.grades = {part: grades[part] for part in draft.grades}
 
 
-def _similar(store: Store, content: Content, outside: Collection[Pair]) -> set[Pair]:
+def _similar(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
     """Those of the pairs whose text is nearly that of a relevant document."""
-    least = content.split.parameters["relevant_grade"]
+    least = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
-    for row in content.tables["qrels"]:
+    for row in draft.tables["qrels"]:
         if row["grade"] >= least and _pair(row) not in outside:
             relevant[row["query_id"]].append(row["document_id"])
     needed = {pair[1] for pair in outside}.union(*relevant.values())
-    hashes = [row["content_hash"] for row in content.tables["documents"] if row["document_id"] in needed]
+    hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in needed]
     with store.reading() as cursor:
         found = documents_by_hash(cursor, hashes).values()
     shingles = {one.document_id: word_shingles(one.text) for one in found}
@@ -99,11 +96,11 @@ def _similar(store: Store, content: Content, outside: Collection[Pair]) -> set[P
     }
 
 
-def _shared(content: Content, identical: Identical) -> tuple[Table, int]:
+def _shared(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
     """The rows of further documents, and the number of conflicts."""
-    own = _own(content)
+    own = _own(draft)
     by_text: defaultdict[Pair, Table] = defaultdict(list)
-    for row in content.tables["qrels"]:
+    for row in draft.tables["qrels"]:
         if "version" not in row:
             by_text[row["query_id"], identical.first(row["document_id"])].append(row)
     rows: Table = []
@@ -131,10 +128,10 @@ def _pair(row: Mapping[str, Any]) -> Pair:
     return row["query_id"], row["document_id"]
 
 
-def _own(content: Content) -> set[Pair]:
+def _own(draft: ReleaseDraft) -> set[Pair]:
     """Pairs with judgments or a decision of their own, whatever came of them, and those with a grade."""
     tables = ("judgments", "adjudications", "qrels")
-    return {(row["query_id"], row["document_id"]) for name in tables for row in content.tables[name]}
+    return {(row["query_id"], row["document_id"]) for name in tables for row in draft.tables[name]}
 
 
 def _row(source: Mapping[str, Any], document_id: str) -> dict[str, Any]:
@@ -150,9 +147,9 @@ def _row(source: Mapping[str, Any], document_id: str) -> dict[str, Any]:
     return row | ({"confidence": source["confidence"]} if "confidence" in source else {})
 
 
-def _inputs(content: Content, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
+def _inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
     """What leakage is looked for in, with the relevant documents among these."""
-    inputs = content.graded.inputs
+    inputs = draft.graded.inputs
     relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
     documents = dict(inputs.documents)
     for row in rows:

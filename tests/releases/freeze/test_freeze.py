@@ -17,7 +17,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze import reading
-from curation.releases.freeze.content import content_of
+from curation.releases.freeze.content import draft_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
 from curation.releases.verify import opened, verify
@@ -399,7 +399,7 @@ def test_a_turn_brings_rows_only_and_their_meaning_is_worked_out_without_the_fil
         rows = read_rows(cursor)
     store.close()
     store.path.unlink()
-    content = content_of(rows)
+    content = draft_of(rows)
     assert content.grades == {"dev": 8, "test": 8}
     assert len(content.tables["judgments"]) == len(judgments("x")) * 2
 
