@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from curation.releases.diff.agreement_figures import FigureRow, agreement_figures
 from curation.releases.diff.compared_release import ComparedRelease, ReleaseSummary
@@ -26,27 +25,18 @@ from curation.releases.diff.grades import (
     sealed_queries,
 )
 from curation.releases.diff.queries_documents import (
+    ChangedQuery,
     Documents,
-    Move,
     QueryRow,
-    Reworded,
     document_changes,
     moved_queries,
     queries_only_in,
     reworded_queries,
 )
-from curation.releases.diff.settings import Setting, setting_changes
+from curation.releases.diff.settings import BeforeAfter, setting_changes
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Store
-
-
-class Count(NamedTuple):
-    """A number before and after."""
-
-    what: str
-    before: int
-    after: int
 
 
 @dataclass(frozen=True)
@@ -71,8 +61,8 @@ class Diff:
     same: bool
     queries_in: tuple[QueryRow, ...]
     queries_out: tuple[QueryRow, ...]
-    reworded: tuple[Reworded, ...]
-    moves: tuple[Move, ...]
+    reworded: tuple[ChangedQuery, ...]
+    moves: tuple[ChangedQuery, ...]
     grades: tuple[GradeCounts, ...]
     regrades: tuple[Regrade, ...]
     pairs_new: tuple[Regrade, ...]
@@ -82,10 +72,10 @@ class Diff:
     sealed: int
     documents: Documents
     agreement: tuple[FigureRow, ...]
-    how: tuple[Count, ...]
-    left_out: tuple[Count, ...]
-    proposed: tuple[Count, ...]
-    settings: tuple[Setting, ...]
+    how: tuple[BeforeAfter[int], ...]
+    left_out: tuple[BeforeAfter[int], ...]
+    proposed: tuple[BeforeAfter[int], ...]
+    settings: tuple[BeforeAfter[str | None], ...]
     not_compared: int = 0
 
 
@@ -143,7 +133,8 @@ def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
     )
 
 
-def _counts(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Count, ...]:
+def _counts(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[BeforeAfter[int], ...]:
     return tuple(
-        Count(what, before.get(what, 0), after.get(what, 0)) for what in sorted(before.keys() | after.keys())
+        BeforeAfter(what, before.get(what, 0), after.get(what, 0))
+        for what in sorted(before.keys() | after.keys())
     )

@@ -18,16 +18,8 @@ class QueryRow(NamedTuple):
     reason: str = ""
 
 
-class Reworded(NamedTuple):
-    """A query whose text is another one under the same id."""
-
-    query_id: str
-    before: str
-    after: str
-
-
-class Move(NamedTuple):
-    """A query that went from one part of the split to another."""
+class ChangedQuery(NamedTuple):
+    """A query of both releases whose text, or whose part of the split, is another one."""
 
     query_id: str
     text: str
@@ -46,16 +38,18 @@ def queries_only_in(here: ComparedRelease, there: ComparedRelease) -> tuple[Quer
 
 def reworded_queries(
     before: ComparedRelease, after: ComparedRelease, both: Collection[str]
-) -> tuple[Reworded, ...]:
+) -> tuple[ChangedQuery, ...]:
     """Queries of both whose text differs."""
     texts = ((name, before.queries[name]["text"], after.queries[name]["text"]) for name in sorted(both))
-    return tuple(Reworded(name, old, new) for name, old, new in texts if old != new)
+    return tuple(ChangedQuery(name, new, old, new) for name, old, new in texts if old != new)
 
 
-def moved_queries(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> tuple[Move, ...]:
-    """Queries of both whose part differs."""
+def moved_queries(
+    before: ComparedRelease, after: ComparedRelease, both: Collection[str]
+) -> tuple[ChangedQuery, ...]:
+    """Queries of both whose part of the split differs."""
     return tuple(
-        Move(name, after.queries[name]["text"], before.part(name), after.part(name))
+        ChangedQuery(name, after.queries[name]["text"], before.part(name), after.part(name))
         for name in sorted(both)
         if before.part(name) != after.part(name)
     )

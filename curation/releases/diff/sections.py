@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from curation.releases.diff.agreement_figures import ComparedFigure
-from curation.releases.diff.diff import Count, Diff
+from curation.releases.diff.diff import Diff
 from curation.releases.diff.grades import UNEXPLAINED, Regrade
 from curation.releases.diff.queries_documents import DocumentRow, QueryRow
+from curation.releases.diff.settings import BeforeAfter
 from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import QueryName, Section, Table
 from curation.text import amount, decimal, isolated
@@ -210,7 +211,7 @@ def _figure_told(name: str, before: ComparedFigure, after: ComparedFigure) -> st
     return f"Agreement, {name}: {one} → {other}."
 
 
-def _counts(column: str, counts: Iterable[Count]) -> Table:
+def _counts(column: str, counts: Iterable[BeforeAfter[int]]) -> Table:
     rows = tuple((row.what, row.before, row.after) for row in counts)
     return Table("Before and after", (column, "before", "after"), rows)
 

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from curation.releases.coverage import released_coverage
 from curation.releases.diff.compared_release import ComparedRelease
 from curation.releases.verify import Opened
 from curation.text import canonical_json, digest
 
+Value = TypeVar("Value")
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
 """What the header has and the comparison shows elsewhere, or not at all."""
 VERSIONS = "frozen with"
 
 
-class Setting(NamedTuple):
-    """Something that the releases were made with, as text; None where there is none."""
+class BeforeAfter(NamedTuple, Generic[Value]):
+    """Something of both releases: a number, or as text what they were made with (None where there is none)."""
 
     what: str
-    before: str | None
-    after: str | None
+    before: Value
+    after: Value
 
 
-def setting_changes(before: ComparedRelease, after: ComparedRelease) -> tuple[Setting, ...]:
+def setting_changes(before: ComparedRelease, after: ComparedRelease) -> tuple[BeforeAfter[str | None], ...]:
     """What differs of all that the releases were made with."""
     old, new = _made_with(before), _made_with(after)
     if before.release.file or after.release.file:  # a file says nothing of this
         old, new = ({k: v for k, v in one.items() if not k.startswith(VERSIONS)} for one in (old, new))
     return tuple(
-        Setting(what, old.get(what), new.get(what))
+        BeforeAfter(what, old.get(what), new.get(what))
         for what in dict.fromkeys([*old, *new])
         if old.get(what) != new.get(what)
     )

@@ -28,7 +28,7 @@ from curation.releases.export.readme import write_readme
 from curation.releases.export.request import ExportOptions
 from curation.releases.packing.manifest import MANIFEST, manifest_text
 from curation.releases.seal import open_sealed, refuse_unknown_parts
-from curation.releases.verify import Opened, verified_and_opened
+from curation.releases.verify import verified_and_opened
 from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
@@ -37,11 +37,6 @@ from curation.text import file_digest
 LAYOUT = "3"
 """Changes with the bytes that formats write of the same release. 3: each has a README with configs."""
 DEFAULT = ExportOptions()
-
-
-def written_with() -> dict[str, str]:
-    """The versions on which an export's bytes depend besides the release."""
-    return {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")}
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ def export(
     graded = graded_parts(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
     opening = open_sealed(store, release, f"export as {format}", reason, actor, graded)
-    exported = _written(store, release, format, out, graded, options, opening)
+    exported = _written(gold_of(store, release, graded, options), format, out, opening)
     if release.file is None:
         detail = {
             "name": name,
@@ -168,20 +163,15 @@ def graded_parts(
     return tuple(sorted(chosen.difference(without)))
 
 
-def _written(
-    store: Store,
-    release: Opened,
-    format: str,
-    out: Path,
-    graded: tuple[str, ...],
-    options: ExportOptions,
-    opening: Opening | None,
-) -> Exported:
+def _written(gold: Gold, format: str, out: Path, opening: Opening | None) -> Exported:
     """Write the files next to their place and move them there when all are whole."""
     try:
-        private = not set(graded).isdisjoint(sealed_parts(release.header))
+        private = not set(gold.parts).isdisjoint(sealed_parts(gold.release.header))
         with staged(out, private=private) as new:
-            exported = write_files(store, release, format, new, graded, options, out, opening)
+            written = FORMATS[format].write(new, gold)
+            write_readme(new, gold, FORMATS[format], written)
+            exported = _described(gold, format, out, opening, written, new)
+            _write_manifest(new, exported, gold.options)
             if private:
                 _keep_private(new)
             sync_all(new)
@@ -201,34 +191,10 @@ def _keep_private(folder: Path) -> None:
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def write_files(
-    store: Store,
-    release: Opened,
-    format: str,
-    folder: Path,
-    graded: tuple[str, ...],
-    options: ExportOptions,
-    out: Path,
-    opening: Opening | None,
-) -> Exported:
-    """Write an export's files and its manifest into a folder, which is going to be `out`."""
-    gold = gold_of(store, release, graded, options)
-    written = FORMATS[format].write(folder, gold)
-    write_readme(folder, gold, FORMATS[format], written)
-    exported = _described(gold, release, format, out, opening, written, folder)
-    _write_manifest(folder, exported, options)
-    return exported
-
-
 def _described(
-    gold: Gold,
-    release: Opened,
-    format: str,
-    out: Path,
-    opening: Opening | None,
-    written: Written,
-    folder: Path,
+    gold: Gold, format: str, out: Path, opening: Opening | None, written: Written, folder: Path
 ) -> Exported:
+    header = gold.release.header
     grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -240,36 +206,30 @@ def _described(
         format=format,
         out=out,
         counts={
-            "documents": release.header["documents"],
-            "queries": release.header["queries"],
+            "documents": header["documents"],
+            "queries": header["queries"],
             "grades": {part: grades[part] for part in gold.parts},
         },
-        without_grades=tuple(sorted(set(release.header["queries"]).difference(gold.parts))),
+        without_grades=tuple(sorted(set(header["queries"]).difference(gold.parts))),
         opening=opening,
         licence=gold.options.licence,
         ids=dict(written.ids),
         rows=dict(written.rows),
         left_out=dict(written.left_out),
         files=files,
-        mark=release.mark,
+        mark=gold.release.mark,
     )
 
 
 def _write_manifest(folder: Path, exported: Exported, options: ExportOptions) -> None:
     """What is here and what of it is whole; who opened a seal is the project's to know, not the reader's."""
-    manifest = {
-        "release_id": exported.release_id,
-        "name": exported.name,
-        "format": exported.format,
-        "licence": exported.licence,
-        "counts": exported.counts,
-        "without_grades": exported.without_grades,
-        "ids": exported.ids,
-        "rows": exported.rows,
-        "left_out": exported.left_out,
-        "files": exported.files,
+    names = (
+        *("release_id", "name", "format", "licence", "counts", "without_grades", "ids", "rows"),
+        *("left_out", "files"),
+    )
+    manifest = {name: getattr(exported, name) for name in names} | {
         "options": {"unjudged": options.unjudged, "negatives": options.negatives},
-        "written_with": written_with(),
+        "written_with": {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")},
     }
     if exported.mark:
         manifest["mark"] = exported.mark
