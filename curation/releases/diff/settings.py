@@ -18,7 +18,7 @@ VERSIONS = "frozen with"
 
 
 class BeforeAfter(NamedTuple, Generic[Value]):
-    """Something of both releases: a number, or as text what they were made with (None where there is none)."""
+    """Something of both releases: a number, or a text; None where there is none."""
 
     what: str
     before: Value
