@@ -50,29 +50,11 @@ def alter_text(store: Store, part: str, change: Callable[[str], str]) -> None:
         alter_part(cursor, part, change)
 
 
-def test_what_was_not_touched_is_intact(frozen: Store) -> None:
-    verified = verify(frozen, "v1")
-    assert verified.intact
-    assert verified.problems == ()
-    assert (verified.parts, verified.documents) == (14, 16)
-
-
-def test_one_byte_of_a_grade_is_found_and_its_line_named(frozen: Store, alter: Callable[..., None]) -> None:
-    alter_text(frozen, "qrels", lambda text: text.replace('"grade":3', '"grade":2', 1))
-    verified = verify(frozen, "v1")
-    assert not verified.intact
-    assert verified.altered == 1
-    assert "the part 'qrels' was altered: line 1 is the first that differs" in verified.problems[0]
-    told = (
-        "query_id 'q-glacier', document_id 'glacier-1', the rest is not shown, as it may hold sealed grades"
-    )
-    assert verified.problems[0].endswith(told)
-
-
 @pytest.mark.parametrize(
     ("part", "known", "other"),
     [
         ("qrels", '"cannot_tell":0', '"cannot_tell":7'),
+        ("qrels", '"grade":3', '"grade":2'),
         ("judgments", '"kind":"grade"', '"kind":"grady"'),
         ("adjudications", "only the title fits", "only the title fits!"),
         ("split", '"certificate"', '"certificat"'),
@@ -99,18 +81,19 @@ def test_a_manifest_without_its_sum_is_that_of_an_older_release_alone(
     assert not verify(frozen, "v1").intact
 
 
-def test_one_byte_of_a_document_is_found_and_the_document_named(
-    frozen: Store, alter: Callable[..., None]
+TRACTOR = "body = replace(body, 'tractor.', 'Tractor.')"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [TRACTOR, *(f"{name} = 'else'" for name in ("title", "url", "published", "group_key"))]
+    + ["""metadata = '{"a":1}'"""],
+)
+def test_an_altered_document_is_named_whatever_field_it_is(
+    frozen: Store, alter: Callable[..., None], change: str
 ) -> None:
-    alter("UPDATE documents SET body = replace(body, 'tractor.', 'Tractor.') WHERE document_id = 'tractor-1'")
+    alter(f"UPDATE documents SET {change} WHERE document_id = 'tractor-1'")
     assert verify(frozen, "v1").problems == ("the document 'tractor-1' was altered",)
-
-
-@pytest.mark.parametrize("column", ["title", "body", "url", "published", "group_key", "metadata"])
-def test_every_field_of_a_document_is_covered(frozen: Store, alter: Callable[..., None], column: str) -> None:
-    value = '{"a":1}' if column == "metadata" else "else"
-    alter(f"UPDATE documents SET {column} = ? WHERE document_id = 'violin-2'", value)
-    assert verify(frozen, "v1").problems == ("the document 'violin-2' was altered",)
 
 
 def test_a_lost_document_is_named(frozen: Store, alter: Callable[..., None]) -> None:
@@ -196,7 +179,8 @@ def test_the_command_exits_with_1_when_something_was_altered(
     arguments = ["--project", str(frozen.path), "verify", "v1"]
     intact = invoke([*arguments, "--json"])
     assert intact.exit_code == 0
-    assert json.loads(intact.stdout)["intact"] is True
+    told = json.loads(intact.stdout)
+    assert (told["intact"], told["problems"], told["parts"], told["documents"]) == (True, [], 14, 16)
     alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
     altered = invoke(arguments)
     assert altered.exit_code == 1

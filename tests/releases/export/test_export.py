@@ -6,7 +6,6 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,15 +15,12 @@ import pytrec_eval
 from curation.errors import InputError
 from curation.imports.operations.collection import CollectionOptions, import_collection
 from curation.labeling.judgments.imported import add_judgments
-from curation.releases.export.formats import FORMATS
-from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
-from tests.support.command_line import invoke
 from tests.support.gold_project import (
     LEXICAL,
     PARTS,
@@ -33,7 +29,6 @@ from tests.support.gold_project import (
     consensus_grades,
     export,
     frozen_project,
-    labelled,
     queries,
     write_corpus,
 )
@@ -172,19 +167,6 @@ def test_a_format_that_went_is_refused_with_the_one_to_write(
         export(gold, "v1", format, tmp_path / "out")
 
 
-def test_a_failing_export_leaves_nothing_behind(
-    gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(folder: Path, _: Gold) -> dict[str, str]:
-        (folder / "qrels.csv").write_text("half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=full))
-    with pytest.raises(InputError, match="nothing was left: No space left on device"):
-        export(gold, "v1", "csv", tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_beir_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: Path) -> None:
     exported = export(awkward(tmp_path), "v1", "beir", tmp_path / "out")
     corpus, texts, parts = read_beir(tmp_path / "out")
@@ -233,34 +215,3 @@ def test_trec_ids_with_spaces_are_mapped_with_a_table_and_never_meet(tmp_path: P
     }
     assert exported.ids == {"mapped": 4}
     assert "1\talpha one" in (tmp_path / "out" / "topics.tsv").read_text().splitlines()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("embedding_model")
-def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
-    store = labelled(tmp_path)
-    store.close()
-
-    def goldset(*arguments: str) -> dict[str, object]:
-        done = invoke(["--project", str(store.path), *arguments, "--json"], catch_exceptions=False)
-        assert done.exit_code == 0
-        answer = json.loads(done.stdout)
-        assert isinstance(answer, dict)
-        return answer
-
-    goldset("split", "--dev", "0.5", "--test", "0.5", "--seed", "1")
-    frozen = goldset("freeze", "v1")
-    exported = goldset("export", "v1", "--format", "trec", "--out", str(tmp_path / "out"), "--reason", "x")
-    assert frozen["queries"] == {"dev": 4, "test": 4}
-    assert goldset("verify", "v1")["intact"] is True
-    assert exported["release_id"] == frozen["release_id"]
-    for arguments in (
-        ["split"],
-        ["freeze", "v2"],
-        ["export", "v2", "--out", str(tmp_path / "two"), "--reason", "to look at"],
-        ["verify", "v2"],
-    ):
-        done = invoke(["--project", str(store.path), *arguments], catch_exceptions=False)
-        assert done.exit_code == 0
-        assert done.stdout
-        assert ("not as formulas" in done.stdout) == (arguments[0] == "export"), "beir has tables"
