@@ -15,7 +15,7 @@ Where people marked evidence, the part 'evidence' has its ranges in the texts of
 evidence is of another text has it where its words are found again. Releases without any have no such part.
 
 A query with a filter has it in its row, and pairs outside it have the lowest grade, with
-the reason; see `sharing.with_outside`.
+the reason; see `sharing.grade_outside`.
 
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
 left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
@@ -148,7 +148,7 @@ def draft_of(
     ----------
     allow_changed: keep grades of other versions of the documents.
     only_complete: leave pairs out that lack an opinion that was planned.
-    filters: of the queries; see `sharing.with_outside`.
+    filters: of the queries; see `sharing.grade_outside`.
     """
     split = parts.split_of(rows)
     consensus = settle_votes(rows.labels.votes)
