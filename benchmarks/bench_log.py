@@ -44,7 +44,7 @@ from curation.files.blocks import NotPlain
 from curation.sources.traffic import log
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import open_store
-with patch.object(log, "_by_column", side_effect=NotPlain):
+with patch.object(log, "by_block", side_effect=NotPlain):
     import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 """The import that goes row by row, as it does where a file is not plain."""

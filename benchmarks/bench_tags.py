@@ -15,7 +15,7 @@ import random
 import sys
 import time
 
-from curation.sampling.tags.find_tags import RULES
+from curation.sampling.tags.rules import RULES
 from curation.text import normalise_query
 from tests.support import ROOT, hand_tagged
 

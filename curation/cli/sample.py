@@ -69,7 +69,7 @@ def sample(
       goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
     from curation.sampling.chart import sample_page
-    from curation.sampling.sample import read_quotas
+    from curation.sampling.sample_plan import read_quotas
     from curation.steps import STEPS
 
     refuse_no_page(html, project_store().path)

@@ -22,6 +22,7 @@ EVERY = 1.0
 IN_A_ROW = 5
 """Queries that are rejected one after the other, which end the work."""
 REJECTED = "queries that the engine rejected"
+_OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"
 
 
 class StoredList(NamedTuple):
@@ -133,6 +134,3 @@ def forget(store: Store, asked: AskedLists) -> None:
 def _read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredList]:
     sql = f"SELECT {', '.join(StoredList._fields)} {_OF_IDS}"
     return {one.answer_id: one for one in fetch(cursor, StoredList, sql, [list(answer_ids)])}
-
-
-_OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"

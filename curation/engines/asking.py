@@ -33,6 +33,10 @@ from curation.store import COMMAND_LINE, Cursor, Document, Store, utc_now
 from curation.text import amount, digest
 
 TOP = 10
+_STORED = """
+SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
+FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
+"""
 
 
 @dataclass(frozen=True)
@@ -228,18 +232,19 @@ def _store_run(
 ) -> int:
     """Bring the documents and store the run: how many were brought."""
     first, name, engine = _first(lists), plan.name, plan.engine
-    brought = bring_missing(store, client, {one for ids in first for one in ids.document_ids}, progress)
-    entries = list(_entries(first, brought.known))
+    wanted = {one for ids in first for one in ids.document_ids}
+    brought, known, missed = bring_missing(store, client, wanted, progress)
+    entries = list(_entries(first, known))
     if not entries:
         raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
     run_id, rows = identified(name, entries)
-    left_out = {**Counter(one.left_out for one in first if one.left_out), **brought.left_out}
+    left_out = {**Counter(one.left_out for one in first if one.left_out), **missed}
     with store.transaction(appends=True) as cursor:
         append_lists(cursor, lists)
         if keep_run(cursor, Run(run_id, name, f"engine {engine.name}"), rows, left_out, author):
             row = [run_id, engine.name, plan.asked.request_id, engine.template.written, plan.request.depth]
             cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
-    return brought.number
+    return brought
 
 
 def _first(lists: Sequence[StoredList]) -> list[StoredList]:
@@ -262,9 +267,3 @@ def _changes(lists: Sequence[StoredList]) -> Iterator[int]:
         before = first[one.query_id]
         if one.attempt > 1 and not one.left_out and not before.left_out:
             yield len(set(before.document_ids[:TOP]) - set(one.document_ids[:TOP]))
-
-
-_STORED = """
-SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
-FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
-"""

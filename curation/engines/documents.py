@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.engines import RATE
 from curation.engines.client import EngineClient
 from curation.engines.stored import find_engine
 from curation.engines.template import MISSING, value_at
 from curation.errors import CurationError, InputError, RefusedError
-from curation.files.fields import CorpusFields, column_for, file_fields
+from curation.files.columns import column_for, file_fields
+from curation.files.fields import CorpusFields
 from curation.files.values import text_of
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
@@ -40,21 +41,7 @@ NO_TEXT = "documents without title and text"
 
 SLICE = 20_000
 """Documents that are brought and stored at once."""
-
-
-class Brought(NamedTuple):
-    """Documents of an engine by id; those it lacks, and those without text, are left out."""
-
-    documents: dict[str, Document]
-    left_out: dict[str, int]
-
-
-class BroughtMissing(NamedTuple):
-    """How many documents were brought, and the ids that the corpus has now."""
-
-    number: int
-    known: Collection[str]
-    left_out: Counter[str]
+_BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 
 @dataclass(frozen=True)
@@ -85,8 +72,8 @@ class CorpusRefreshed:
 
 def bring(
     client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
-) -> Brought:
-    """The documents of these ids; `others` have a text.
+) -> tuple[dict[str, Document], dict[str, int]]:
+    """The documents of these ids that the engine has, and reason → those left out; `others` have a text.
 
     Raises
     ------
@@ -107,13 +94,15 @@ def bring(
             f"{listed(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
         )
     left_out = {GONE: len(set(ids)) - len(found) - len(bare), NO_TEXT: len(bare)}
-    return Brought(found, {reason: count for reason, count in left_out.items() if count})
+    return found, {reason: count for reason, count in left_out.items() if count}
 
 
 def bring_missing(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
-) -> BroughtMissing:
+) -> tuple[int, Collection[str], Counter[str]]:
     """Bring those of these documents that the corpus in force lacks, `SLICE` at a time; see `bring`.
+
+    Returned are how many were brought, the ids that the corpus has now, and reason → documents left out.
 
     A corpus of nothing else is held. What was brought before a fault stays, and is not asked for again.
     """
@@ -133,7 +122,7 @@ def bring_missing(
             with store.transaction(appends=True) as cursor:
                 _add(cursor, client.engine.name, before, documents)
                 before = known_versions(cursor)
-    return BroughtMissing(number, before.versions.keys(), left_out)
+    return number, before.versions.keys(), left_out
 
 
 def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
@@ -174,7 +163,7 @@ def refresh(
         raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
     client = EngineClient(engine, rate)
     say(client.notice(f"{amount(len(ids), 'document')} by id"))
-    brought = bring(client, list(ids), progress).documents
+    brought, _ = bring(client, list(ids), progress)
     if not brought:
         raise RefusedError(
             f"The engine {name!r} has none of its {amount(len(ids), 'document')} any more, and nothing was "
@@ -221,6 +210,3 @@ def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Docum
         values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
     document = document_of({**values, _ID: document_id}, CorpusFields(**columns))
     return without_group(document, columns["group"])  # else every document fetched again would be another
-
-
-_BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"

@@ -15,6 +15,10 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_LAST = """
+SELECT coalesce(max(revision) + 1, 0), coalesce(arg_max(kind || template, revision), '')
+FROM engines WHERE name = ?
+"""
 
 
 class EngineAdded(NamedTuple):
@@ -77,9 +81,3 @@ def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:
     sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
     found = dict(cursor.execute(sql).fetchall())
     return [found[name] for name in names if name in found]
-
-
-_LAST = """
-SELECT coalesce(max(revision) + 1, 0), coalesce(arg_max(kind || template, revision), '')
-FROM engines WHERE name = ?
-"""

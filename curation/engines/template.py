@@ -46,6 +46,7 @@ _SHOWN = 12
 
 HeaderName = Annotated[str, Field(pattern="^[A-Za-z0-9-]+$")]
 HeaderText = Annotated[str, Field(pattern="^[ -~]*$")]
+_WAY_OUT = "docs/engines.md has an example of each kind."
 
 
 class WebCall(NamedTuple):
@@ -170,9 +171,6 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
         raise
     refuse_problems(_wrong_places(found), path=path, way_out=_WAY_OUT)
     return found
-
-
-_WAY_OUT = "docs/engines.md has an example of each kind."
 
 
 def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

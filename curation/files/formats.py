@@ -29,8 +29,6 @@ _SUFFIXES = {
     ".xlsx": "xlsx",
     ".qrels": "qrels",
 }
-
-
 _SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 
 
@@ -70,6 +68,19 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
             f"Name it with --format ({', '.join(FORMATS)}).",
         )
     return found
+
+
+def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
+    """Stop with a sentence where names of columns are asked for that a file of this format does not take."""
+    if format in ("csv", "tsv"):
+        if layout.columns is None and not layout.header:
+            problems.stop("--no-header needs the columns' names", "Give them as --columns time,query.")
+        if layout.columns is not None and layout.header:
+            problems.stop(
+                "--columns is for a file that does not name its columns", "Give --no-header with it."
+            )
+    elif layout.columns is not None or not layout.header:
+        problems.stop(f"is {format}, where --columns and --no-header have no meaning")
 
 
 def separator_of(line: str) -> str:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from curation.files.bounds import MOST_BLANK, BoundedGzip, OutOfBoundsError, bounded
 from curation.files.problems import Problems
@@ -50,6 +50,8 @@ _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _READ = 1 << 20
 _AGAIN = "Export or fetch the file again."
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+"""The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
 
 
 def clean(text: str, replaced: Counter[str]) -> str:
@@ -59,6 +61,22 @@ def clean(text: str, replaced: Counter[str]) -> str:
     for found in _UNPRINTABLE.findall(text):
         replaced[NUL if found == "\0" else SURROGATE] += 1
     return _UNPRINTABLE.sub(REPLACEMENT, text)
+
+
+def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
+    """A value of a record as `clean` makes its texts; bytes within one are nothing."""
+    if isinstance(value, str):
+        return clean(value, replaced)
+    if isinstance(value, dict):
+        return {clean(str(name), replaced): _inner(item, replaced) for name, item in value.items()}
+    return [_inner(item, replaced) for item in value] if isinstance(value, list) else value
+
+
+def _inner(value: Any, replaced: Counter[str]) -> Any:
+    if isinstance(value, bytes):  # no text, or Arrow would have said it
+        replaced[BYTES] += 1
+        return None
+    return cleaned_value(value, replaced)
 
 
 def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
@@ -165,10 +183,6 @@ def _unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
-
-
-_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
-"""The byte order marks of UTF-16, as another encoding passes them on: no line of such a file can be read."""
 
 
 def _bad_byte(number: int, line: str, position: int) -> str:

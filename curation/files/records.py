@@ -12,7 +12,6 @@ the file's name or else from its beginning. Text may be gzipped. A column of an 
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,38 +21,42 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from curation.files.bounds import LONGEST_LINE, OutOfBoundsError
 from curation.files.classic import CLASSIC_ROWS
 from curation.files.classic.sheets import sheet_rows
-from curation.files.fields import FileColumns, FileField, column_for, file_fields, leading_object
-from curation.files.formats import QRELS_COLUMNS, FileLayout, find_format, separator_of
-from curation.files.lines import BYTES, DIGITS, ZONE, clean, refuse_undecoded, refuse_unreadable, text_lines
+from curation.files.columns import FileColumns, FileField, column_for, file_fields, leading_object
+from curation.files.formats import FileLayout, check_layout, find_format
+from curation.files.lines import (
+    BYTES,
+    DIGITS,
+    cleaned_value,
+    refuse_undecoded,
+    refuse_unreadable,
+    text_lines,
+)
 from curation.files.nested.forms import UnlikeFormError, form_of, unnested
 from curation.files.nested.json_records import json_rows
-from curation.files.nested.paths import has_objects, inner_columns, object_of, value_at
+from curation.files.nested.paths import has_objects, hold_objects, inner_columns, object_of, value_at
 from curation.files.problems import Problems
+from curation.files.text_tables import TextTable, qrels_rows
 from curation.files.values import UnfitIdError, id_text, text_of, whole_number
 from curation.progress import Progress, silent
-from curation.text import listed, unquote_formula
+from curation.text import listed
 
 if TYPE_CHECKING:
     from curation.files.blocks import Block
+    from curation.files.parquet.table import ParquetTable
 
 Fields = TypeVar("Fields", bound=FileColumns)
 """A record of `fields`: the columns of one kind of file."""
 OFFSETS = "Where they are places of chunks, name them with --start-field and --end-field."
 IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
-_DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
-_CASE = ("query", "docid", "rating")
-"""Header of a case of Quepid, where a query that nobody rated is a line of one cell."""
 _QUERY_TEXTS = ("--text-field", "--query-field", "--query-text-field")
 """What these name is never JSON, even within a text."""
-csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
 
 
 class Record(NamedTuple):
@@ -100,26 +103,29 @@ class Records:
         self._path = path
         self._progress = progress
         self._replaced: Counter[str] = Counter()
-        self._delimiter = "\t"
+        self._text_table: TextTable | None = None
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
         self.format = find_format(path, self._layout, self.problems)
-        self._check_layout()
+        check_layout(self.format, self._layout, self.problems)
         if self.format in ("parquet", "xlsx"):
             self.problems.unit = "row"
         self._judged = judged
         self._wanted: tuple[str, ...] | None = None
-        self._damaged: dict[str, str] = {}
-        rows = self._begin_parquet() if self.format == "parquet" else self._rows()
+        self._parquet: ParquetTable | None = None
+        rows = self._rows()
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
-            found = "holds no records; expected at least one" + self._below_a_header()
+            below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
+            found = f"holds no records; expected at least one{below}"
             self.problems.stop(found, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first for name in record.fields)
-        self._names.update(dict.fromkeys(self._damaged))
+        self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
         refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
-        self._objects = frozenset(filter(partial(_holds_objects, first), self._names))
+        self._objects = frozenset(
+            name for name in self._names if hold_objects(record.fields.get(name) for record in first)
+        )
         inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
         self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
@@ -161,7 +167,7 @@ class Records:
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """The columns that the file has for the fields of its kind; those of `but` are left out."""
         used: dict[str, Any] = dict.fromkeys(but)
-        self._inside = leading_object(file_fields(type(asked)), self.columns, _named(asked, but))
+        self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
         for field in file_fields(type(asked)):
             given = getattr(asked, field.name)
             if field.name in but:
@@ -198,8 +204,8 @@ class Records:
             self._ids.add(found)
         if found is not None and "." in found and found not in self._names:
             self._paths.add(found)
-        if found in self._damaged:
-            self._refuse_damaged([found])
+        if self._parquet is not None and found in self._parquet.damaged:
+            self._parquet.refuse_damaged([found])
         if found is not None:
             self._read[found] = option
         return found
@@ -244,11 +250,6 @@ class Records:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be taken from it: {reasons}")
 
-    @property
-    def is_sound(self) -> bool:
-        """Whether nothing is wrong so far with the columns that were asked for."""
-        return not self._unseen and not self._general
-
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """The rows by columns.
 
@@ -263,13 +264,15 @@ class Records:
             read_blocks,
         )
 
-        if self.format not in ("csv", "tsv", "parquet") or not self.is_sound or self._paths:
+        if self.format not in ("csv", "tsv", "parquet") or self._unseen or self._general or self._paths:
             raise NotPlain
-        if self.format == "parquet":
-            self._note_zones(wanted)
+        if self._parquet is not None:
+            self._parquet.note_zones(wanted)
             return parquet_blocks(self._path, wanted)
         encoding, header, quoted = self._layout.encoding, self._layout.header, self.format == "csv"
-        table = PlainTable(self._path, encoding, self._delimiter, quoted, self.columns, header)
+        assert self._text_table is not None
+        delimiter = self._text_table.delimiter
+        table = PlainTable(self._path, encoding, delimiter, quoted, self.columns, header)
         return read_blocks(table, wanted)
 
     def report_progress(self, done: int, total: int = 0) -> None:
@@ -284,7 +287,9 @@ class Records:
         done = 0
         if self.format not in _NESTED:
             self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
-        rows = self._whole_parquet() if self.format == "parquet" else self._records
+        rows: Iterator[Record] = self._records
+        if self._parquet is not None:
+            rows = self._unnested(starmap(Record, self._parquet.all_rows(self._wanted)))
         for done, record in enumerate(rows, 1):
             for path in self._paths:
                 record.fields.update((path, value) for value in value_at(record.fields, path))
@@ -344,138 +349,27 @@ class Records:
             except UnlikeFormError as error:
                 self.problems.add(line, f"has the keys of {error}, and another form", "Export it again.")
 
-    def _check_layout(self) -> None:
-        columns, header = self._layout.columns, self._layout.header
-        if self.format in ("csv", "tsv"):
-            if columns is None and not header:
-                self.problems.stop(
-                    "--no-header needs the columns' names", "Give them as --columns time,query."
-                )
-            if columns is not None and header:
-                self.problems.stop(
-                    "--columns is for a file that does not name its columns", "Give --no-header with it."
-                )
-        elif columns is not None or not header:
-            self.problems.stop(f"is {self.format}, where --columns and --no-header have no meaning")
-
-    def _below_a_header(self) -> str:
-        return " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
-
     def _rows(self) -> Iterator[Record]:
+        if self.format == "parquet":
+            from curation.files.parquet.table import ParquetTable  # brings Arrow and numpy: slow to import
+
+            self._parquet = ParquetTable(self._path, self.problems, self._replaced)
+            return self._unnested(starmap(Record, self._parquet.first_rows(_PEEK)))
+        clean_value = partial(cleaned_value, replaced=self._replaced)
         if self.format == "xlsx":
             rows = sheet_rows(self._path, self.problems)
-            return (Record(number, self._clean(fields)) for number, fields in rows)
+            return (Record(number, clean_value(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
-            return self._unnested(starmap(Record, json_rows(lines, self.problems, self._clean)))
+            return self._unnested(starmap(Record, json_rows(lines, self.problems, clean_value)))
         if self.format in CLASSIC_ROWS:
             rows = CLASSIC_ROWS[self.format](lines, self.problems)
-            return (Record(number, self._clean(fields)) for number, fields in rows)
-        return self._qrels(lines) if self.format == "qrels" else self._table(lines)
-
-    def _table(self, lines: Iterator[str]) -> Iterator[Record]:
-        begin = _up_to_text(lines)
-        sign = separator_of(begin[-1]) if begin else ""
-        if sign:
-            begin[-1] = "\n"
-        reader = self._reader(chain(begin, lines), begin[-1] if begin else "", sign)
-        rows = _numbered(reader, self.problems)
-        names = self._layout.columns or self._header(rows)
-        width = len(names)
-        for number, row in rows:
-            row = [unquote_formula(cell) for cell in row] if self.format == "csv" else row
-            if len(row) == 1 and tuple(names) == _CASE:
-                row = [row[0], "", ""]
-            if len(row) == width:
-                yield Record(number, dict(zip(names, row, strict=True)))
-            elif row:
-                more = "…" if width > 8 else ""
-                expected = f"expected {width} ({', '.join(names[:8])}{more})"
-                self.problems.add(number, f"{_cells(len(row))}, {expected}")
-            elif width == 1 and not (sign and number == len(begin)):
-                yield Record(number, {names[0]: ""})
-
-    def _reader(self, lines: Iterable[str], first: str, sign: str) -> Any:
-        if self.format == "tsv":
-            return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
-        self._delimiter = sign or _delimiter(first, self._layout.columns)
-        return csv.reader(lines, delimiter=self._delimiter, strict=True)
-
-    def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
-        filled = (row for _, row in rows if len(row) > 1 or any(map(str.strip, row)))
-        names = tuple(name.strip() for name in next(filled, []))
-        self._refuse_names_twice(names)
-        return names
-
-    def _refuse_names_twice(self, names: Iterable[str]) -> None:
-        twice = sorted(name for name, count in Counter(names).items() if count > 1)
-        if twice:
-            self.problems.stop(
-                f"the header names {', '.join(map(repr, twice))} more than once",
-                "Give each column its own name.",
-            )
-
-    def _qrels(self, lines: Iterable[str]) -> Iterator[Record]:
-        for number, line in enumerate(lines, 1):
-            cells = line.split()
-            if not cells or cells[0].startswith("#"):
-                continue
-            if len(cells) == 4:
-                yield Record(number, dict(zip(QRELS_COLUMNS, cells, strict=True)))
-            else:
-                self.problems.add(number, f"{_cells(len(cells))}, expected 4 ({', '.join(QRELS_COLUMNS)})")
-
-    def _begin_parquet(self) -> Iterator[Record]:
-        """The first rows, of all columns that can be read; the others are noted."""
-        from curation.files.parquet.rows import READ_ERRORS, column_names, first_line, unread_columns
-
-        try:
-            names = column_names(self._path)
-            self._refuse_names_twice(names)
-            self._damaged = unread_columns(self._path, _PEEK)
-        except READ_ERRORS as error:
-            self.problems.stop(f"cannot be read as Parquet: {first_line(error)}")
-        if names and len(self._damaged) == len(names):
-            self.problems.stop(f"cannot be read as Parquet: {self._damaged[names[0]]}")
-        return self._parquet([name for name in names if name not in self._damaged], _PEEK)
-
-    def _whole_parquet(self) -> Iterator[Record]:
-        """All rows, of the columns that are used."""
-        from curation.files.parquet.rows import MOST_ROWS
-
-        if self._wanted is None and self._damaged:
-            self._refuse_damaged([*self._damaged])
-        self._replaced.clear()
-        self._note_zones(self._wanted)
-        return self._parquet(self._wanted, MOST_ROWS)
-
-    def _parquet(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[Record]:
-        return self._unnested(self._parquet_rows(columns, most_rows))
-
-    def _parquet_rows(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[Record]:
-        from curation.files.parquet.rows import READ_ERRORS, first_line, parquet_rows
-
-        number = 0
-        try:
-            for number, fields in enumerate(parquet_rows(self._path, columns, most_rows), 1):
-                yield Record(number, {name: self._clean(value) for name, value in fields.items()})
-        except OutOfBoundsError as error:
-            self.problems.stop(f"{error} after row {number}", "Expected one record a row: look at it there.")
-        except READ_ERRORS as error:
-            where = f" after row {number}" if number else ""
-            self.problems.stop(f"cannot be read as Parquet{where}: {first_line(error)}")
-
-    def _refuse_damaged(self, names: Sequence[str]) -> NoReturn:
-        found = "; ".join(f"the column {name!r} cannot be read: {self._damaged[name]}" for name in names)
-        self.problems.stop(found, "Export the file again, without this column if nothing needs it.")
-
-    def _note_zones(self, used: Collection[str] | None) -> None:
-        from curation.files.parquet.rows import unknown_zones
-
-        for name, zone in unknown_zones(self._path).items():
-            if used is None or name in used:
-                self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1
+            return (Record(number, clean_value(fields)) for number, fields in rows)
+        if self.format == "qrels":
+            return starmap(Record, qrels_rows(lines, self.problems))
+        self._text_table = TextTable(lines, self.format, self._layout, self.problems)
+        return starmap(Record, self._text_table)
 
     def _note_bytes(self, record: Record) -> None:
         """Take bytes that are no text as nothing, and refuse them in a column that is used."""
@@ -488,40 +382,11 @@ class Records:
             else:
                 self._replaced[BYTES] += 1
 
-    def _clean(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return clean(value, self._replaced)
-        if isinstance(value, dict):
-            return {clean(str(name), self._replaced): self._inner(item) for name, item in value.items()}
-        return [self._inner(item) for item in value] if isinstance(value, list) else value
-
-    def _inner(self, value: Any) -> Any:
-        if isinstance(value, bytes):  # no text, or Arrow would have said it
-            self._replaced[BYTES] += 1
-            return None
-        return self._clean(value)
-
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
     """Whether a column has the values of the grade: a form names the question that has the grades."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)
-
-
-def _named(asked: FileColumns, but: Collection[str]) -> dict[str, str | None]:
-    """Field → the column that somebody names for it, the first of several; '' where it is left out."""
-    given = {field.name: getattr(asked, field.name) for field in file_fields(type(asked))}
-    first = {
-        name: next(iter(value), None) if isinstance(value, tuple | list) else value
-        for name, value in given.items()
-    }
-    return {name: "" if name in but else value for name, value in first.items()}
-
-
-def _holds_objects(records: Iterable[Record], name: str) -> bool:
-    """Whether a column holds objects alone, where it holds something."""
-    values = [value for record in records if (value := record.fields.get(name)) not in (None, "", {})]
-    return bool(values) and all(object_of(value) is not None for value in values)
 
 
 def beir_file(path: Path, name: str) -> Path:
@@ -533,42 +398,3 @@ def beir_file(path: Path, name: str) -> Path:
             return candidate
     way_out = f"Expected a file, or a BEIR folder with {name} in it."
     return Problems(path).stop(f"is a folder without {name}", way_out)
-
-
-def _up_to_text(lines: Iterator[str]) -> list[str]:
-    """The lines up to the first that is not blank."""
-    begin: list[str] = []
-    for line in lines:
-        begin.append(line)
-        if line.strip():
-            break
-    return begin
-
-
-def _delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """The delimiter of a CSV: the one that gives as many cells as columns, or that its header holds."""
-    for delimiter in _DELIMITERS:
-        if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
-            return delimiter
-        if columns is None and delimiter in first:
-            return delimiter
-    return ","
-
-
-def _numbered(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV reader with the line on which each begins; rows that cannot be read are problems."""
-    line = 0
-    while True:
-        try:
-            for row in reader:
-                begin, line = line + 1, reader.line_num
-                yield begin, row
-            return
-        except csv.Error as error:
-            reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
-            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
-            line = reader.line_num
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell" if count == 1 else f"{count} cells"

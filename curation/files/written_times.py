@@ -85,6 +85,11 @@ def zone_in_doubt(text: str) -> str:
     return next(found[part] for part in _ZONE_PARTS if found[part])
 
 
+def doubtful_zone(zone: str) -> str:
+    """What is wrong with times of a zone that nobody, or not one zone alone, is called by."""
+    return f"time in {zone}, which is the name of no zone or of several: write offsets such as +02:00"
+
+
 def split_zone(text: str) -> tuple[str, tzinfo | None]:
     """A time without the zone at its end, and that zone; the text itself where it says no known one."""
     found = _ZONE_AT_END.fullmatch(text) if len(text) <= LONGEST else None

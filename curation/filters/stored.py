@@ -22,6 +22,23 @@ NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{W
 Pair = tuple[str, str]
 Withdraw = Callable[[Cursor, str], int]
 """What an import does with items of rounds that are outside a filter now: it withdraws so many."""
+_FILTERS = f"""
+SELECT query_id, metadata ->> '{FIELD}' FROM queries
+WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
+"""  # noqa: S608  a name from code
+_PAIRS = f"""
+WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id, filter)),
+pairs AS (
+    SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
+    UNION SELECT query_id, document_id FROM presentations),
+said AS (
+    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
+           CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
+           THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
+    FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
+SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
+FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
+"""  # noqa: S608
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
@@ -136,23 +153,3 @@ def _documents(store: Store, named: Collection[str]) -> tuple[set[str], dict[str
             if own := {name: fields[name] for name in named if name in fields}:
                 documents[document_id] = held.setdefault(canonical_json(own), own)
     return there, documents
-
-
-_FILTERS = f"""
-SELECT query_id, metadata ->> '{FIELD}' FROM queries
-WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
-"""  # noqa: S608  a name from code
-
-_PAIRS = f"""
-WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id, filter)),
-pairs AS (
-    SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
-    UNION SELECT query_id, document_id FROM presentations),
-said AS (
-    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
-           CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
-           THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
-    FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
-SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
-FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
-"""  # noqa: S608

@@ -65,20 +65,10 @@ class PassedFile(NamedTuple):
     why: str
 
 
-class CollectionFiles(NamedTuple):
-    """What a path holds: the files in the order in which they are imported, and those passed over."""
-
-    style: str
-    files: list[CollectionFile]
-    passed: list[PassedFile]
-
-    def of(self, kind: str) -> list[CollectionFile]:
-        """The files of one kind, by path."""
-        return [file for file in self.files if file.kind == kind]
-
-
-def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8") -> CollectionFiles:
-    """The files of a collection in a folder, or the one file that `path` is.
+def find_collection(
+    path: Path, style: str | None = None, encoding: str = "utf-8"
+) -> tuple[str, list[CollectionFile], list[PassedFile]]:
+    """The style of a collection, its files in the order in which they are imported, and those passed over.
 
     Parameters
     ----------
@@ -102,7 +92,7 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
     order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (order.index(file.kind), file.path))
     found = style or next((file.style for file in files if file.style), "trec")
-    return CollectionFiles(found, files, sorted([*passed, *others]))
+    return found, files, sorted([*passed, *others])
 
 
 def _paths(path: Path) -> list[Path]:

@@ -7,6 +7,33 @@ from typing import NamedTuple
 
 from curation.store import Cursor, get_setting
 
+_KINDS = (
+    ("corpus", "document", "documents", "import corpus"),
+    ("traffic", "row of traffic", "rows of traffic", "import traffic"),
+    ("queries", "query", "queries", "import queries"),
+    ("runs", "run", "runs", "import run"),
+    ("judgments", "imported judgment", "imported judgments", "import judgments"),
+    ("decisions", "decision", "decisions", "adjudicate from a file"),
+    ("answers", "query with reference answers", "queries with reference answers", "import answers"),
+    ("nuggets", "query with nuggets", "queries with nuggets", "import nuggets"),
+)
+_COUNTS = """
+SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
+       (SELECT count(*) FROM traffic),
+       (SELECT count(*) FROM queries),
+       (SELECT count(*) FROM runs),
+       (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
+            JOIN rounds r USING (round_id) WHERE r.kind = 'imported'),
+       (SELECT count(*) FROM adjudications),
+       (SELECT count(*) FROM current_reference_answers), (SELECT count(*) FROM current_nuggets)
+"""
+_LAST = """
+SELECT action, detail->>'source', actor, happened_at FROM events
+WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
+                 'adjudicate from a file', 'import answers', 'import nuggets')
+QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
+"""
+
 
 class HeldKind(NamedTuple):
     """How much of a kind of file the project holds.
@@ -33,33 +60,3 @@ def held_kinds(cursor: Cursor) -> list[HeldKind]:
         HeldKind(what, int(number), one if number == 1 else many, *last.get(action, (None, None, None)))
         for (what, one, many, action), number in zip(_KINDS, counts, strict=True)
     ]
-
-
-_KINDS = (
-    ("corpus", "document", "documents", "import corpus"),
-    ("traffic", "row of traffic", "rows of traffic", "import traffic"),
-    ("queries", "query", "queries", "import queries"),
-    ("runs", "run", "runs", "import run"),
-    ("judgments", "imported judgment", "imported judgments", "import judgments"),
-    ("decisions", "decision", "decisions", "adjudicate from a file"),
-    ("answers", "query with reference answers", "queries with reference answers", "import answers"),
-    ("nuggets", "query with nuggets", "queries with nuggets", "import nuggets"),
-)
-
-_COUNTS = """
-SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
-       (SELECT count(*) FROM traffic),
-       (SELECT count(*) FROM queries),
-       (SELECT count(*) FROM runs),
-       (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
-            JOIN rounds r USING (round_id) WHERE r.kind = 'imported'),
-       (SELECT count(*) FROM adjudications),
-       (SELECT count(*) FROM current_reference_answers), (SELECT count(*) FROM current_nuggets)
-"""
-
-_LAST = """
-SELECT action, detail->>'source', actor, happened_at FROM events
-WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
-                 'adjudicate from a file', 'import answers', 'import nuggets')
-QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
-"""

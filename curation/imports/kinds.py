@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from curation.files.columns import FileField, file_fields
 from curation.files.fields import (
     CorpusFields,
     DecisionFields,
-    FileField,
     JudgmentFields,
     NuggetFields,
     QueryFields,
     ReferenceFields,
     RunFields,
     TrafficFields,
-    file_fields,
 )
 
 
-class NextPage(NamedTuple):
-    """What one does after an import, and on which page."""
-
-    label: str
-    page: str
-    parameters: Mapping[str, str] = {}
-
-
 class FileKind(NamedTuple):
-    """A kind of file, and the record of its fields. `about` is for somebody who never saw one."""
+    """A kind of file, and the record of its fields. `about` is for somebody who never saw one.
+
+    `next` is what one does after an import: its label, and the page with its parameters.
+    """
 
     name: str
     title: str
     about: str
     record: type
-    next: NextPage
+    next: tuple[str, str, Mapping[str, str]]
 
     @property
     def fields(self) -> tuple[FileField, ...]:
@@ -50,56 +44,56 @@ FILE_KINDS = {
             "Corpus",
             "The documents that searches find: products, pages, articles. One line each.",
             CorpusFields,
-            NextPage("Import traffic", "import", {"kind": "traffic"}),
+            ("Import traffic", "import", {"kind": "traffic"}),
         ),
         FileKind(
             "traffic",
             "Traffic",
             "A log of what people searched for: a query a line, with its time or how often it was asked.",
             TrafficFields,
-            NextPage("Draw a sample", "queries", {"part": "Sample"}),
+            ("Draw a sample", "queries", {"part": "Sample"}),
         ),
         FileKind(
             "queries",
             "Queries",
             "Queries that are to be judged, whatever the sample holds.",
             QueryFields,
-            NextPage("Build a pool", "pool"),
+            ("Build a pool", "pool", {}),
         ),
         FileKind(
             "runs",
             "Run",
             "The ranked lists of another search system, which a pool can draw on.",
             RunFields,
-            NextPage("Build a pool", "pool"),
+            ("Build a pool", "pool", {}),
         ),
         FileKind(
             "judgments",
             "Judgments",
             "Grades that people gave elsewhere, or that a judge gave who is not a person.",
             JudgmentFields,
-            NextPage("See the agreement", "agreement"),
+            ("See the agreement", "agreement", {}),
         ),
         FileKind(
             "decisions",
             "Reviewer's decisions",
             "Final grades of disputed pairs, which a reviewer decided elsewhere.",
             DecisionFields,
-            NextPage("See what is disputed", "adjudicate"),
+            ("See what is disputed", "adjudicate", {}),
         ),
         FileKind(
             "answers",
             "Reference answers",
             "What a system may answer to a query: any of a query's answers is right.",
             ReferenceFields,
-            NextPage("See the queries", "queries", {"part": "All queries"}),
+            ("See the queries", "queries", {"part": "All queries"}),
         ),
         FileKind(
             "nuggets",
             "Nuggets",
             "The facts that a good answer to a query has, each vital or okay.",
             NuggetFields,
-            NextPage("See the queries", "queries", {"part": "All queries"}),
+            ("See the queries", "queries", {"part": "All queries"}),
         ),
     )
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import FileField, column_for, leading_object, like
+from curation.files.columns import FileField, column_for, leading_object, like
 from curation.files.formats import FileLayout
 from curation.files.lines import clean, text_lines
 from curation.files.nested.paths import value_at

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from curation.files.fields import file_fields
+from curation.files.columns import file_fields
 from curation.files.formats import FileLayout
 from curation.files.storage import is_address
 from curation.text import digest

@@ -22,7 +22,8 @@ from curation.guides.guide import current_guide
 from curation.judges.stored import judgments_of, list_judges
 from curation.people.annotators import names_in_use
 from curation.progress import Progress, silent
-from curation.sources.judgments import ImportedJudgment, JudgmentFile, one_judgment_a_pair, read_judgments
+from curation.sources.imported_judgment import ImportedJudgment, one_judgment_a_pair
+from curation.sources.judgments import JudgmentFile, read_judgments
 from curation.sources.unknown_names import UNKNOWN_QUERY
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions

@@ -14,7 +14,7 @@ from curation.filters.query_filter import Filter
 from curation.filters.stored import FIELD
 from curation.people.annotators import require_author, require_role
 from curation.sources.answers.nuggets import Nugget, read_nuggets
-from curation.sources.query_import import personal_problems
+from curation.sources.written_query import personal_problems
 from curation.store import Annotator, Cursor, Store, record_event, utc_now
 from curation.text import LONGEST_NOTE
 

@@ -37,7 +37,7 @@ from curation.relabeling.staleness.retired import retire_query, return_query
 from curation.relabeling.staleness.traffic import read_traffic, traffic_of
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
-from curation.sampling.sample import limits_of
+from curation.sampling.sample_plan import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import beside_or_temporary

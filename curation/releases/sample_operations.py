@@ -10,19 +10,13 @@ from curation.coverage.coverage_map import map_in_force
 from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries
-from curation.sampling.designs import CLUSTER, TAG, check_dimensions, names_after, strata_table
+from curation.sampling.designs import strata_table
 from curation.sampling.frame.limits import check_limits
 from curation.sampling.request import DrawRequest, TopUpRequest
-from curation.sampling.sample import (
-    SampleReport,
-    check_plan,
-    draw_sample,
-    refuse_nothing_asked,
-    refuse_taking_away,
-    refuse_too_few,
-    sample_to_top_up,
-    top_up,
-)
+from curation.sampling.sample import SampleReport, draw_sample, refuse_too_few
+from curation.sampling.sample_plan import check_plan
+from curation.sampling.strata import CLUSTER, TAG, check_dimensions, names_after
+from curation.sampling.top_up import refuse_nothing_asked, refuse_taking_away, sample_to_top_up, top_up
 from curation.sources.query_tags import check_tags
 from curation.step import Step, StepOutcome
 from curation.store import Cursor, Store

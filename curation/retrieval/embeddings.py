@@ -46,6 +46,7 @@ BFLOAT16 = "bfloat16"
 
 Kind = Literal["document", "query"]
 Vectors = NDArray[np.float32]
+_RENAME = "Vectors of two models cannot be compared: put the new model into a folder of another name."
 
 
 class Minutes(NamedTuple):
@@ -315,9 +316,6 @@ def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
             f"The model {name} is not the one that made the vectors stored under this name: their vectors "
             f"of one sentence have a cosine of {cosine:.3f}. {_RENAME}"
         )
-
-
-_RENAME = "Vectors of two models cannot be compared: put the new model into a folder of another name."
 
 
 def _mixed(name: str, stored: int, now: int) -> str:

@@ -23,7 +23,7 @@ from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.tags.stored_tags import unanswerable_share
 from curation.sources.queries import query_id_of
-from curation.store import Cursor, Store, append_rows, fetch, get_setting, put_setting, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import amount, canonical_json, digest, listed, percent
 
@@ -31,6 +31,26 @@ FEW = 10
 """A stratum with fewer queries is too small for figures of its own."""
 
 LEAST_UNANSWERABLE, MOST_UNANSWERABLE = 0.05, 0.2
+# How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
+# White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
+_SPELLINGS = r"""
+    WITH drawn AS (SELECT unnest(?::VARCHAR[]) AS normalised),
+    asked AS (SELECT t.* FROM traffic t SEMI JOIN drawn USING (normalised)),
+    spelled AS (
+        SELECT normalised, trim(regexp_replace(text, '[\p{Z}\x09-\x0d\x1c-\x1f\x{85}]+', ' ', 'g')) AS text,
+               sum(count) AS times
+        FROM asked GROUP BY ALL),
+    segments AS (
+        SELECT normalised, segment, sum(count) AS times FROM asked WHERE segment IS NOT NULL GROUP BY ALL)
+    SELECT normalised, first(text ORDER BY spelled.times DESC, text) AS text,
+           (SELECT first(segment ORDER BY s.times DESC, segment) FROM segments s
+            WHERE s.normalised = spelled.normalised) AS segment
+    FROM spelled GROUP BY normalised ORDER BY normalised
+"""
+_KNOWN = """
+    SELECT normalised, min(query_id) FROM queries
+    WHERE normalised IN (SELECT unnest(?::VARCHAR[])) GROUP BY normalised
+"""
 
 
 def about_strata(strata: Sequence[Stratum]) -> list[str]:
@@ -70,7 +90,7 @@ class StoredSample:
 
     Attributes
     ----------
-    strata: the report, one row for each stratum, empty ones included; `chart.bars` draws it.
+    strata: the report, one row for each stratum, empty ones included; `chart.sample_chart` draws it.
     parameters: what the draw was asked for.
     warnings: what the sample cannot show, as of now.
     """
@@ -91,21 +111,6 @@ class DrawnQuery(NamedTuple):
     stratum: str
     traffic: int
     probability: float
-
-
-class StoringResult(NamedTuple):
-    """What storing a sample did; `known` if the same sample was stored before."""
-
-    sample_id: str
-    known: bool
-    added: int
-    warnings: list[str]
-
-
-class _Spelling(NamedTuple):
-    normalised: str
-    text: str
-    segment: str | None
 
 
 def current_sample(store: Store) -> StoredSample | None:
@@ -148,12 +153,14 @@ def store_sample(
     limits: Limits,
     state: tuple[object, ...],
     author: str = COMMAND_LINE,
-) -> StoringResult:
-    """Store a sample and make it the current one.
+) -> tuple[str, int | None, list[str]]:
+    """Store a sample and make it the current one: its id, how many queries were added, and warnings.
+
+    None were added where the same sample was stored before.
 
     Parameters
     ----------
-    state: what `frame.state_of` said when the frame was read.
+    state: what `traffic_rows.state_of` said when the frame was read.
 
     Raises
     ------
@@ -171,34 +178,12 @@ def store_sample(
             put_setting(cursor, "sample", sample_id)
             detail = {"sample": sample_id, **parameters, "queries added": added}
             record_event(cursor, "sample", detail, author)
-        return StoringResult(sample_id, known, added, about_failure_modes(cursor))
+        return sample_id, None if known else added, about_failure_modes(cursor)
 
 
 def _changed(parts: int) -> str:
     what = "Traffic" if parts == 1 else "Traffic, a round, a release, a tag or a corpus"
     return f"{what} was added while the sample was drawn. Draw it again."
-
-
-# How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
-# White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
-_SPELLINGS = r"""
-    WITH drawn AS (SELECT unnest(?::VARCHAR[]) AS normalised),
-    asked AS (SELECT t.* FROM traffic t SEMI JOIN drawn USING (normalised)),
-    spelled AS (
-        SELECT normalised, trim(regexp_replace(text, '[\p{Z}\x09-\x0d\x1c-\x1f\x{85}]+', ' ', 'g')) AS text,
-               sum(count) AS times
-        FROM asked GROUP BY ALL),
-    segments AS (
-        SELECT normalised, segment, sum(count) AS times FROM asked WHERE segment IS NOT NULL GROUP BY ALL)
-    SELECT normalised, first(text ORDER BY spelled.times DESC, text) AS text,
-           (SELECT first(segment ORDER BY s.times DESC, segment) FROM segments s
-            WHERE s.normalised = spelled.normalised) AS segment
-    FROM spelled GROUP BY normalised ORDER BY normalised
-"""
-_KNOWN = """
-    SELECT normalised, min(query_id) FROM queries
-    WHERE normalised IN (SELECT unnest(?::VARCHAR[])) GROUP BY normalised
-"""
 
 
 def _append(
@@ -224,12 +209,12 @@ def _append(
 def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str], int]:
     """The query id of each text, and how many queries were new; one known under another id keeps that."""
     known = dict(cursor.execute(_KNOWN, [normalised]).fetchall())
-    spellings = fetch(cursor, _Spelling, _SPELLINGS, [normalised])
-    new = [spelling for spelling in spellings if spelling.normalised not in known]
-    ids = {spelling.normalised: query_id_of(spelling.normalised) for spelling in new}
+    spellings = cursor.execute(_SPELLINGS, [normalised]).fetchall()
+    new = [spelling for spelling in spellings if spelling[0] not in known]
+    ids = {text: query_id_of(text) for text, *_ in new}
     rows = [
-        (ids[s.normalised], s.text, s.normalised, json.dumps({"segment": s.segment} if s.segment else {}))
-        for s in new
+        (ids[text], shown, text, json.dumps({"segment": segment} if segment else {}))
+        for text, shown, segment in new
     ]
     append_rows(cursor, "queries", rows, ("query_id", "text", "normalised", "metadata"), source="traffic")
     return known | ids, len(new)

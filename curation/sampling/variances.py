@@ -14,6 +14,7 @@ times does not have to be in the release for its weight to be known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import RefusedError
-from curation.sampling.designs import Labels
+from curation.sampling.strata import Labels
 from curation.text import amount, listed
 
 LEAST = 2
@@ -59,15 +60,10 @@ class FigureSpread(NamedTuple):
     left_out: dict[str, int]
 
 
-class Variances(NamedTuple):
-    """S² of figure × traffic for each stratum of a frame, in order; `pooled` names those that borrow."""
-
-    values: list[float]
-    pooled: list[str]
-
-
-def variances_of(spread: FigureSpread, traffic: NDArray[np.int64], strata: Labels) -> Variances:
-    """The variance of figure × traffic in each stratum of a frame.
+def variances_of(
+    spread: FigureSpread, traffic: NDArray[np.int64], strata: Labels
+) -> tuple[list[float], list[str]]:
+    """S² of figure × traffic in each stratum of a frame, and the strata that borrow the pooled one.
 
     Raises
     ------
@@ -87,15 +83,15 @@ def variances_of(spread: FigureSpread, traffic: NDArray[np.int64], strata: Label
         _product(spread.strata.get(name, spread.pooled), part) if len(part) else 0.0
         for name, part in zip(strata.names, parts, strict=True)
     ]
-    return Variances(values, [name for name in held if name not in spread.strata])
+    return values, [name for name in held if name not in spread.strata]
 
 
-def variance_warnings(spread: FigureSpread, variances: Variances) -> list[str]:
+def variance_warnings(spread: FigureSpread, pooled: Sequence[str]) -> list[str]:
     """What the reader of the sample should know about its variances, in sentences."""
     warnings = [f"The variances are those of {spread.figure} in the release {spread.release!r}."]
-    if variances.pooled:
+    if pooled:
         warnings.append(
-            f"The release has fewer than {LEAST} queries with a figure of {listed(variances.pooled)}: their "
+            f"The release has fewer than {LEAST} queries with a figure of {listed(pooled)}: their "
             "variance is the one within all other strata, pooled."
         )
     if spread.unranked:

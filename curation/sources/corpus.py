@@ -41,6 +41,7 @@ from curation.text import digest
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
 _BATCH = 5_000
+NO_TEXT = "no column is the text: documents would be judged by their title alone"
 
 
 @dataclass(frozen=True)
@@ -87,24 +88,17 @@ class KnownVersions(NamedTuple):
     held: bool
 
 
-class _Said(NamedTuple):
-    """What a file says of a document: the file as a number, the line, and the version."""
-
-    file: int
-    line: int
-    version: str
-
-
 @dataclass
 class Taken:
     """What the files say: the version of each document, and those that are not known, as rows to write.
 
-    `in_files`: all known versions, where some of their texts stay in files.
+    versions: document id → version, the number of its file, and the line there.
+    in_files: all known versions, where some of their texts stay in files.
     """
 
     paths: Sequence[Path]
     known: frozenset[str]
-    versions: dict[str, _Said] = field(default_factory=dict)
+    versions: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     new: list[Document] = field(default_factory=list)
     batches: list[pa.Table] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -181,7 +175,7 @@ def import_corpus_files(
         read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
     versions = dict(held.versions) if add else {}
-    versions.update({document_id: said.version for document_id, said in taken.versions.items()})
+    versions.update({document_id: version for document_id, (version, *_) in taken.versions.items()})
     result = compare(held, versions, taken)
     is_part = add and held.held
     if result.is_new or held.held != is_part or taken.batches:  # texts that were left elsewhere until now
@@ -206,9 +200,6 @@ def content_hash_of(document: Document) -> str:
 def snapshot_id_of(versions: Mapping[str, str]) -> str:
     """The id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
     return digest(sorted(versions.items()))
-
-
-NO_TEXT = "no column is the text: documents would be judged by their title alone"
 
 
 def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
@@ -297,15 +288,16 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
 
 def _is_first(document: Document, line: int, taken: Taken, records: Records) -> bool:
     """Whether the document's id was not met before; met with another content, it is a problem."""
-    said = _Said(len(taken.units) - 1, line, document.content_hash)
+    said = (document.content_hash, len(taken.units) - 1, line)
     first = taken.versions.setdefault(document.document_id, said)
+    version, file, first_line = first
     if first is said:  # a file can hold several documents on one line
         return True
-    if first.version == document.content_hash:
+    if version == document.content_hash:
         taken.left_out["the same document again"] += 1
     else:
-        where = f"{taken.units[first.file]} {first.line}"
-        where += f" of {taken.paths[first.file]}" if first.file != said.file else ""
+        where = f"{taken.units[file]} {first_line}"
+        where += f" of {taken.paths[file]}" if file != said[1] else ""
         records.problems.add(
             line,
             f"document {document.document_id!r} has another content than on {where}",

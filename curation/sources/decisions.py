@@ -1,6 +1,6 @@
 """Decisions from a file: the grades that a reviewer gave to pairs, as the file has them.
 
-What a decision may be, and which pairs it is for, are `adjudication.adjudication`'s rules.
+What a decision may be, and which pairs it is for, are `settling.adjudication`'s rules.
 """
 
 from __future__ import annotations

@@ -8,32 +8,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, refuse_problems
+from curation.errors import InputError
 from curation.files.fields import JudgmentFields
 from curation.files.formats import FileLayout
-from curation.files.nested.evidence import StatedEvidence, stated_evidence
+from curation.files.imported_times import NO_TIME, ImportedTimes
+from curation.files.nested.evidence import stated_evidence
 from curation.files.records import Record, Records
-from curation.files.times import NO_TIME, ImportedTimes
 from curation.files.values import text_of, whole_number
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
+from curation.sources.compare_queries import ONE_TEXT, clash, compare_named
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import KnownQueries, QueryColumn, named_by, query_id_of
-from curation.sources.query_import import (
-    BARE,
-    ONE_TEXT,
-    NamedQuery,
-    clash,
-    compare_named,
-    holds_address,
-)
+from curation.sources.query_import import BARE
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import RowMark, mark_columns, mark_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments, UnknownNames
@@ -45,6 +39,7 @@ from curation.sources.value_maps import (
     is_no_value,
     map_to_write,
 )
+from curation.sources.written_query import holds_address
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
 from curation.store.rows import Query
@@ -55,11 +50,6 @@ _NO_GRADE = "not a whole number, and not the name of a grade"
 _NO_MAP = "not in --grade-map, and not the name of a grade"
 _OF_TREC = ("qrels", "letor")
 _SEPARATOR = re.compile(r"::|\||\t")
-EARLIER_GRADE = "an earlier grade by the same person for the same pair"
-_ONE_GRADE = (
-    "An annotator has one grade for a pair: keep one of the two lines. Of two with times (--time-field) the "
-    "later counts."
-)
 _REJECTED = (
     "A grade that was rejected is none: remove such rows. Where accept and reject are the grades, say "
     "--grade-field {column} --grade-map accept=3,{said}=0,ignore=cannot-tell"
@@ -71,39 +61,6 @@ _WAYS_OUT = {
     UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
-
-
-class JudgmentKey(NamedTuple):
-    """An annotator and a pair, for which there is one current grade."""
-
-    annotator: str
-    query_id: str
-    document_id: str
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Query id and document id."""
-        return self.query_id, self.document_id
-
-
-class ImportedJudgment(NamedTuple):
-    """One grade from a file; `grade` None is cannot-tell, `line` says where; `evidence` None: it has none."""
-
-    query_id: str
-    document_id: str
-    annotator: str
-    grade: int | None
-    note: str | None = None
-    reason: str | None = None
-    submitted_at: datetime | None = None
-    line: int = 0
-    active_ms: int | None = None
-    evidence: tuple[StatedEvidence, ...] | None = None
-
-    @property
-    def key(self) -> JudgmentKey:
-        """Annotator, query id and document id."""
-        return JudgmentKey(self.annotator, self.query_id, self.document_id)
 
 
 class JudgmentFile(NamedTuple):
@@ -127,14 +84,6 @@ class JudgmentFile(NamedTuple):
     unknown: dict[str, list[str]]
     unread: dict[str, int]
     fields: JudgmentFields
-
-
-class _ProjectContext(NamedTuple):
-    """What the project holds of what judgments are about."""
-
-    guide: Guide
-    queries: KnownQueries
-    documents: KnownDocuments
 
 
 class _Cell(NamedTuple):
@@ -175,9 +124,9 @@ def read_judgments(
     records = Records(path, layout, progress, judged=True)
     documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
     with store.reading() as cursor:
-        context = _ProjectContext(current_guide(cursor), KnownQueries.read(cursor), documents)
-    used = _fields(records, fields or JudgmentFields(), context.guide.evidence is not None)
-    reader = _JudgmentReader(records, used, context, dict(grade_map or {}), skip_unknown)
+        guide, queries = current_guide(cursor), KnownQueries.read(cursor)
+    used = _fields(records, fields or JudgmentFields(), guide.evidence is not None)
+    reader = _JudgmentReader(records, used, guide, queries, documents, dict(grade_map or {}), skip_unknown)
     judgments = reader.read()
     if not judgments:
         records.refuse_nothing_taken("judgment", reader.left_out)
@@ -192,56 +141,6 @@ def read_judgments(
         unread=dict(reader.times.unread),
         fields=used,
     )
-
-
-def one_judgment_a_pair(
-    judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
-) -> dict[JudgmentKey, ImportedJudgment]:
-    """The judgments by annotator and pair; what repeats one is counted in `left_out`, evidence is joined.
-
-    Of several grades that somebody gave to a pair at different times, the latest counts.
-
-    Raises
-    ------
-    InputError: somebody gives two grades to one pair, and no time says which is the later one.
-    """
-    by_key: dict[JudgmentKey, list[ImportedJudgment]] = {}
-    for judgment in judgments:
-        by_key.setdefault(judgment.key, []).append(judgment)
-    problems: list[str] = []
-    counts: Counter[str] = Counter(left_out)
-    found = {key: _joined(_latest(given, counts), counts, problems) for key, given in by_key.items()}
-    left_out.update(counts)
-    refuse_problems(problems, way_out=_ONE_GRADE)
-    return found
-
-
-def _latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
-    """One person's judgments of a pair, without those that a later one with another grade replaces."""
-    times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
-    if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
-        return given
-    latest = [judgment for judgment in given if judgment.submitted_at == max(times)]
-    left_out[EARLIER_GRADE] += len(given) - len(latest)
-    return latest
-
-
-def _joined(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
-    """One person's judgments of a pair as one."""
-    first, *others = given
-    joined = first
-    for judgment in others:
-        if first.grade != judgment.grade:
-            problems.append(
-                f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
-                f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
-            )
-        elif joined.evidence != judgment.evidence:
-            more = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
-            joined = joined._replace(evidence=(*(joined.evidence or ()), *more))
-        else:
-            left_out["the same judgment again"] += 1
-    return joined
 
 
 def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
@@ -276,20 +175,22 @@ class _JudgmentReader:
         self,
         records: Records,
         fields: JudgmentFields,
-        known: _ProjectContext,
+        guide: Guide,
+        queries: KnownQueries,
+        documents: KnownDocuments,
         grade_map: Mapping[str, int | None],
         skip_unknown: bool,
     ) -> None:
         self._records = records
         self._problems = records.problems
         self._fields = fields
-        self._known = known
+        self._guide, self._known_queries, self._documents = guide, queries, documents
         self._grade_map = grade_map
         of_ids = records.format == "qrels" or fields.query_text is not None or fields.pair is not None
         self._given = "" if fields.grade_given is None else str(fields.grade_given)
-        self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
-        self._named: dict[str, NamedQuery] = {}
-        known_names = {UNKNOWN_QUERY: known.queries.alike, UNKNOWN_DOCUMENT: known.documents.alike}
+        self._queries = QueryColumn(queries, fields.query, "id" if of_ids else None)
+        self._named: dict[str, tuple[Query, int]] = {}
+        known_names = {UNKNOWN_QUERY: queries.alike, UNKNOWN_DOCUMENT: documents.alike}
         self.unknown = UnknownNames(records.problems, _WAYS_OUT, known_names, skip_unknown)
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
@@ -306,13 +207,13 @@ class _JudgmentReader:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
                 cells += self._cells(record)
-        self._known.documents.ask(cell.document for cell in cells)
+        self._documents.ask(cell.document for cell in cells)
         judgments = list(filter(None, map(self._judgment, cells)))
         self._note_all()
         self.unknown.settle(self.left_out)
         if self._fields.evidence:
             self._problems.hint("There may be more: evidence is compared with the texts after this.")
-        new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)
+        new, self.known_as = compare_named(self._named.values(), self._known_queries, self._problems)
         self.new_queries |= {query.query_id: query for query in new}
         return [
             judgment._replace(query_id=self.known_as.get(judgment.query_id, judgment.query_id))
@@ -335,7 +236,7 @@ class _JudgmentReader:
     def _grade_map_to_write(self) -> str:
         """The option for all bad grades of the file, with those that are mapped."""
         known = {text: grade_word(grade) for text, grade in self._grade_map.items()}
-        scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._known.guide.scale)
+        scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         written = map_to_write(known | {text: "?" for text, _ in self._bad})
         return (
             f"Say what they are on the guide's scale ({scale}), or no-grade, or cannot-tell: "
@@ -408,7 +309,7 @@ class _JudgmentReader:
 
     def _is_a_grade(self, text: str) -> bool:
         """Whether the map or the guide has a grade of that name, such as None."""
-        return grade_key(text) in self._grade_map or self._known.guide.named(text) is not None
+        return grade_key(text) in self._grade_map or self._guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
         missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
@@ -449,21 +350,21 @@ class _JudgmentReader:
         if not query_id or holds_address(query_id):
             query_id = query_id_of(normalised)
         query = Query(query_id, text, normalised, "imported")
-        first = self._named.setdefault(query_id, NamedQuery(query, cell.line))
-        if first.query.normalised != normalised:
-            where = f"on {self._problems.unit} {first.line}"
-            self._problems.add(cell.line, clash(query, first.query, where), ONE_TEXT)
-        return first.query
+        first, line = self._named.setdefault(query_id, (query, cell.line))
+        if first.normalised != normalised:
+            where = f"on {self._problems.unit} {line}"
+            self._problems.add(cell.line, clash(query, first, where), ONE_TEXT)
+        return first
 
     def _is_document(self, cell: _Cell) -> bool:
-        known = cell.document in self._known.documents
+        known = cell.document in self._documents
         if not known:
             self.unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
         return known
 
     def _grade(self, text: str) -> int | None:
         """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""
-        key, guide = grade_key(text), self._known.guide
+        key, guide = grade_key(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]
         elif text in CANNOT_TELL:

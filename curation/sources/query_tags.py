@@ -45,6 +45,10 @@ DECLARE = "`goldset tags declare NAME` adds a tag of your own."
 _SETTING = "own tags"
 _NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{LONGEST_NAME - 1}}}")
 _SHOWN = 40
+_LATEST = """
+    SELECT query_id, tag, present FROM query_tags WHERE by_person = ?
+    QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY revision DESC) = 1
+"""
 
 
 def own_tags(cursor: Cursor) -> list[str]:
@@ -164,24 +168,10 @@ class TagStatement(NamedTuple):
     present: bool
 
 
-class TagInForce(NamedTuple):
-    """The statement in force on a query's tag."""
-
-    present: bool
-    by_person: bool
-    author: str
-
-
-_LATEST = """
-    SELECT query_id, tag, present, by_person, author FROM query_tags WHERE by_person = ?
-    QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY revision DESC) = 1
-"""
-
-
-def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], TagInForce]:
-    """The latest statement of the rules, or of people, on each query's tag."""
+def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool]:
+    """Query and tag → whether the query has it, as the rules or people said last."""
     rows = cursor.execute(_LATEST, [by_person]).fetchall()
-    return {(query_id, tag): TagInForce(*rest) for query_id, tag, *rest in rows}
+    return {(query_id, tag): present for query_id, tag, present in rows}
 
 
 def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
@@ -194,12 +184,12 @@ def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
     return dict(rows)
 
 
-def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], TagInForce], by_person: bool) -> bool:
+def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
     """Whether a statement changes anything. A rule's no is not stored if it never said yes."""
     last = in_force.get((word.query_id, word.tag))
     if last is None:
         return word.present or by_person
-    return last.present != word.present
+    return last != word.present
 
 
 def write_persons_tags(cursor: Cursor, said: Sequence[TagStatement], author: str) -> TagsSet:

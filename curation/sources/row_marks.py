@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.files.fields import like
+from curation.files.columns import like
 
 _COLUMNS = ("status", "record_status", "decision", "verdict")
 _OF_JUDGMENTS = ("answer", *_COLUMNS)

@@ -39,6 +39,11 @@ from curation.text import canonical_json, digest
 REPEATED = "a document again for the same query"
 _NAME = re.compile(r"[\w.+@-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
+_WAYS_OUT = {
+    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or name the right column with "
+    f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
+}
 
 
 @dataclass(frozen=True)
@@ -268,10 +273,3 @@ def _has_gaps(ordered: list[RunLine]) -> bool:
     """Whether ranks are missing from a list that is ordered by them; equal ones are no gap."""
     steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)
-
-
-_WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or name the right column with "
-    f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
-}

@@ -29,6 +29,7 @@ from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, Know
 from curation.statistics.arrays import Floats, Ints
 
 Number = TypeVar("Number", int, float)
+_EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 class RunLine(NamedTuple):
@@ -262,9 +263,6 @@ def _lines(columns: LineColumns) -> Iterator[RunLine]:
     queries = [columns.query_ids[code] for code in columns.query.tolist()]
     documents = [columns.document_ids[code] for code in columns.document.tolist()]
     return map(RunLine, columns.line.tolist(), queries, documents, ranks, scores)
-
-
-_EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 def _shown(value: Any) -> str:

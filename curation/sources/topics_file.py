@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from curation.errors import InputError
-from curation.files.fields import QueryFields, column_for, file_fields
+from curation.files.columns import column_for, file_fields
+from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.files.records import Records
 from curation.files.values import text_of

@@ -19,7 +19,7 @@ from curation.errors import InputError, RefusedError
 from curation.filters.stored import outside_pairs
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
-from curation.sampling.designs import BETWEEN
+from curation.sampling.strata import BETWEEN
 from curation.settling.consensus import PairConsensus, settle_votes
 from curation.settling.votes import Votes, read_votes
 from curation.sources.queries import active_queries

@@ -21,7 +21,7 @@ from curation.people.annotators import add_annotator
 from curation.settling import queue as claims
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.projects import new_project, rows_of

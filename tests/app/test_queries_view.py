@@ -26,7 +26,7 @@ from curation.sampling.sample import draw_sample
 from curation.sampling.stored_sample import current_sample
 from curation.sampling.tags.stored_tags import set_tags, tagged_queries, write_query
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.steps import STEPS
 from curation.store import Store, open_store

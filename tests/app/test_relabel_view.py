@@ -22,7 +22,7 @@ from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
 from curation.relabeling.staleness.quarter import Quarter
 from curation.releases.freeze.freeze import freeze
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.steps import STEPS

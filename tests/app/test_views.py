@@ -26,7 +26,7 @@ from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, utc_now

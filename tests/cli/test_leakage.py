@@ -11,7 +11,7 @@ import pytest
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.store import Store
 from tests.support.projects import built_once

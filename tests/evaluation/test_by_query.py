@@ -23,7 +23,7 @@ from curation.evaluation.submitted import histories
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.releases.freeze.freeze import freeze
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Annotator, Store
 from tests.evaluation.answers.test_evaluate_answers import part
 from tests.support.evaluated_project import (

@@ -20,7 +20,7 @@ from curation.scoring.baselines import write_baselines
 from curation.scoring.inputs.release import read_release
 from curation.scoring.inputs.run_sources import named_runs
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Query, Store
 from tests.support.command_line import invoke

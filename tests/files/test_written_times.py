@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from curation.files.times import (
-    ImportedTimes,
-    is_numeric_date,
-    numeric_date,
-    parse_time,
-)
+from curation.files.imported_times import ImportedTimes
+from curation.files.numeric_dates import is_numeric_date, numeric_date
+from curation.files.times import parse_time
 from curation.files.written_times import zone_in_doubt
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store

@@ -37,7 +37,7 @@ from curation.scoring.inputs.run_sources import RunSource
 from curation.settling.consensus import read_relevance
 from curation.settling.disputes import disputes
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run

@@ -17,7 +17,7 @@ from curation.judges.agreement import judge_agreement
 from curation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project, gold_project

@@ -18,10 +18,11 @@ from curation.judges.peoples_sample import peoples_sample
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
-from curation.sampling.sample import draw_sample, top_up
+from curation.sampling.sample import draw_sample
+from curation.sampling.top_up import top_up
 from curation.scoring.inputs.run_sources import RunSource
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, append, open_store

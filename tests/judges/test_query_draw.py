@@ -21,7 +21,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
 from curation.releases.freeze.freeze import freeze
 from curation.scoring.inputs.run_sources import RunSource
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, open_store

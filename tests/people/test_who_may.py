@@ -24,9 +24,10 @@ from curation.labeling.rounds.lifecycle import (
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.pooling.pool import build_pool
-from curation.sampling.sample import draw_sample, top_up
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
 from curation.sampling.tags.stored_tags import set_tags, write_query
+from curation.sampling.top_up import top_up
 from curation.settling.adjudication import decide, decide_many
 from curation.settling.decisions import ask_opinion
 from curation.store import Store

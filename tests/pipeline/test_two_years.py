@@ -25,7 +25,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.relabeled import DOCUMENT
 from curation.releases.verify import opened
 from curation.sampling.sample import draw_sample
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

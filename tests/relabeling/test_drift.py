@@ -35,7 +35,7 @@ from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import plan_pairs
 from curation.relabeling.staleness.retired import retire_query
 from curation.settling.disputes import disputes
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from curation.text import canonical_json, plain

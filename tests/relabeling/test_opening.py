@@ -27,7 +27,7 @@ from curation.sampling.sample import draw_sample
 from curation.settling.consensus import consensus, query_consensus
 from curation.settling.disputes import disputes
 from curation.settling.votes import read_query_votes
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.splits.split import make_split
 from curation.store import Store

@@ -24,7 +24,7 @@ from curation.releases.stored import release_id_of, signed_row
 from curation.releases.verify import verify
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now
 from tests.support import ROOT

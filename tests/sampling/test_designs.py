@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from curation.errors import InputError
-from curation.sampling.designs import LENGTHS, Drawing, Labels, cross, draw_pps, draw_stratified, length_of
+from curation.sampling.designs import Drawing, draw_pps, draw_stratified
+from curation.sampling.strata import LENGTHS, Labels, cross, length_of
 from curation.statistics.allocation import allocate, allocate_with_quotas
 from curation.statistics.weights import certain, draw_proportional, neyman_weights, weights_of
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
-from curation.sampling.frame.frame import BANDS, band_of
+from curation.sampling.frame.bands import BANDS, band_of
 from curation.sampling.request import SamplingPlan
 from curation.sampling.sample import draw_sample
 from curation.statistics.allocation import allocate

@@ -8,7 +8,7 @@ import re
 from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -18,48 +18,15 @@ from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.limits import Limits
 from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import SampleReport, draw_sample, read_quotas
-from curation.store import Store, append, get_setting
-from curation.text import digest, normalise_query
+from curation.sampling.sample import SampleReport, draw_sample
+from curation.sampling.sample_plan import read_quotas
+from curation.store import Store, append
+from curation.text import normalise_query
 from tests.support.command_line import invoke
+from tests.support.logged import Asked, drawn, log
 from tests.support.projects import new_project
 from tests.support.stored_parts import add_texts
 from tests.support.svg import wide
-
-
-class Asked(NamedTuple):
-    """A row of the log."""
-
-    text: str
-    count: int = 1
-    segment: str | None = None
-    day: int | None = None
-
-
-def log(store: Store, rows: list[Asked]) -> None:
-    with store.transaction() as cursor:
-        import_id = digest("test", rows)
-        cursor.execute(
-            "INSERT INTO traffic_imports VALUES (?, 'log', ?, '{}', now()::TIMESTAMP)", [import_id, len(rows)]
-        )
-        for number, row in enumerate(rows):
-            time = row.day and datetime(2026, 3, row.day)
-            cursor.execute(
-                "INSERT INTO traffic (import_id, line, text, normalised, time, segment, count) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [import_id, number, row.text, normalise_query(row.text), time, row.segment, row.count],
-            )
-
-
-def drawn(store: Store) -> dict[str, tuple[str, int, float]]:
-    """The current sample: text → stratum, traffic, probability."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT text, stratum, traffic, inclusion_probability FROM sample_queries JOIN queries "
-            "USING (query_id) WHERE sample_id = ?",
-            [get_setting(cursor, "sample")],
-        ).fetchall()
-    return {text: (stratum, traffic, chance) for text, stratum, traffic, chance in rows}
 
 
 def by_name(report: SampleReport) -> dict[str, Stratum]:

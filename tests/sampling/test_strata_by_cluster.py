@@ -13,8 +13,9 @@ from curation.coverage.report import find_coverage
 from curation.errors import InputError, RefusedError
 from curation.sampling.designs import Stratum
 from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import SampleReport, draw_sample, top_up
+from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import current_sample
+from curation.sampling.top_up import top_up
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store
 from tests.support.command_line import invoke

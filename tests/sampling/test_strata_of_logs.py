@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 import pytest
 from scipy.stats import binom
@@ -11,50 +10,24 @@ from scipy.stats import binom
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.stored import released_queries
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling.designs import Labels, cross
 from curation.sampling.frame.frame import Dimensions, read_frame
 from curation.sampling.frame.limits import Limits
 from curation.sampling.request import DrawRequest, SamplingPlan
-from curation.sampling.sample import SampleReport, draw_sample, top_up
+from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import store_sample
+from curation.sampling.strata import Labels, cross
+from curation.sampling.top_up import top_up
 from curation.sources.query_tags import declare_tags
 from curation.steps import STEPS
-from curation.store import Store, get_setting, utc_now
+from curation.store import Store, utc_now
 from curation.text import digest, normalise_query
+from tests.support.logged import Asked, drawn, log
 from tests.support.stored_parts import add_texts
-
-
-class Asked(NamedTuple):
-    """A row of the log."""
-
-    text: str
-    count: int = 1
-    metadata: dict[str, str | None] | None = None
-
-
-def log(store: Store, rows: list[Asked]) -> None:
-    with store.transaction() as cursor:
-        import_id = digest("test", rows)
-        cursor.execute(
-            "INSERT INTO traffic_imports VALUES (?, 'log', ?, '{}', now()::TIMESTAMP)", [import_id, len(rows)]
-        )
-        for line, row in enumerate(rows):
-            metadata = None if row.metadata is None else json.dumps(row.metadata)
-            cursor.execute(
-                "INSERT INTO traffic (import_id, line, text, normalised, count, metadata) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                [import_id, line, row.text, normalise_query(row.text), row.count, metadata],
-            )
 
 
 def strata_of(store: Store) -> dict[str, str]:
     """The current sample: text → stratum."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT text, stratum FROM sample_queries JOIN queries USING (query_id) WHERE sample_id = ?",
-            [get_setting(cursor, "sample")],
-        ).fetchall()
-    return dict(rows)
+    return {text: row[0] for text, row in drawn(store).items()}
 
 
 def tag(store: Store, text: str, name: str, present: bool = True) -> None:
@@ -85,16 +58,16 @@ def test_a_query_belongs_to_the_value_that_it_has_most_often_and_ties_to_the_fir
     log(
         store,
         [
-            Asked("a", 2, {"lang": "fr", ODD: "x"}),
-            Asked("A", 3, {"lang": "de"}),
-            Asked("b", 1, {"lang": "fr"}),
-            Asked("b", 1, {"lang": "de"}),
-            Asked("c", 9, {"lang": ""}),
-            Asked("c", 1, {"lang": "fr"}),
-            Asked("d", 1, {"lang": None}),
-            Asked("e", 1, {"lang": "no lang"}),
+            Asked("a", 2, metadata={"lang": "fr", ODD: "x"}),
+            Asked("A", 3, metadata={"lang": "de"}),
+            Asked("b", 1, metadata={"lang": "fr"}),
+            Asked("b", 1, metadata={"lang": "de"}),
+            Asked("c", 9, metadata={"lang": ""}),
+            Asked("c", 1, metadata={"lang": "fr"}),
+            Asked("d", 1, metadata={"lang": None}),
+            Asked("e", 1, metadata={"lang": "no lang"}),
             Asked("f"),
-            Asked("g", 1, {"lang": "all"}),
+            Asked("g", 1, metadata={"lang": "all"}),
         ],
     )
     report = draw_sample(store, 7, seed=0, plan=SamplingPlan(strata=("field:lang",)))
@@ -109,7 +82,7 @@ def test_a_query_belongs_to_the_value_that_it_has_most_often_and_ties_to_the_fir
 
 
 def test_an_unknown_field_is_refused_by_the_names_that_the_traffic_has(store: Store) -> None:
-    log(store, [Asked("a", 1, {"lang": "de", "shop": ""})])
+    log(store, [Asked("a", 1, metadata={"lang": "de", "shop": ""})])
     with pytest.raises(
         InputError, match=r"no field 'language'; expected one of 'lang', 'shop'[^§]*--metadata"
     ):
@@ -207,7 +180,7 @@ def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) 
     parameters = before.parameters | {"strata": ["tag:question"]}
     with pytest.raises(RefusedError, match="a tag or a corpus was added"):
         store_sample(store, parameters, before.strata, [], Limits(), frame.state)
-    assert store_sample(store, before.parameters, before.strata, [], Limits(), plain.state).known is False
+    assert store_sample(store, before.parameters, before.strata, [], Limits(), plain.state)[1] is not None
 
 
 @pytest.mark.slow
@@ -221,9 +194,9 @@ def test_queries_are_drawn_from_tag_strata_as_often_as_their_probability_says(st
         for row in draw_sample(store, 6, seed, plan).strata:
             assert row.probability is not None
             chances[row.name] = row.probability
-        drawn = strata_of(store)
-        assert len(drawn) == 6
-        for text, stratum in drawn.items():
+        found = strata_of(store)
+        assert len(found) == 6
+        for text, stratum in found.items():
             times[f"{stratum}|{text}"] = times.get(f"{stratum}|{text}", 0) + 1
     assert len(times) == 15
     for name, count in times.items():

@@ -12,40 +12,13 @@ from scipy.stats import binom
 from curation.errors import InputError, RefusedError
 from curation.sampling.frame.limits import Limits
 from curation.sampling.request import SamplingPlan
-from curation.sampling.sample import draw_sample, top_up
+from curation.sampling.sample import draw_sample
 from curation.sampling.stored_sample import current_sample
-from curation.store import Store, append, get_setting, utc_now
-from curation.text import digest
+from curation.sampling.top_up import top_up
+from curation.store import Store, utc_now
 from tests.support import examples
+from tests.support.logged import drawn, log
 from tests.support.projects import new_project
-
-
-def log(store: Store, rows: list[tuple[str, int]]) -> None:
-    with store.transaction() as cursor:
-        import_id = digest("test", rows)
-        cursor.execute(
-            "INSERT INTO traffic_imports VALUES (?, 'log', ?, '{}', now()::TIMESTAMP)", [import_id, len(rows)]
-        )
-        columns = {
-            "import_id": [import_id] * len(rows),
-            "line": list(range(len(rows))),
-            "text": [text for text, _ in rows],
-            "normalised": [text for text, _ in rows],
-            "count": [count for _, count in rows],
-        }
-        append(cursor, "traffic", columns)
-
-
-def drawn(store: Store) -> dict[str, tuple[str, float]]:
-    """The current sample: text → stratum, probability."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT text, stratum, inclusion_probability FROM sample_queries JOIN queries USING (query_id) "
-            "WHERE sample_id = ?",
-            [get_setting(cursor, "sample")],
-        ).fetchall()
-    return {text: (stratum, chance) for text, stratum, chance in rows}
-
 
 ZIPF = [(f"query {rank}", 1 + 300 // rank) for rank in range(1, 151)]
 
@@ -63,7 +36,7 @@ def test_a_quota_is_reached_and_every_earlier_query_stays(store: Store) -> None:
         assert stratum.probability == stratum.drawn / stratum.population
     assert all(
         chance == next(s.probability for s in report.strata if s.name == name)
-        for name, chance in after.values()
+        for name, _, chance in after.values()
     )
     assert report.parameters["tops_up"] == first.sample_id
 
@@ -118,7 +91,7 @@ def test_over_seeds_topped_up_queries_are_drawn_as_often_as_stated(store: Store)
     for seed in range(draws):
         draw_sample(store, 4, seed)
         top_up(store, {"tail": 7})
-        for text, (_, chance) in drawn(store).items():
+        for text, (*_, chance) in drawn(store).items():
             times[text] += 1
             chances[text] = chance
     assert len(times) == 20

@@ -27,7 +27,7 @@ from curation.settling.consensus import consensus
 from curation.settling.decisions import recent_decisions
 from curation.settling.disputes import Opinion, dispute, disputes
 from curation.sources.decisions import DecisionLine, read_decision_lines
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import query_id_named
 from curation.store import Store, append, put_setting
 from tests.support.command_line import invoke

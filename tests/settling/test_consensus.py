@@ -22,7 +22,7 @@ from curation.settling.consensus import (
     settled,
 )
 from curation.settling.votes import RULES, ConsensusRule, Votes, read_rule, read_votes, set_rule
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
 from tests.support.projects import add_pairs, built_once, grid

@@ -23,7 +23,7 @@ from curation.settling.queue import (
     recent_cases,
     whole_case,
 )
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, rows_of
 

@@ -24,7 +24,7 @@ from curation.people.annotators import add_annotator
 from curation.settling.adjudication import decide
 from curation.settling.decisions import ask_opinion, awaited_opinions
 from curation.settling.disputes import dispute, disputes
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, open_store
 from tests.support.command_line import invoke
 from tests.support.projects import PASSWORD, add_pairs, add_people

@@ -17,7 +17,7 @@ from curation.settling.consensus import PairConsensus, consensus, query_consensu
 from curation.settling.decisions import ask_opinion, awaited_opinions, current_decisions
 from curation.settling.disputes import dispute, disputes, remarks
 from curation.settling.votes import read_query_votes
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, put_setting, require_setting
 from curation.text import digest
 from tests.support.projects import add_names, add_pairs, change_text, grade_next, rows_of

@@ -8,7 +8,8 @@ from curation.errors import InputError, RefusedError
 from curation.files.fields import QueryFields
 from curation.files.formats import FileLayout
 from curation.sources.queries import KnownQueries, active_queries, query_id_of
-from curation.sources.query_import import add_query, import_queries
+from curation.sources.query_import import import_queries
+from curation.sources.written_query import add_query
 from curation.store import append, put_setting
 from curation.store.rows import Query
 

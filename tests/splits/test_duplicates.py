@@ -16,7 +16,7 @@ from curation.pooling.pool import build_pool
 from curation.similarity.near_duplicates import DuplicateGroup
 from curation.similarity.pairs import EXACTLY
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.splits.duplicates import corpus_duplicates
 from curation.store import Store

@@ -18,7 +18,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import settle_votes
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER

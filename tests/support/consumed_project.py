@@ -12,7 +12,7 @@ from curation.project import init_project
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -10,7 +10,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store

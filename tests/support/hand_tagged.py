@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.sampling.tags.find_tags import RULES
+from curation.sampling.tags.rules import RULES
 from curation.statistics.intervals import wilson
 from curation.text import digest, normalise_query
 

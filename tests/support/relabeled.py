@@ -15,7 +15,7 @@ from curation.labeling.session.submit import submit
 from curation.relabeling.opening import QuarterOpened, open_plan
 from curation.relabeling.request import QuarterRequest
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store
 from curation.store.rows import Query

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from curation.labeling.judgments.imported import add_judgments
 from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store

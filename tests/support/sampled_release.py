@@ -10,7 +10,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.sampling.sample import draw_sample
 from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

@@ -31,7 +31,7 @@ from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
 from curation.sources.traffic.traffic_import import import_traffic

@@ -124,11 +124,12 @@ def _show_last(context: PageContext) -> None:
     job = context.jobs.get(IMPORT)
     if job is not None and job.outcome == "done":
         onward = FILE_KINDS[job.parameters["request"]["what"]].next
-        if onward.page == PAGE.address:  # a link to the page that is shown already does not choose there
-            st.button(onward.label, type="primary", on_click=_choose_kind, args=(onward.parameters["kind"],))
+        label, page, parameters = onward
+        if page == PAGE.address:  # a link to the page that is shown already does not choose there
+            st.button(label, type="primary", on_click=_choose_kind, args=(parameters["kind"],))
         else:
             with st.container(key="first-step"):
-                step_link(Action(onward.label, onward.page, "", onward.parameters))
+                step_link(Action(label, page, "", parameters))
         if onward is FILE_KINDS["corpus"].next:
             step_link(Action("See how documents are shown", "guide", "", {"show": "Document"}))
 

@@ -11,7 +11,7 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile
 from app.views.importing.options import ask_options
-from curation.files.fields import FileField
+from curation.files.columns import FileField
 from curation.files.formats import FORMATS
 from curation.files.run_files import FORMATS as RUN_FORMATS
 from curation.imports.kinds import FileKind

@@ -14,10 +14,11 @@ from app.page_context import PageContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.sampling.chart import sample_chart
-from curation.sampling.designs import DIMENSIONS, TAG, strata_table
+from curation.sampling.designs import strata_table
 from curation.sampling.request import DrawRequest, TopUpRequest
-from curation.sampling.sample import read_quotas
+from curation.sampling.sample_plan import read_quotas
 from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
+from curation.sampling.strata import DIMENSIONS, TAG
 from curation.sources.query_tags import known_tags
 from curation.sources.runs import stored_runs
 from curation.step import option_of

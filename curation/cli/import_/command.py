@@ -16,7 +16,7 @@ from curation.cli.goldset import Json
 from curation.cli.import_.engines import WithoutFile
 from curation.cli.import_.options import Columns, DryRun, Encoding, NoHeader, format_option, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_dry_run, table
-from curation.files.fields import FileField
+from curation.files.columns import FileField
 from curation.files.formats import FORMATS
 from curation.imports.kinds import FILE_KINDS
 from curation.store import COMMAND_LINE

@@ -72,7 +72,8 @@ def fetch_again(given: Mapping[str, Any]) -> Any:
 
 def print_statement(given: Mapping[str, Any]) -> Any:
     """The statement that counts a log in a warehouse."""
-    from curation.files.fields import TrafficFields, file_fields
+    from curation.files.columns import file_fields
+    from curation.files.fields import TrafficFields
     from curation.sources.traffic.cleaning import CleaningRules
     from curation.sources.traffic.warehouse import log_statement
 

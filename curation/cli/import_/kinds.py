@@ -10,7 +10,8 @@ from curation.cli.import_.command import Options, import_command
 from curation.cli.import_.engines import CLEANING, WithoutFile, ask_for_run, fetch_again, print_statement
 from curation.cli.import_.options import DateOrder
 from curation.engines import RATE
-from curation.files.fields import TrafficFields, file_fields
+from curation.files.columns import file_fields
+from curation.files.fields import TrafficFields
 from curation.files.run_files import FORMATS as RUN_FORMATS
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"

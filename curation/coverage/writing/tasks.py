@@ -45,7 +45,7 @@ from curation.errors import InputError, NotFoundError, RefusedError, refuse_prob
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.reports.page import Section, Table
 from curation.sources.left.reading import bring_texts
-from curation.sources.query_import import add_query
+from curation.sources.written_query import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged

@@ -23,7 +23,8 @@ from curation.evaluation.answers.citations import (
     cited_names,
     located_citations,
 )
-from curation.files.fields import ReferenceFields, file_fields
+from curation.files.columns import file_fields
+from curation.files.fields import ReferenceFields
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
 from curation.files.values import text_of

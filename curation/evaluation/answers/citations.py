@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.arrow import ints_of, texts
-from curation.files.fields import ChunkFields, column_for, file_fields
+from curation.files.columns import column_for, file_fields
+from curation.files.fields import ChunkFields
 from curation.files.problems import Problems
 from curation.files.values import text_of, whole_number
 from curation.scoring.inputs.bodies import PinnedBodies

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from html import escape, unescape
-from typing import NamedTuple
 
 from curation.files.classic.prose import unwrapped
 from curation.files.problems import Problems
@@ -23,41 +22,27 @@ _SECTION = re.compile(r"<!--|<!\[CDATA\[")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
-class TaggedText(NamedTuple):
-    """An element of a block: its name in small letters, and what is within it, mark-up included."""
-
-    name: str
-    content: str
-
-
-class _Opened(NamedTuple):
-    """An element whose end is not reached, and whether it has an end tag."""
-
-    name: str
-    at: int
-    is_closed: bool
-
-
-def elements(text: str, problems: Problems, what: str) -> list[TaggedText]:
-    """The elements of a block, not those within them; one without an end tag ends where the next begins.
+def elements(text: str, problems: Problems, what: str) -> list[tuple[str, str]]:
+    """The elements of a block, not those within them: names in small letters, and what is within, mark-up
+    included. One without an end tag ends where the next begins.
 
     Raises
     ------
     InputError: there are more of them than a document or topic can have; `what` names it.
     """
     ends = _last_ends(text, problems, what)
-    found: list[TaggedText] = []
-    begun: _Opened | None = None
+    found: list[tuple[str, str]] = []
+    begun: tuple[str, int, bool] | None = None
     for tag in _TAG.finditer(text):
         is_end, name = bool(tag[1]), tag[2].lower()
-        if begun is not None and begun.is_closed and not (is_end and name == begun.name):
+        if begun is not None and begun[2] and not (is_end and name == begun[0]):
             continue  # within it
         if begun is not None:
-            found.append(TaggedText(begun.name, text[begun.at : tag.start()]))
+            found.append((begun[0], text[begun[1] : tag.start()]))
             _refuse_many(len(found), problems, what)
-        begun = None if is_end else _Opened(name, tag.end(), ends.get(name, -1) > tag.start())
+        begun = None if is_end else (name, tag.end(), ends.get(name, -1) > tag.start())
     if begun is not None:
-        found.append(TaggedText(begun.name, text[begun.at :]))
+        found.append((begun[0], text[begun[1] :]))
     return found
 
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.files.bounds import BoundedText
-from curation.files.classic.markup import TaggedText, elements, plain, stripped, without_sections
+from curation.files.classic.markup import elements, plain, stripped, without_sections
 from curation.files.classic.prose import record_text, shown
 from curation.files.problems import Problems
 
@@ -49,15 +49,6 @@ _HEADERS = {"docno", "docid", "docoldno", "dochdr", "fileid", "url", "date", "da
 _NUM, _QUERY = ("num", "number"), ("title", "query", "text")
 _DESC, _NARR = ("desc", "description", "question"), ("narr", "narrative")
 _OURS = ("title", "query_id", "text", "information_need")
-
-
-class _Begun(NamedTuple):
-    """Where a document or topic begins, its tag as it is written, and what was read of it."""
-
-    line: int
-    tag: str
-    attributes: str
-    content: BoundedText
 
 
 def trec_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -98,26 +89,27 @@ def _noun(tag: str) -> str:
 
 def _blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
     """(line, kind, attributes, content) of each document or topic; all of a file are of one kind."""
-    begun: _Begun | None = None
+    begun: tuple[int, str, str, BoundedText] | None = None  # line, tag, attributes and what was read
     first = ""
     for number, mark in _marks(lines, problems):
         if isinstance(mark, str):
             if begun is not None:
-                begun.content.add(mark)
+                begun[3].add(mark)
         elif mark[1]:  # an end tag
             if begun is not None:
-                yield begun.line, first, begun.attributes, begun.content.whole()
+                line, _, attributes, content = begun
+                yield line, first, attributes, content.whole()
             begun = None
         else:
             first = first or _kind(mark[2])
             if _kind(mark[2]) != first:
                 problems.stop(f"line {number}: {_noun(_kind(mark[2]))}s and {_noun(first)}s in one file")
             if begun is not None:
-                _note_unclosed(begun, problems, number)
-            content = record_text(problems, f"line {number}: <{mark[2]}>")
-            begun = _Begun(number, mark[2], mark[3], content)
+                _note_unclosed(*begun[:2], problems, number)
+            text = record_text(problems, f"line {number}: <{mark[2]}>")
+            begun = (number, mark[2], mark[3], text)
     if begun is not None:
-        _note_unclosed(begun, problems)
+        _note_unclosed(*begun[:2], problems)
 
 
 def _marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
@@ -144,30 +136,29 @@ def _text_between(
         problems.add(number, f"text outside of documents and topics: {shown(left)}", "Remove such lines.")
 
 
-def _note_unclosed(begun: _Begun, problems: Problems, number: int = 0) -> None:
+def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> None:
     where = f"before line {number}, where the next one begins" if number else "before the end of the file"
-    problems.add(
-        begun.line, f"<{begun.tag}> has no </{begun.tag}> {where}", "Was the file cut off? Fetch it again."
-    )
+    problems.add(line, f"<{tag}> has no </{tag}> {where}", "Was the file cut off? Fetch it again.")
 
 
-def _document(found: list[TaggedText], block: str) -> dict[str, Any]:
-    has_text = any(one.name == "text" for one in found)
-    title = next((one for one in found if one.name in _TITLES and plain(one.content)), None)
+def _document(found: list[tuple[str, str]], block: str) -> dict[str, Any]:
+    has_text = any(name == "text" for name, _ in found)
+    title = next((one for one in found if one[0] in _TITLES and plain(one[1])), ("", ""))
     parts: defaultdict[str, list[str]] = defaultdict(list)
-    for one in found:
-        is_body = one.name == "text" if has_text else one.name not in _HEADERS
-        if one is not title:
-            parts["text" if is_body else _own_name(one)].append(plain(one.content))
-    heading = " ".join(plain(title.content).split()) if title else ""
+    for element in found:
+        name, content = element
+        is_body = name == "text" if has_text else name not in _HEADERS
+        if element is not title:
+            parts["text" if is_body else _own_name(name)].append(plain(content))
+    heading = " ".join(plain(title[1]).split())
     docno = next(filter(None, parts.pop("docno", [])), "")
     text = _joined(parts.pop("text", [])) if found else plain(block)
     return {"docno": docno, "title": heading, "text": text, **_others(parts)}
 
 
-def _topic(found: list[TaggedText], attributes: str) -> dict[str, Any]:
+def _topic(found: list[tuple[str, str]], attributes: str) -> dict[str, Any]:
     number = _NUMBER.search(attributes)
-    texts = {one.name: _unlabelled(one) for one in reversed(found)}
+    texts = {name: _unlabelled(name, content) for name, content in reversed(found)}
     used = [_first(texts, names) for names in (_NUM, _QUERY, _DESC, _NARR)]
     num, query, desc, narr = (texts.get(name, "") for name in used)
     fields = {
@@ -176,15 +167,15 @@ def _topic(found: list[TaggedText], attributes: str) -> dict[str, Any]:
         "information_need": _joined([desc if query else "", narr]),
     }
     parts: defaultdict[str, list[str]] = defaultdict(list)
-    for one in found:
-        if one.name not in used:
-            parts[_own_name(one)].append(_unlabelled(one))
+    for name, content in found:
+        if name not in used:
+            parts[_own_name(name)].append(_unlabelled(name, content))
     return {**fields, **_others(parts)}
 
 
-def _own_name(element: TaggedText) -> str:
+def _own_name(name: str) -> str:
     """The name under which another element is kept, apart from our fields."""
-    return f"{element.name}_2" if element.name in _OURS else element.name
+    return f"{name}_2" if name in _OURS else name
 
 
 def _others(parts: dict[str, list[str]]) -> dict[str, str]:
@@ -201,9 +192,8 @@ def _first(texts: dict[str, str], names: tuple[str, ...]) -> str:
     return next((name for name in names if texts.get(name)), "")
 
 
-def _unlabelled(element: TaggedText) -> str:
+def _unlabelled(name: str, content: str) -> str:
     """The text of a topic's element, without NIST's label."""
-    content = element.content
-    label = _LABELS.get(element.name)
+    label = _LABELS.get(name)
     found = label.match(content) if label else None
     return plain(content[found.end() :] if found else content)

@@ -10,23 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 Fields = dict[str, Any]
+Keys = Mapping[str, type | tuple[type, ...]]
 Parts = Iterator[tuple[Fields, Fields]]
 """Base and judgment of each; a judgment is empty where the base has none."""
-
-
-class NestedForm(NamedTuple):
-    """A form: whose it is, the keys of its records and kinds of their values, and how it is taken apart.
-
-    known_by: what else a record of the form is known by.
-    """
-
-    name: str
-    keys: Mapping[str, type | tuple[type, ...]]
-    parts: Callable[[Fields], Parts]
-    known_by: Callable[[Fields], bool] = lambda fields: True
+_QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
+_GRADING = ("rating", "choices", "number")
+_Answer = tuple[Any, str, Any, Any]
+"""Who, question, value, and what became of it: submitted, or a draft or discarded, which are no answers."""
+_RATINGS = (dict, list)
 
 
 def unnested(fields: Fields, judged: bool) -> Iterator[Fields]:
@@ -38,9 +32,9 @@ def unnested(fields: Fields, judged: bool) -> Iterator[Fields]:
     """
     form = form_of(fields)
     try:
-        parts = [(fields, {})] if form is None else list(form.parts(fields))
+        parts = [(fields, {})] if form is None else list(form[1](fields))
     except (AttributeError, TypeError, KeyError, ValueError) as error:
-        raise UnlikeFormError(form.name if form else "") from error
+        raise UnlikeFormError(form[0] if form else "") from error
     last = None
     for base, judgment in parts:
         if judged:
@@ -54,11 +48,12 @@ class UnlikeFormError(Exception):
     """The message is whose form it is."""
 
 
-def form_of(fields: Fields) -> NestedForm | None:
-    """The form of a record, if it is of one."""
-    for form in _FORMS:
-        if all(_is_of(fields.get(key), kind) for key, kind in form.keys.items()) and form.known_by(fields):
-            return form
+def form_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
+    """Whose form a record has, and what takes it apart; None where it has none."""
+    for name, keys, parts in _FORMS:
+        is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
+        if is_known:
+            return name, parts
     return None
 
 
@@ -92,9 +87,6 @@ def _parameter(params: Fields) -> Any:
     """The query among the parameters of a template: by a usual name, or the only one."""
     only = list(params.values()) if len(params) == 1 else [None]
     return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
-
-
-_QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
 
 
 def _document(rating: Fields) -> Any:
@@ -139,9 +131,6 @@ def _label_studio(fields: Fields) -> Parts:
         judgment = {"annotator": who.get("email", who.get("id")) if isinstance(who, dict) else who}
         judgment |= {"submitted_at": one.get("updated_at") or one.get("created_at")}
         yield fields["data"], judgment | _said(values, graded)
-
-
-_GRADING = ("rating", "choices", "number")
 
 
 def _result(result: Fields) -> Any:
@@ -235,10 +224,6 @@ def _argilla_dataset(fields: Fields) -> Parts:
     )
 
 
-_Answer = tuple[Any, str, Any, Any]
-"""Who, question, value, and what became of it: submitted, or a draft or discarded, which are no answers."""
-
-
 def _of_people(base: Fields, said: Iterable[_Answer]) -> Parts:
     """The answers of each person as one judgment."""
     answers: dict[Any, Fields] = {}
@@ -271,25 +256,26 @@ def _prodigy(fields: Fields) -> Parts:
     yield _without(fields, "accept", "label", "options"), judgment
 
 
-_RATINGS = (dict, list)
-_FORMS = (
-    NestedForm("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated),
-    NestedForm("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
-    NestedForm("_rank_eval", {"id": str, "ratings": list}, _rated),
-    NestedForm("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
-    NestedForm("RRE", {"id_field": str, "topics": list}, _rre),
-    NestedForm("RRE", {"id_field": str, "query_groups": list}, _rre),
-    NestedForm("RRE", {"id_field": str, "queries": list}, _rre),
-    NestedForm("Label Studio", {"data": dict, "annotations": list}, _label_studio),
-    NestedForm("Argilla", {"fields": dict, "responses": dict}, _argilla),
-    NestedForm("Argilla 1", {"fields": dict, "responses": list}, _argilla_1),
-    NestedForm("Argilla", {}, _flat_argilla, lambda fields: bool(_questions(fields))),
-    NestedForm("Argilla 1", {}, _argilla_dataset, lambda fields: bool(_argilla_columns(fields))),
+_FORMS: tuple[tuple[str, Keys | Callable[[Fields], Any], Callable[[Fields], Parts]], ...] = (
+    ("Quepid", {"query_text": str, "ratings": _RATINGS}, _rated),
+    ("Quepid, or of the Search Relevance Workbench,", {"query": str, "ratings": _RATINGS}, _rated),
+    ("_rank_eval", {"id": str, "ratings": list}, _rated),
+    ("a book of Quepid", {"query_text": str, "judgements": list}, _book_pair),
+    ("RRE", {"id_field": str, "topics": list}, _rre),
+    ("RRE", {"id_field": str, "query_groups": list}, _rre),
+    ("RRE", {"id_field": str, "queries": list}, _rre),
+    ("Label Studio", {"data": dict, "annotations": list}, _label_studio),
+    ("Argilla", {"fields": dict, "responses": dict}, _argilla),
+    ("Argilla 1", {"fields": dict, "responses": list}, _argilla_1),
+    ("Argilla", _questions, _flat_argilla),
+    ("Argilla 1", _argilla_columns, _argilla_dataset),
     *(
-        NestedForm("Potato", {"instance_id": str, who: str, labels: dict}, _potato)
+        ("Potato", {"instance_id": str, who: str, labels: dict}, _potato)
         for who in ("user_id", "user")
         for labels in ("labels", "label_annotations")
     ),
-    NestedForm("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
-    NestedForm("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
+    ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy),
+    ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy),
 )
+"""Whose form it is; keys of its records and kinds of their values, or what else they are known by; and how it
+is taken apart."""

@@ -25,6 +25,7 @@ _LIST_KEYS = (
 """What tools call a list of records, where its object says more."""
 _LINES = "Make lines of it first: jq -c '.[]' FILE"
 Row = tuple[int, dict[str, Any]]
+_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 
 
 def json_rows(
@@ -122,6 +123,3 @@ def _entries(value: Any, problems: Problems) -> Iterator[Row]:
             yield number, record
         else:
             problems.add(number, f"found {json.dumps(record)[:40]}; expected an object: {{…}}")
-
-
-_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)

@@ -1,4 +1,4 @@
-"""What is within the values of a record: paths such as `inputs.question`.
+"""What is within the values of a record: paths such as `question` in an object `inputs`.
 
 They lead through objects, and through texts of tables that are JSON objects themselves.
 """
@@ -6,7 +6,7 @@ They lead through objects, and through texts of tables that are JSON objects the
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -37,6 +37,12 @@ def has_objects(value: Any) -> bool:
         return object_of(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
     return any(isinstance(item, dict) for item in items)
+
+
+def hold_objects(values: Iterable[Any]) -> bool:
+    """Whether values are objects alone, where they are something."""
+    filled = [value for value in values if value not in (None, "", {})]
+    return bool(filled) and all(object_of(value) is not None for value in filled)
 
 
 def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:

@@ -24,7 +24,6 @@ from curation.imports.collection_files import (
     JUDGMENTS,
     QUERIES,
     CollectionFile,
-    CollectionFiles,
     PassedFile,
     find_collection,
 )
@@ -94,23 +93,24 @@ def import_collection(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     with opened_collection(path) as root:
-        files = find_collection(root, options.style, options.encoding)
-        if files.of(JUDGMENTS) and not options.annotator:
+        found = CollectionImport(*find_collection(root, options.style, options.encoding))
+        judgments = [file for file in found.files if file.kind == JUDGMENTS]
+        if judgments and not options.annotator:
             raise InputError(
-                f"{files.of(JUDGMENTS)[0].path.name} holds judgments, and does not say who gave them",
+                f"{judgments[0].path.name} holds judgments, and does not say who gave them",
                 path=path,
                 way_out="Name who did.",
                 command="--annotator does, such as --annotator nist.",
             )
-        found = _rehearse(store, files, options, progress, author)
-        found = found if dry_run else _take(store, files, options, progress, author)
+        rehearsed = _rehearse(store, found, options, progress, author)
+        found = rehearsed if dry_run else _take(store, found, options, progress, author)
     found.files = [file._replace(path=path / file.path.relative_to(root)) for file in found.files]
     found.passed = [file._replace(path=path / file.path.relative_to(root)) for file in found.passed]
     return found
 
 
 def _rehearse(
-    store: Store, files: CollectionFiles, options: CollectionOptions, progress: Progress, author: str
+    store: Store, collection: CollectionImport, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
     """Import into a copy of the project that only its owner can read, and that is removed again."""
     with beside_or_temporary(store.path) as folder:
@@ -118,25 +118,29 @@ def _rehearse(
         store.copy_to(copy)
         rehearsal = Store(copy)
         try:
-            return _take(rehearsal, files, options, progress, author)
+            return _take(rehearsal, collection, options, progress, author)
         finally:
             rehearsal.close()
 
 
 def _take(
-    store: Store, files: CollectionFiles, options: CollectionOptions, progress: Progress, author: str
+    store: Store, collection: CollectionImport, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
-    found = CollectionImport(files.style, files.files, files.passed)
-    documents = [(file.path, file.layout) for file in files.of(DOCUMENTS)]
+    found = CollectionImport(collection.style, collection.files, collection.passed)
+    documents = [(file.path, file.layout) for file in found.files if file.kind == DOCUMENTS]
     if documents:
         found.corpus = import_corpus_files(
             store, documents, add=options.add, progress=progress, author=author, withdraw=withdraw_outside
         )
-    for file in files.of(QUERIES):
+    for file in found.files:
+        if file.kind != QUERIES:
+            continue
         found.queries.append(
             import_queries(store, file.path, None, file.layout, progress, author, withdraw_outside)
         )
-    for file in files.of(JUDGMENTS):
+    for file in found.files:
+        if file.kind != JUDGMENTS:
+            continue
         fields = JudgmentFields(annotator_name=options.annotator)
         found.judgments.append(
             import_judgments(

@@ -9,9 +9,10 @@ from curation.imports.operations.sentences import SHOWN, fields_used, personal_d
 from curation.imports.outcome import ImportOutcome
 from curation.imports.request import ImportRequest
 from curation.progress import Progress
+from curation.sources.traffic.clean_log import DATE_ORDER
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.log_files import import_log_files, is_of_files
-from curation.sources.traffic.traffic_import import DATE_ORDER, TrafficImport, import_traffic
+from curation.sources.traffic.traffic_import import TrafficImport, import_traffic
 from curation.store import Store
 from curation.text import amount, listed
 

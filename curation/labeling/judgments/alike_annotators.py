@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from curation.errors import refuse_problems
 from curation.files.fields import JudgmentFields
 from curation.people.annotators import names_in_use
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.value_maps import map_to_write
 from curation.store import Store
 from curation.text import alike, difference_of_form

@@ -13,7 +13,7 @@ from curation.files.nested.evidence import WAY_OUT, in_text, located_evidence
 from curation.guides.guide import Guide
 from curation.labeling.judgments.events import EvidenceMark, JudgmentEvent
 from curation.labeling.judgments.judging import JudgingContext, PresentationState, Submission, judge
-from curation.sources.judgments import ImportedJudgment, JudgmentKey
+from curation.sources.imported_judgment import ImportedJudgment, JudgmentKey
 from curation.spans import Spans
 from curation.store import Presentation, Query
 from curation.text import digest

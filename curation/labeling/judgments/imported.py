@@ -34,9 +34,10 @@ from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportP
 from curation.labeling.rounds.rounds import refuse_taken, write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
-from curation.sources.judgments import ImportedJudgment, JudgmentKey, one_judgment_a_pair, read_judgments
+from curation.sources.compare_queries import add_other_ids
+from curation.sources.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
+from curation.sources.judgments import read_judgments
 from curation.sources.left.reading import bring_texts
-from curation.sources.query_import import add_other_ids
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.retry import write_if_unchanged

@@ -16,8 +16,9 @@ import numpy as np
 from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import SetState
 from curation.relabeling.staleness.traffic import LEFT, NewQuery
-from curation.sampling.designs import BETWEEN, Labels, Stratum, draw_stratified
-from curation.sampling.frame.frame import BANDS, band_of
+from curation.sampling.designs import Stratum, draw_stratified
+from curation.sampling.frame.bands import BANDS, band_of
+from curation.sampling.strata import BETWEEN, Labels
 from curation.text import seeded
 
 RETIRE, ADD = "retire", "add"

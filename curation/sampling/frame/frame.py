@@ -4,37 +4,10 @@ Time window, minimum count, earlier judgments and releases narrow it. A query's 
 within the window, with that of its other spellings (`sampling.frame.spellings`). Its band is its place among
 all queries of the window, whether they can be drawn or not: what was judged already must not make a torso
 query head.
-
-Regions of the coverage map as strata of the log.
-
-A query may be about several regions, and a query of a sample has one stratum and one probability of being
-drawn. So it counts in the region of most of the entities that it is about; of equal ones in the one with more
-documents. Queries that are about small clusters alone, or about no entity, are strata of their own. Every
-region is a stratum, those that nobody asks about too.
-
-Strata are named by number and most central entities. A name that a lead gives changes nothing here: a sample
-could else not be topped up.
-
-Head, torso and tail: how often a query is asked, as three bands of the traffic.
-
-Queries are laid end to end in descending order of how often they were asked, each as long as its
-traffic, so that the whole log is an axis from 0 to 1. The head is the first third of that axis, the
-torso the second, the tail the last: three bands that carry about the same traffic, though the head may
-be ten queries and the tail ten thousand.
-
-Queries that were asked equally often form one *level* and are never parted: nothing in the log says that
-one of them is rarer than another, so a boundary among them would be an accident of spelling or arrival.
-A level belongs to the band that holds its middle. Two rules come first, for any shares: a
-query asked once is tail (in a log of unique queries nothing is head), and the most asked level is
-head (one query with 70 % of the traffic has its middle in the torso).
-
-A band can also end at a number of queries, for who has decided what the head is: the 500 most asked. The axis
-is then that of queries, each of length one, and levels are not parted there either.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -42,15 +15,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY, EntityMatch
-from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
-from curation.coverage.measures import Clusters
-from curation.coverage.names import IN_A_NAME
-from curation.coverage.report import matches_of
-from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import find_model
-from curation.sampling.designs import (
+from curation.sampling.frame.bands import BANDS, band_of
+from curation.sampling.frame.limits import (
+    NO_RELEASES,
+    Limits,
+    ReleasedQueries,
+    check_limits,
+    release_ids,
+)
+from curation.sampling.frame.regions import cluster_strata
+from curation.sampling.frame.spellings import group_spellings
+from curation.sampling.frame.traffic_rows import TrafficRows, read_traffic_rows
+from curation.sampling.strata import (
     CLUSTER,
     FIELD,
     LENGTHS,
@@ -63,116 +40,7 @@ from curation.sampling.designs import (
     none_name,
     value_name,
 )
-from curation.sampling.frame.limits import (
-    HEAD,
-    NO_RELEASES,
-    TORSO,
-    Limits,
-    ReleasedQueries,
-    check_limits,
-    release_ids,
-)
-from curation.sampling.frame.spellings import group_spellings
-from curation.sampling.frame.traffic_rows import TrafficRows, read_traffic_rows
 from curation.store import Store
-
-BANDS = ("head", "torso", "tail")
-
-
-def band_of(traffic: NDArray[np.int64], head: float = HEAD, torso: float = TORSO) -> NDArray[np.intp]:
-    """The band of each query, as its position in `BANDS`.
-
-    Parameters
-    ----------
-    traffic: how often each query was asked, shape (queries,), all at least 1.
-    head, torso: where these bands end, from the most asked down: below 1 the share of the traffic, from 2 the
-        number of queries.
-
-    Raises
-    ------
-    InputError: the ends are not 0 < head < torso, or one is neither a share nor a number.
-    """
-    _refuse_ends(head, torso)
-    levels, inverse, queries = np.unique(traffic, return_inverse=True, return_counts=True)
-    of_traffic = _middles(levels * queries) / max(int((levels * queries).sum()), 1)
-    of_queries = _middles(queries)
-    beyond = [(of_traffic if end < 1 else of_queries) >= end for end in (head, torso)]
-    band = np.where(beyond[0], 1 + beyond[1], 0)
-    band[-1:] = BANDS.index("head")
-    band[levels == 1] = BANDS.index("tail")
-    return band[inverse]
-
-
-def _middles(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Where the middle of each level is when they are laid end to end, the last one first."""
-    turned = lengths[::-1]
-    return np.asarray(np.cumsum(turned) - turned / 2)[::-1]
-
-
-def _refuse_ends(head: float, torso: float) -> None:
-    shares = [end for end in (head, torso) if end < 1]
-    numbers = [end for end in (head, torso) if end >= 2 and end == end // 1]
-    if len(shares) + len(numbers) < 2 or min(head, torso) <= 0 or (len(numbers) != 1 and head >= torso):
-        raise InputError(
-            f"The bands end at {head:g} and {torso:g}; expected shares of the traffic with 0 < head < "
-            "torso < 1, or whole numbers of queries from 2 on."
-        )
-
-
-class ClusterStrata(NamedTuple):
-    """The stratum of each query, and the map that has the clusters."""
-
-    labels: Labels
-    map_id: str
-
-
-def cluster_strata(
-    store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
-) -> ClusterStrata:
-    """The region of each text; texts that were not matched against the map yet are, and are stored.
-
-    Parameters
-    ----------
-    texts: normalised.
-    map_id: None is the map in force.
-    model: used where it is the map's, which may be known by its folder only.
-
-    Raises
-    ------
-    RefusedError: there is no map of the corpus in force, or its model is needed and cannot be loaded.
-    """
-    with store.reading() as cursor:
-        found = read_map(cursor, map_id or map_in_force(cursor), all_partitions=False)
-    of_map = found.parameters["model"]
-    known = model if find_model(model).name == of_map else of_map
-    matches = matches_of(store, found, texts, known, progress)
-    return ClusterStrata(_labels(found, [matches[text] for text in texts]), found.map_id)
-
-
-def _labels(found: CoverageMap, matches: Sequence[EntityMatch]) -> Labels:
-    regions = found.regions
-    codes: dict[int | str, int] = {number: code for code, number in enumerate(regions)}
-    names = [_name(found, number) for number in regions]
-    homes = [_home(found, match, frozenset(regions)) for match in matches]
-    for name in (SMALL_ONLY, NO_CLUSTER):
-        if name in homes:
-            codes[name] = len(names)
-            names.append(name)
-    return Labels(np.array([codes[home] for home in homes], np.intp), tuple(names))
-
-
-def _home(found: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
-    """The region of C(q) with most of the entities, of equal ones the largest: the lowest number."""
-    held = Counter(found.cluster_of[place] for place in match.entities)
-    about = found.clusters_of_query(match)
-    if not about & regions:
-        return SMALL_ONLY if about else NO_CLUSTER
-    return min(about & regions, key=lambda number: (-held[number], number))
-
-
-def _name(found: CoverageMap, number: int) -> str:
-    central = found.clusters[number].entities[:IN_A_NAME]
-    return f"{number} {', '.join(found.entities[place].name for place in central)}"
 
 
 class Dimensions(NamedTuple):

@@ -13,10 +13,34 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 
 from curation.errors import RefusedError, refuse_problems
-from curation.sampling.designs import FIELD, TAG, names_after
 from curation.sampling.frame.limits import Limits, ReleasedQueries, release_ids
+from curation.sampling.strata import FIELD, TAG, names_after
 from curation.store import Cursor
 from curation.text import json_pointer
+
+_IN_WINDOW = """
+    normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
+    AND ($until::TIMESTAMP IS NULL OR time < $until)
+"""
+# In random order: the lower half of the MD5 of seed and query. A SHA-256 would be as good and slower.
+_IN_ORDER = "ORDER BY md5_number_lower($seed::VARCHAR || chr(31) || normalised), normalised"
+_MOST_ASKED = f"""
+    WITH valued AS (
+        SELECT normalised, count, {{value}} AS value FROM traffic WHERE {_IN_WINDOW}),
+    asked AS (SELECT normalised, value, sum(count) AS times FROM valued GROUP BY ALL)
+    SELECT first(value ORDER BY times DESC, value) FILTER (value IS NOT NULL) AS value
+    FROM asked GROUP BY normalised {_IN_ORDER}
+"""  # noqa: S608  fragments from above
+_FIELD_NAMES = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM traffic ORDER BY name"
+_RELEASES = "SELECT count(DISTINCT release_id) FROM release_parts WHERE part = 'queries'"
+_SHOWN = """
+    SELECT DISTINCT query_id FROM presentations JOIN rounds USING (round_id)
+    WHERE kind NOT IN ('pilot', 'practice')
+"""
+_HELD = """
+    SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($held::VARCHAR[]))
+    AND query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $spared)
+"""
 
 
 class TrafficRows(NamedTuple):
@@ -46,41 +70,18 @@ def state_of(cursor: Cursor, limits: Limits, by: Sequence[str]) -> tuple[object,
     )
 
 
-_IN_WINDOW = """
-    normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
-    AND ($until::TIMESTAMP IS NULL OR time < $until)
-"""
-# In random order: the lower half of the MD5 of seed and query. A SHA-256 would be as good and slower.
-_IN_ORDER = "ORDER BY md5_number_lower($seed::VARCHAR || chr(31) || normalised), normalised"
 _QUERIES = f"""
     SELECT normalised, sum(count)::BIGINT AS traffic, count(*) AS rows,
            len(string_split(normalised, ' ')) AS words
     FROM traffic WHERE {_IN_WINDOW} GROUP BY normalised {_IN_ORDER}
 """  # noqa: S608  fragments from above
-_MOST_ASKED = f"""
-    WITH valued AS (
-        SELECT normalised, count, {{value}} AS value FROM traffic WHERE {_IN_WINDOW}),
-    asked AS (SELECT normalised, value, sum(count) AS times FROM valued GROUP BY ALL)
-    SELECT first(value ORDER BY times DESC, value) FILTER (value IS NOT NULL) AS value
-    FROM asked GROUP BY normalised {_IN_ORDER}
-"""  # noqa: S608  fragments from above
 _SEGMENTS = _MOST_ASKED.format(value="segment")
 _FIELDS = _MOST_ASKED.format(value="nullif(metadata->>$pointer, '')")
-_FIELD_NAMES = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM traffic ORDER BY name"
 _OUTSIDE = """
     SELECT count(*) FILTER (normalised = ''),
            count(*) FILTER (normalised <> '' AND time IS NULL AND ($since IS NOT NULL OR $until IS NOT NULL)),
            count(*) FILTER (normalised <> '' AND (time < $since::TIMESTAMP OR time >= $until::TIMESTAMP))
     FROM traffic
-"""
-_RELEASES = "SELECT count(DISTINCT release_id) FROM release_parts WHERE part = 'queries'"
-_SHOWN = """
-    SELECT DISTINCT query_id FROM presentations JOIN rounds USING (round_id)
-    WHERE kind NOT IN ('pilot', 'practice')
-"""
-_HELD = """
-    SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($held::VARCHAR[]))
-    AND query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $spared)
 """
 
 

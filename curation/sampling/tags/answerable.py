@@ -11,6 +11,22 @@ from typing import NamedTuple
 from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries
 from curation.store import Cursor
 
+_COUNTS = """
+WITH newest AS (
+    SELECT a.annotator, a.query_id, a.answer
+    FROM current_query_answers a JOIN rounds r USING (round_id)
+    WHERE r.kind = 'labeling' AND EXISTS (
+        FROM presentations p
+        WHERE p.round_id = a.round_id AND p.query_id = a.query_id AND NOT EXISTS (
+            FROM known_answers k
+            WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id))
+    QUALIFY row_number() OVER (
+        PARTITION BY a.annotator, a.query_id ORDER BY r.sequence DESC) = 1)
+SELECT query_id, count(*) FILTER (answer = 'yes'), count(*) FILTER (answer = 'partly'),
+       count(*) FILTER (answer = 'no')
+FROM newest GROUP BY query_id ORDER BY query_id
+"""
+
 
 class AnswerCounts(NamedTuple):
     """What annotators say about one query, each annotator's newest answer once."""
@@ -76,20 +92,3 @@ def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
         for query in coverage_queries(cursor)
         if query.purpose == UNANSWERABLE
     ]
-
-
-_COUNTS = """
-WITH newest AS (
-    SELECT a.annotator, a.query_id, a.answer
-    FROM current_query_answers a JOIN rounds r USING (round_id)
-    WHERE r.kind = 'labeling' AND EXISTS (
-        FROM presentations p
-        WHERE p.round_id = a.round_id AND p.query_id = a.query_id AND NOT EXISTS (
-            FROM known_answers k
-            WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id))
-    QUALIFY row_number() OVER (
-        PARTITION BY a.annotator, a.query_id ORDER BY r.sequence DESC) = 1)
-SELECT query_id, count(*) FILTER (answer = 'yes'), count(*) FILTER (answer = 'partly'),
-       count(*) FILTER (answer = 'no')
-FROM newest GROUP BY query_id ORDER BY query_id
-"""

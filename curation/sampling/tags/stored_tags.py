@@ -13,7 +13,6 @@ from curation.errors import InputError, NotFoundError
 from curation.people.annotators import require_author
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sources.queries import KnownQueries, active_queries
-from curation.sources.query_import import add_query
 from curation.sources.query_tags import (
     FAILURE_MODES,
     TagsSet,
@@ -24,6 +23,7 @@ from curation.sources.query_tags import (
     write_persons_tags,
 )
 from curation.sources.unknown_names import like_known
+from curation.sources.written_query import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
 
 
@@ -140,7 +140,7 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
             "denied": [
                 query_id
                 for (query_id, tag), said in tags_in_force(cursor, by_person=True).items()
-                if tag == "unanswerable" and not said.present
+                if tag == "unanswerable" and not said
             ],
             "asked": [row.query_id for row in unanswerable(cursor)],
         },
@@ -192,7 +192,7 @@ def write_query(
 
     Raises
     ------
-    InputError: there is no such tag; or see `sources.queries.add_query`.
+    InputError: there is no such tag; or see `sources.written_query.add_query`.
     RefusedError: the project holds the text, or the id, already; or the actor is no lead.
     """
     with store.transaction(appends=True) as cursor:

@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
-from curation.files.fields import ChunkFields, column
+from curation.files.columns import column
+from curation.files.fields import ChunkFields
 from curation.files.records import Records
 from curation.files.values import text_of
 from curation.progress import Progress, silent

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from curation.errors import InputError
-from curation.sampling.designs import BETWEEN
+from curation.sampling.strata import BETWEEN
 from curation.statistics.arrays import Mask
 
 LEAST = 10

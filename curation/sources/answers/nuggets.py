@@ -22,7 +22,7 @@ from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.sources.answers.query_rows import PEOPLE, Changes, QueryItemsImport, QueryRows, revised
+from curation.sources.answers.query_rows import PEOPLE, QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.text import amount, digest, listed, printable
@@ -80,7 +80,7 @@ def import_nuggets(
     with store.transaction(appends=True) as cursor:
         changes = _append(cursor, whole, records.source, author)
         if any(changes):
-            event = {"source": records.source, **changes._asdict()}
+            event = {"source": records.source, "new": changes[0], "changed": changes[1]}
             record_event(cursor, "import nuggets", event, author)
     return rows.outcome(whole, changes, used)
 
@@ -147,7 +147,7 @@ def _append(
     source: str,
     author: str,
     call_id: str | None = None,
-) -> Changes:
+) -> tuple[int, int]:
     """Append what differs from the current nuggets, or was written of proposals that nobody had reviewed.
 
     Proposals that somebody has reviewed stay so, whatever replaces the nuggets.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from curation.errors import InputError
 from curation.files.fields import NuggetFields, ReferenceFields
@@ -26,13 +26,6 @@ _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
     "--skip-unknown."
 }
-
-
-class Changes(NamedTuple):
-    """Queries of which something is stored for the first time, and of which something else is."""
-
-    new: int
-    changed: int
 
 
 @dataclass(frozen=True)
@@ -95,14 +88,14 @@ class QueryRows:
             self._records.refuse_nothing_taken(what, self.left_out)
 
     def outcome(
-        self, found: Mapping[str, Sized], changes: Changes, fields: ReferenceFields | NuggetFields
+        self, found: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
     ) -> QueryItemsImport:
         """What the import did, where this was found."""
         return QueryItemsImport(
             queries=len(found),
             items=sum(map(len, found.values())),
-            new=changes.new,
-            changed=changes.changed,
+            new=changes[0],
+            changed=changes[1],
             unchanged=len(found) - sum(changes),
             left_out=dict(+self.left_out),
             unknown=self._unknown.names,
@@ -113,8 +106,10 @@ class QueryRows:
 
 def revised(
     known: Mapping[str, tuple[int, Sequence[Item] | None]], found: Mapping[str, Sequence[Item]]
-) -> tuple[list[tuple[str, int, list[Item]]], Changes]:
+) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
     """What differs from the newest revision of each query, as the next one: query, revision and items.
+
+    Also returned: how many queries had nothing stored, and how many had something else.
 
     Parameters
     ----------
@@ -126,4 +121,4 @@ def revised(
         if held is None or list(held) != list(items):
             written.append((query_id, revision + 1, list(items)))
             new += not held
-    return written, Changes(new, len(written) - new)
+    return written, (new, len(written) - new)

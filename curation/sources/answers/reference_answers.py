@@ -16,20 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.files.fields import (
-    GOLD,
-    QUESTIONS,
-    SYSTEM_ANSWERS,
-    FileField,
-    ReferenceFields,
-    column_for,
-    like,
-)
+from curation.files.columns import FileField, column_for, like
+from curation.files.fields import GOLD, QUESTIONS, SYSTEM_ANSWERS, ReferenceFields
 from curation.files.formats import FileLayout
 from curation.files.records import Record, Records
 from curation.files.values import text_of
 from curation.progress import Progress, silent
-from curation.sources.answers.query_rows import Changes, QueryItemsImport, QueryRows, revised
+from curation.sources.answers.query_rows import QueryItemsImport, QueryRows, revised
 from curation.sources.redaction.personal_data import redact
 from curation.sources.row_marks import mark_columns, mark_of
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
@@ -39,6 +32,9 @@ _TEXTS = FileField("", "", ("query_text", *QUESTIONS, "query"), "the queries")
 """A query whose id the project does not know may be known by its text."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
 """What a system was given to answer from; and what it is called where `answer` is the reference."""
+_NEWEST = """
+    SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
+"""
 
 
 class StoredReferences(NamedTuple):
@@ -157,15 +153,20 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
 
 def store_answers(
     cursor: Cursor, found: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
-) -> Changes:
+) -> tuple[int, int]:
     """Append what differs from the current answers."""
     changes = append_answers(cursor, found, source)
     if any(changes):
-        record_event(cursor, "import answers", {"source": source, **changes._asdict()}, author)
+        record_event(
+            cursor,
+            "import answers",
+            {"source": source, "new": changes[0], "changed": changes[1]},
+            author,
+        )
     return changes
 
 
-def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> Changes:
+def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
     """`store_answers` within an action that records its own event. without answers a query has none."""
     newest = cursor.execute(_NEWEST).fetchall()
     written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, found)
@@ -189,8 +190,3 @@ def references_of(cursor: Cursor, query_id: str, revision: int | None = None) ->
         sql = "SELECT answers, source FROM reference_answers WHERE query_id = ? AND revision = ?"
         row = cursor.execute(sql, [query_id, revision]).fetchone()
     return StoredReferences(tuple(row[0]), row[1]) if row else StoredReferences((), None)
-
-
-_NEWEST = """
-    SELECT query_id, max(revision), arg_max(answers, revision) FROM reference_answers GROUP BY query_id
-"""

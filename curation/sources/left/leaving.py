@@ -92,7 +92,7 @@ def leave_corpus(
     taken.pack()
     if others:
         taken.left_out[OTHERS] = others
-    versions = {document_id: said.version for document_id, said in taken.versions.items()}
+    versions = {document_id: version for document_id, (version, *_) in taken.versions.items()}
     found = compare(held, versions, taken)
     with store.transaction(appends=True, large=True) as cursor:
         write_corpus(cursor, held, versions, taken.batches, storage.location, held=False)

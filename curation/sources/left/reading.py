@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CHANGED = "is no longer the file that was imported, and nothing is read from it"
 _NONE = {"body": [""]}  # else '' says that no column is the field
 _AGAIN = "Put it back as it was, or import the corpus again with --leave."
+_CLOCK = timedelta(seconds=2)  # storages keep whole seconds
 
 
 class LeftFile(NamedTuple):
@@ -106,7 +107,6 @@ def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
                 yield location, error
 
 
-_CLOCK = timedelta(seconds=2)  # storages keep whole seconds
 _IN_FORCE = f"""
 WITH imported AS (SELECT file_id, max(imported_at) AS imported_at FROM left_snapshots GROUP BY ALL),
 used AS (

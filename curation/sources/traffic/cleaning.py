@@ -172,15 +172,6 @@ class Cleaned(NamedTuple):
     left_out: dict[str, int]
 
 
-class _CleanText(NamedTuple):
-    """One text, cleaned."""
-
-    text: str
-    normalised: str
-    verdict: int
-    kinds: Collection[str]
-
-
 def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     """Redact and normalise each text, and judge whether it can be a query."""
     personal: dict[str, list[int]] = {}
@@ -191,11 +182,11 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
         others = ~plain_texts(part, rules)
         found = [_cleaned(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
         numbers = start + np.flatnonzero(others)
-        verdicts[numbers] = [one.verdict for one in found]
-        for number, one in zip(numbers.tolist(), found, strict=True):
-            for kind in one.kinds:
+        verdicts[numbers] = [verdict for _, _, verdict, _ in found]
+        for number, (*_, kinds) in zip(numbers.tolist(), found, strict=True):
+            for kind in kinds:
                 personal.setdefault(kind, []).append(number)
-        changed = ([one.text for one in found], [one.normalised for one in found])
+        changed = ([text for text, *_ in found], [text for _, text, *_ in found])
         for column, plain, other in zip(columns, (part, pc.ascii_lower(part)), changed, strict=True):
             column.append(pc.replace_with_mask(plain, pa.array(others), pa.array(other, pa.string())))
     shown, normalised = (pa.concat_arrays([pa.array([], pa.string()), *column]) for column in columns)
@@ -228,18 +219,19 @@ def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     return plain
 
 
-def _cleaned(raw: str, rules: CleaningRules) -> _CleanText:
+def _cleaned(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
+    """A text without personal data, its normalised form, the verdict, and what was found."""
     # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
     if rules.characters and len(raw) > PASTE * rules.characters:
-        return _CleanText("", "", _LONG, ())
+        return ("", "", _LONG, ())
     redacted = redact(raw)
     normalised = normalise_query(redacted.text)
     verdict = _verdict(normalised, rules)
     if redacted.kinds and verdict == _KEPT:
         verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
     if verdict != _KEPT:
-        return _CleanText("", "", verdict, redacted.kinds)
-    return _CleanText(redacted.text, normalised, verdict, redacted.kinds)
+        return ("", "", verdict, redacted.kinds)
+    return (redacted.text, normalised, verdict, redacted.kinds)
 
 
 def _verdict(normalised: str, rules: CleaningRules) -> int:
@@ -262,7 +254,7 @@ def clean_rows(rows: LogRows, texts: Texts, rules: CleaningRules) -> Cleaned:
 
 
 def session_verdicts(asked: SessionQueries, rules: CleaningRules) -> NDArray[np.int8]:
-    """Which rows of sessions to keep: 0, or the place of the reason in `rules.of_sessions`, from 1."""
+    """Which rows of sessions to keep: 0, or the place from 1 in `CleaningRules.of_sessions`."""
     turned = repeats(asked, rules)
     verdicts = turned.astype(np.int8)
     verdicts[np.flatnonzero(~turned)[robots(asked.take(~turned), rules)]] = 2

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -32,24 +32,20 @@ from curation.errors import InputError, RefusedError
 from curation.files.bounds import BoundedGzip, OutOfBoundsError
 from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
+from curation.files.numeric_dates import check_date_order
 from curation.files.records import Records
 from curation.files.storage import Storage, StoredFile, is_address, storage_at
-from curation.files.times import check_date_order
 from curation.progress import Progress, silent
+from curation.sources.traffic.clean_log import NOTHING, clean_log
 from curation.sources.traffic.cleaning import CleaningRules, SessionQueries, session_verdicts
+from curation.sources.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
 from curation.sources.traffic.session_keys import session_key
 from curation.sources.traffic.traffic_import import (
     BATCH,
-    KNOWN,
-    KNOWN_ROWS,
-    NOTHING,
     FilesRead,
-    LogCounts,
     TrafficImport,
     append_traffic,
-    clean_log,
     import_summary,
-    refuse_grown_log,
     resolved_fields,
     store_import,
 )
@@ -58,6 +54,31 @@ from curation.text import canonical_json, digest
 
 _MANY = 5_000_000
 """Rows of a reading whose sessions are looked at in parts, by the first digit of their hash."""
+_KNOWN_BEFORE = """
+SELECT import_id, line, '' AS reason FROM traffic_set_aside
+WHERE reason = $known AND list_contains($log, import_id)
+"""
+_KNOWN_NOW = f"SELECT import_id, line, $known AS reason FROM ({KNOWN_ROWS})"  # noqa: S608  ours
+_SESSIONS = """
+WITH logged AS (
+    SELECT import_id, line, session, time, normalised, count, '' AS reason FROM traffic
+    UNION ALL SELECT import_id, line, session, time, normalised, count, reason FROM traffic_set_aside)
+SELECT list_position($log, import_id) AS place, line, session, epoch_us(time) AS time, normalised, count,
+       reason
+FROM logged
+WHERE list_contains($log, import_id) AND time IS NOT NULL AND session >= $low AND session < $high
+    AND session IN (SELECT session FROM traffic WHERE import_id = $new)
+ORDER BY session, time, place, line
+"""
+_MOVES = (
+    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside "
+    "SEMI JOIN moved_rows USING (import_id, line)",
+    "DELETE FROM traffic_set_aside WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows)",
+    "INSERT INTO traffic_set_aside SELECT t.*, m.reason FROM traffic t JOIN moved_rows m "
+    "ON t.import_id = m.import_id AND t.line = m.line WHERE m.reason <> ''",
+    "DELETE FROM traffic WHERE (import_id, line) IN "
+    "(SELECT import_id, line FROM moved_rows WHERE reason <> '')",
+)
 
 
 class LogFile(NamedTuple):
@@ -106,35 +127,41 @@ def import_log_files(
     files = storage.files()
     with store.reading() as cursor:
         known, key = _known(cursor, log_id), session_key(cursor)
-    new, counted = _new_files(storage, files, known)
+    new, files_read = _new_files(storage, files, known)
     if known.fields is not None and not new:
         with store.reading() as cursor:
             found = import_summary(cursor, known.imports[-1], source, known.fields)
-        return replace(found, files=counted)
+        return replace(found, files=files_read)
     import_id = digest("traffic files", log_id, new)
-    reading = _Reading(storage, asked, layout, rules, progress, import_id, key, known.fields)
+    used, counts = known.fields, NOTHING
     with tempfile.TemporaryDirectory(prefix="goldset-") as folder:
         paths = [Path(folder) / f"{number}.parquet" for number in range(len(new))]
         for file, path in zip(new, paths, strict=True):
-            pq.write_table(reading.clean_rows(file), path)
+            with storage.on_disk(file.name) as here:
+                records = Records(here, layout, progress)
+                used = _fields_of(records, asked, used)
+                # Sessions go on in other files: what depends on them is found when all rows are there.
+                alone = rules.without_sessions
+                table, counted = clean_log(records, used, import_id, alone, key, counts.lines)
+            counts = counts.plus(counted)
+            pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
             if _known(cursor, log_id) != known:
                 raise RefusedError(
                     "This log was imported meanwhile, and nothing was changed. Import it again."
                 )
-            append_traffic(cursor, _rows(paths), reading.counts, key)
-            store_import(cursor, import_id, source, 0, reading.counts, author)
-            used = reading.used or asked
+            append_traffic(cursor, _rows(paths), counts, key)
+            store_import(cursor, import_id, source, 0, counts, author)
             append_rows(
                 *(cursor, "traffic_files", new),
                 import_id=import_id,
                 log_id=log_id,
                 reading=len(known.imports) + 1,
-                fields=canonical_json(_columns(used)),
+                fields=canonical_json(_columns(used or asked)),
             )
             _apply_rules(cursor, [*known.imports, import_id], rules)
-            found = import_summary(cursor, import_id, source, used)
-    return replace(found, is_new=True, files=counted, **reading.counts.of_reading)
+            found = import_summary(cursor, import_id, source, used or asked)
+    return replace(found, is_new=True, files=files_read, **counts.of_reading)
 
 
 def _known(cursor: Cursor, log_id: str) -> _Known:
@@ -197,36 +224,12 @@ def _version(storage: Storage, name: str, known: Container[str]) -> str:
     return version
 
 
-@dataclass
-class _Reading:
-    """How the new files of a log are read, and what was counted.
-
-    used: the fields of the files before.
-    """
-
-    storage: Storage
-    asked: TrafficFields
-    layout: FileLayout
-    rules: CleaningRules
-    progress: Progress
-    import_id: str
-    key: str
-    used: TrafficFields | None
-    counts: LogCounts = NOTHING
-
-    def clean_rows(self, file: LogFile) -> pa.Table:
-        """Read the next file."""
-        with self.storage.on_disk(file.name) as path:
-            records = Records(path, self.layout, self.progress)
-            fields = resolved_fields(records, self.asked)
-            self.used = self.used or fields
-            if _columns(fields) != _columns(self.used):
-                _refuse_other_fields(records, fields, self.used)
-            # Sessions go on in other files: what depends on them is found when all rows are there.
-            rules = self.rules.without_sessions
-            clean = clean_log(records, fields, self.import_id, rules, self.key, self.counts.lines)
-        self.counts = self.counts.plus(clean.counts)
-        return clean.table
+def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
+    """The fields of the next file, which are those of the files before it."""
+    fields = resolved_fields(records, asked)
+    if used is not None and _columns(fields) != _columns(used):
+        _refuse_other_fields(records, fields, used)
+    return used or fields
 
 
 def _rows(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
@@ -318,30 +321,3 @@ def _count(cursor: Cursor, import_id: str, moved: set[str]) -> None:
         "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",
         {"left_out": canonical_json(counts), "import": import_id},
     )
-
-
-_KNOWN_BEFORE = """
-SELECT import_id, line, '' AS reason FROM traffic_set_aside
-WHERE reason = $known AND list_contains($log, import_id)
-"""
-_KNOWN_NOW = f"SELECT import_id, line, $known AS reason FROM ({KNOWN_ROWS})"  # noqa: S608  ours
-_SESSIONS = """
-WITH logged AS (
-    SELECT import_id, line, session, time, normalised, count, '' AS reason FROM traffic
-    UNION ALL SELECT import_id, line, session, time, normalised, count, reason FROM traffic_set_aside)
-SELECT list_position($log, import_id) AS place, line, session, epoch_us(time) AS time, normalised, count,
-       reason
-FROM logged
-WHERE list_contains($log, import_id) AND time IS NOT NULL AND session >= $low AND session < $high
-    AND session IN (SELECT session FROM traffic WHERE import_id = $new)
-ORDER BY session, time, place, line
-"""
-_MOVES = (
-    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside "
-    "SEMI JOIN moved_rows USING (import_id, line)",
-    "DELETE FROM traffic_set_aside WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows)",
-    "INSERT INTO traffic_set_aside SELECT t.*, m.reason FROM traffic t JOIN moved_rows m "
-    "ON t.import_id = m.import_id AND t.line = m.line WHERE m.reason <> ''",
-    "DELETE FROM traffic WHERE (import_id, line) IN "
-    "(SELECT import_id, line FROM moved_rows WHERE reason <> '')",
-)

@@ -7,9 +7,24 @@ from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
 from curation.people.annotators import require_author
-from curation.sources.traffic.traffic_import import KNOWN
+from curation.sources.traffic.known_rows import KNOWN
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
 from curation.text import listed
+
+_TABLES = ("traffic", "traffic_set_aside", "traffic_files", "traffic_personal_data", "traffic_imports")
+_LOGS = """
+WITH files AS (SELECT DISTINCT import_id, log_id FROM traffic_files),
+counted AS (
+    SELECT import_id, sum(count)::BIGINT AS traffic, min(time) AS first, max(time) AS last
+    FROM traffic GROUP BY import_id)
+SELECT min_by(i.import_id, i.imported_at), any_value(i.source), sum(i.rows)::BIGINT,
+       coalesce(sum(c.traffic), 0)::BIGINT, min(c.first), max(c.last), min(i.imported_at),
+       (SELECT count(DISTINCT sample_id) FROM sample_logs s
+        WHERE list_contains(list(i.import_id), s.import_id)),
+       coalesce(sum((i.left_out->>$known)::BIGINT), 0)::BIGINT, max(i.imported_at), list(i.import_id)
+FROM traffic_imports i LEFT JOIN counted c USING (import_id) LEFT JOIN files f USING (import_id)
+GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
+"""
 
 
 class StoredLog(NamedTuple):
@@ -76,19 +91,3 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         detail = {"import": found.import_id, "source": found.source, "rows": found.rows, "reason": reason}
         record_event(cursor, "delete traffic", detail, author)
     return found
-
-
-_TABLES = ("traffic", "traffic_set_aside", "traffic_files", "traffic_personal_data", "traffic_imports")
-_LOGS = """
-WITH files AS (SELECT DISTINCT import_id, log_id FROM traffic_files),
-counted AS (
-    SELECT import_id, sum(count)::BIGINT AS traffic, min(time) AS first, max(time) AS last
-    FROM traffic GROUP BY import_id)
-SELECT min_by(i.import_id, i.imported_at), any_value(i.source), sum(i.rows)::BIGINT,
-       coalesce(sum(c.traffic), 0)::BIGINT, min(c.first), max(c.last), min(i.imported_at),
-       (SELECT count(DISTINCT sample_id) FROM sample_logs s
-        WHERE list_contains(list(i.import_id), s.import_id)),
-       coalesce(sum((i.left_out->>$known)::BIGINT), 0)::BIGINT, max(i.imported_at), list(i.import_id)
-FROM traffic_imports i LEFT JOIN counted c USING (import_id) LEFT JOIN files f USING (import_id)
-GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
-"""

@@ -23,7 +23,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, grid
 from tests.support.repeats import repeats

@@ -11,7 +11,7 @@ from curation.agreement.report.report import agreement_report
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import find_round
 from curation.settling.consensus import consensus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import add_pairs, change_text, grid

@@ -22,7 +22,7 @@ from curation.agreement.report.sections import (
     sections,
 )
 from curation.labeling.judgments.imported import add_judgments
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.grades import noisy
 from tests.support.projects import add_pairs, grid

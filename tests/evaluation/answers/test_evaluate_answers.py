@@ -28,7 +28,7 @@ from curation.releases.overview import show
 from curation.releases.verify import opened
 from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.sources.run_import import import_run
 from curation.splits.split import make_split

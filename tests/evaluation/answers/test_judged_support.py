@@ -25,7 +25,7 @@ from curation.labeling.rounds.query_draw import open_drawn_round, read_draws
 from curation.releases.freeze.freeze import freeze
 from curation.sources.answers.nuggets import import_nuggets
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.statistics.difference_estimator import difference_estimate
 from curation.store import Store, open_store

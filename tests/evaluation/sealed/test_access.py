@@ -181,7 +181,7 @@ def test_leads_choose_the_limit_and_have_none(store: Store, score: Score) -> Non
 def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None:
     from curation.labeling.judgments.imported import add_judgments
     from curation.releases.freeze.freeze import freeze
-    from curation.sources.judgments import ImportedJudgment
+    from curation.sources.imported_judgment import ImportedJudgment
 
     rounded(store, tmp_path, *"abcdefghij")
     add_judgments(store, [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")], "more.csv")

@@ -32,7 +32,7 @@ from curation.releases.sealed_evaluations import set_monthly_limit
 from curation.scoring.inputs.run_sources import RunSource
 from curation.sources.answers.reference_answers import import_answers
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

@@ -18,7 +18,7 @@ from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import find_annotator, list_annotators
 from curation.people.passwords import authenticate
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Annotator, Query
 from curation.text import digest

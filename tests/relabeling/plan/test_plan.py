@@ -25,7 +25,7 @@ from curation.relabeling.staleness.quarter import Quarter
 from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
 from curation.settling.consensus import PairConsensus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from curation.text import plain
 from tests.support.command_line import invoke

@@ -29,7 +29,7 @@ from curation.relabeling.staleness.traffic import read_traffic, total_change, tr
 from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import Store, put_setting
 from curation.store.rows import Query

@@ -18,7 +18,7 @@ from curation.sampling.sample import draw_sample
 from curation.sampling.tags.stored_tags import set_tags
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split

@@ -18,7 +18,7 @@ from curation.releases.stored import ReleaseRow
 from curation.releases.verify import Opened
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, utc_now
 from curation.store.release_parts import PartText
 from curation.store.rows import Query

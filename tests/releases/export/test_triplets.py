@@ -13,7 +13,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.request import ExportOptions
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query

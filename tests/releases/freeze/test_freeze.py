@@ -26,7 +26,7 @@ from curation.settling.adjudication import decide
 from curation.settling.consensus import consensus
 from curation.settling.votes import ConsensusRule, set_rule
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits import inputs
 from curation.splits.split import make_split

@@ -16,7 +16,7 @@ from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.release_parts import read_part

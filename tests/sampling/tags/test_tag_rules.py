@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.sampling.tags import find_tags as tag_rules
+from curation.sampling.tags import rules as tag_rules
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
-from curation.sampling.sample import draw_sample, top_up
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags, tag_texts
 from curation.sampling.tags.import_tags import import_tags
 from curation.sampling.tags.stored_tags import set_tags, tagged_queries, unanswerable_share, write_query
+from curation.sampling.top_up import top_up
 from curation.sources.queries import active_queries, query_id_of
 from curation.sources.query_import import import_queries
 from curation.sources.query_tags import TagStatement, append_statements

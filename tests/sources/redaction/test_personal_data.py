@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.sources.redaction.personal_data import _WORTH_A_LOOK, RULES, is_plain, looks_random, redact
+from curation.sources.redaction.patterns import RULES, looks_random
+from curation.sources.redaction.personal_data import _WORTH_A_LOOK, is_plain, redact
 from curation.text import normalise_query
 from tests.support import examples
 

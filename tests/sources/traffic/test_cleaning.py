@@ -78,10 +78,9 @@ def kept(log, rules=RULES):
 def test_texts_that_are_plain_by_their_bytes_are_cleaned_as_all_others(texts, rules):
     found = clean_texts(pa.array(["a", *texts], pa.string())[1:], rules)
     expected = [cleaning._cleaned(text, rules) for text in texts]
-    assert found.texts.to_pylist() == [one.text for one in expected]
-    assert found.normalised.to_pylist() == [one.normalised for one in expected]
-    assert found.verdicts.tolist() == [one.verdict for one in expected]
-    assert [sorted(one.kinds) for one in expected] == [
+    columns = (found.texts.to_pylist(), found.normalised.to_pylist(), found.verdicts.tolist())
+    assert [*zip(*columns, strict=True)] == [tuple(one[:3]) for one in expected]
+    assert [sorted(kinds) for *_, kinds in expected] == [
         sorted(kind for kind, held in found.personal.items() if number in held)
         for number in range(len(texts))
     ]

@@ -19,9 +19,10 @@ from curation.project import init_project
 from curation.sampling.sample import draw_sample
 from curation.sources.traffic import log_files
 from curation.sources.traffic.cleaning import CleaningRules
+from curation.sources.traffic.known_rows import KNOWN
 from curation.sources.traffic.log_files import import_log_files
 from curation.sources.traffic.logs import delete_log, stored_logs
-from curation.sources.traffic.traffic_import import KNOWN, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import put_setting
 from tests.support import examples
 from tests.support.command_line import invoke

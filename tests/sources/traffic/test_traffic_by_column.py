@@ -46,7 +46,7 @@ def told(found, records):
 def by_row(path, layout, fields):
     try:
         records = Records(path, layout)
-        return told(log._by_row(records, traffic.resolved_fields(records, fields)), records)
+        return told(log.by_row(records, traffic.resolved_fields(records, fields)), records)
     except InputError as error:
         return str(error)
 
@@ -63,7 +63,7 @@ def is_by_column(path, layout=None, fields=TrafficFields("q")):
     """Whether the fast way takes the file to its end."""
     records = Records(path, layout)
     try:
-        log._by_column(records, fields)
+        log.by_block(records, fields)
     except NotPlain:
         return False
     return True

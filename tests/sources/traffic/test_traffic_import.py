@@ -9,13 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.files.fields import TrafficFields, column_for, file_fields
+from curation.files.columns import column_for, file_fields
+from curation.files.fields import TrafficFields
 from curation.files.formats import FileLayout
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.cleaning import CleaningRules
+from curation.sources.traffic.known_rows import KNOWN
 from curation.sources.traffic.logs import delete_log, stored_logs
 from curation.sources.traffic.session_keys import keyed
-from curation.sources.traffic.traffic_import import KNOWN, import_traffic
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.store import get_setting
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of

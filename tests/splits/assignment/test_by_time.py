@@ -13,7 +13,7 @@ from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.assignment.by_time import assign_by_time
 from curation.splits.request import AssignmentOptions

@@ -13,7 +13,7 @@ from curation.errors import NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import ImportedJudgment
+from curation.sources.imported_judgment import ImportedJudgment
 from curation.splits.certificate.certificate import read_certificate, shown_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.splits.request import AssignmentOptions
