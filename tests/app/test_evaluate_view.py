@@ -556,7 +556,7 @@ def test_an_evaluator_sees_their_own_job_below_everybody_elses(
 ) -> None:
     last = None
     for name, said in (("vera", "Evaluated 1 run on v1, dev."), ("walt", "Evaluated 7 runs on v1, test.")):
-        job = begin(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last).job
+        job = begin(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last)[0]
         end(project, job.job_id, "done", said)
         last = job.job_id
     assert "Evaluated 1 run on" in html(opened(VERA))

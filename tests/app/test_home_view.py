@@ -122,7 +122,7 @@ def test_a_job_without_a_process_was_interrupted(store: Store) -> None:
 
 
 def test_a_refused_job_is_told_as_text(store: Store) -> None:
-    job = begin(store, "pool", {}, "lena", None).job
+    job = begin(store, "pool", {}, "lena", None)[0]
     end(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
     (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
     assert "There is no &lt;b&gt;corpus&lt;/b&gt; yet." in following

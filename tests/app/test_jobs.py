@@ -229,12 +229,12 @@ def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
     for kind, ahead in (("pool", 2), ("sample", 1), ("pool", 0)):
         after = started[-1] if started else None
         begun = begin(project, kind, {}, "lee", after)
-        assert (begun.new, begin(project, kind, {}, "lee", after).new) == (True, False)
-        end(project, begun.job.job_id, "done", "All is well.")
+        assert (begun[1], begin(project, kind, {}, "lee", after)[1]) == (True, False)
+        end(project, begun[0].job_id, "done", "All is well.")
         with project.transaction() as cursor:
             moved = "UPDATE jobs SET started_at = started_at + to_days(?) WHERE job_id = ?"
-            cursor.execute(moved, [ahead, begun.job.job_id])
-        started.append(begun.job.job_id)
+            cursor.execute(moved, [ahead, begun[0].job_id])
+        started.append(begun[0].job_id)
         assert last(project).job_id == started[-1]
     with project.reading() as cursor:
         found = {kind: job.job_id for kind, job in last_jobs(cursor).items()}
@@ -243,7 +243,7 @@ def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
 
 def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
     jobs = jobs_of(project)
-    end(project, begin(project, "pool", POOL, "lee", None).job.job_id, "done", "All is well.")
+    end(project, begin(project, "pool", POOL, "lee", None)[0].job_id, "done", "All is well.")
     with pytest.raises(RefusedError, match="lee started another job"):
         jobs.start("sample", DRAW, "mia", None)
 
@@ -353,15 +353,15 @@ def is_alive(process: int) -> bool:
 
 
 def test_the_first_ending_stands(project: Store) -> None:
-    job = begin(project, "pool", POOL, "lee", None).job
+    job = begin(project, "pool", POOL, "lee", None)[0]
     end(project, job.job_id, "done", "All is well.")
     end(project, job.job_id, "failed", "It was not.")
     assert (last(project).outcome, last(project).message) == ("done", "All is well.")
 
 
 def test_the_last_job_of_a_person_is_found_below_everybody_elses(project: Store) -> None:
-    first = begin(project, "pool", POOL, "lee", None).job.job_id
-    second = begin(project, "pool", POOL, "mia", first).job.job_id
+    first = begin(project, "pool", POOL, "lee", None)[0].job_id
+    second = begin(project, "pool", POOL, "mia", first)[0].job_id
     with project.reading() as cursor:
         found = [last_jobs(cursor, by)["pool"].job_id for by in ("lee", "mia", None)]
     assert found == [first, second, second]
@@ -370,7 +370,7 @@ def test_the_last_job_of_a_person_is_found_below_everybody_elses(project: Store)
 def test_the_last_job_of_each_kind_is_found(project: Store) -> None:
     after = None
     for kind, outcome in (("pool", "failed"), ("sample", "refused"), ("pool", "done")):
-        after = begin(project, kind, {}, "lee", after).job.job_id
+        after = begin(project, kind, {}, "lee", after)[0].job_id
         end(project, after, outcome, "So it ended.")
     with project.reading() as cursor:
         found = last_jobs(cursor)

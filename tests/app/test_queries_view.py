@@ -145,7 +145,7 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
 def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
     end(
         filled,
-        begin(filled, "sample", {}, "lee", None).job.job_id,
+        begin(filled, "sample", {}, "lee", None)[0].job_id,
         "refused",
         "4 queries and 5 were asked for.",
     )
@@ -347,7 +347,7 @@ def test_what_does_not_fit_is_told_beside_the_rounds_form(filled: Store) -> None
 
 def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> None:
     page = run("Sample")
-    end(filled, begin(filled, "pool", {}, "mia", None).job.job_id, "done", "Mia was quicker.")
+    end(filled, begin(filled, "pool", {}, "mia", None)[0].job_id, "done", "Mia was quicker.")
     labelled(page.button, "Draw the sample").click().run()
     assert not page.exception
     assert count(filled, "jobs") == 1
@@ -425,7 +425,7 @@ def test_no_step_makes_html_or_markdown_of_what_people_wrote(filled: Store, step
     draw_sample(filled, 4, 0)
     build_pool(filled, ["bm25"], 5, 0, 0)
     add_annotator(filled, "_under_score_", "annotator", "correct horse battery")
-    end(filled, begin(filled, "pool", {}, "lee", None).job.job_id, "failed", HOSTILE)
+    end(filled, begin(filled, "pool", {}, "lee", None)[0].job_id, "failed", HOSTILE)
     page = run(step)
     assert "<img" not in html(page)
     assert not [text for text in (*page.markdown, *page.error) if "**bold**" in text.value]

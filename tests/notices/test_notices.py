@@ -91,7 +91,7 @@ def project(store: Store) -> Store:
 def failed(store: Store) -> None:
     with store.reading() as cursor:
         last = cursor.execute("SELECT job_id FROM jobs").fetchall()
-    job = begin(store, "pool", {}, "lee", last[0][0] if last else None).job
+    job = begin(store, "pool", {}, "lee", last[0][0] if last else None)[0]
     end(store, job.job_id, "failed", "/srv/secret could not be read by ada")
 
 

@@ -97,7 +97,7 @@ def test_every_third_day_counts_days_and_without_folder_or_schedule_none_is_take
     project: Store, tmp_path: Path
 ) -> None:
     set_schedule(project, BackupSchedule(days=3), "lee")
-    first = begin(project, KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None).job.job_id
+    first = begin(project, KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None)[0].job_id
     end(project, first, "done", "All is well.")
     dated(project, datetime(2026, 5, 4, 2, 10))
     turn = datetime(2026, 5, 7, 2)

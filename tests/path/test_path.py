@@ -272,7 +272,7 @@ def test_a_job_that_came_to_nothing_needs_attention_unless_somebody_stopped_it(
 
 def begin_as_lead(store: Store, kind: str) -> str:
     add_names(store, "lena", role="lead")
-    return begin(store, kind, {}, "lena", None).job.job_id
+    return begin(store, kind, {}, "lena", None)[0].job_id
 
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:

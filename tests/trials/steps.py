@@ -144,7 +144,7 @@ def job(kind: str, parameters: Mapping[str, Any], by: str = "lee") -> Work:
         store = open_store(path)
         with store.reading() as cursor:
             last = last_job(cursor)
-        begun = begin(store, kind, parameters, by, last and last.job_id).job
+        begun = begin(store, kind, parameters, by, last and last.job_id)[0]
         asked: SimpleQueue[str] = SimpleQueue()
         asked.put(begun.job_id)
         worker.main(path, asked, lambda line: None)
