@@ -1,8 +1,8 @@
 """The whole agreement report on 1,000,000 judgments of 200,000 pairs: seconds, memory, and the ratio.
 
 Beside it, in the same run, what the krippendorff package needs for the same judgments handed over as its
-matrix of annotators and units, once for each of four levels, without any interval. The report has those
-four alphas too, and 1,000 resamples of every figure, all breakdowns, consistency and consensus.
+matrix of annotators and units, once for each of two levels, without any interval. The report has those
+two alphas too, and 1,000 resamples of every figure, all breakdowns, consistency and consensus.
 
 Usage: python -m benchmarks.bench_agreement [judgments] [annotators] [--here]
     --here makes the report in this process.
@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import steps
-from curation.agreement.between.coefficients import LEVELS
 from curation.project import init_project
 from curation.store import Store, append, utc_now
 
@@ -104,12 +103,12 @@ def fill(store: Store, rows: dict[str, np.ndarray], round_id: str = "r") -> None
 
 
 def by_the_package(rows: dict[str, np.ndarray]) -> float:
-    """Seconds that the package takes for its matrix, at the four levels."""
+    """Seconds that the package takes for its matrix, at the two levels."""
     matrix = np.full((rows["annotator"].max() + 1, rows["pair"].max() + 1), np.nan)
     graded = rows["graded"]
     matrix[rows["annotator"][graded], rows["pair"][graded]] = rows["grade"][graded]
     started = time.perf_counter()
-    for level in LEVELS:
+    for level in ("nominal", "ordinal"):
         krippendorff.alpha(matrix, value_domain=[0, 1, 2, 3], level_of_measurement=level)
     return time.perf_counter() - started
 
@@ -133,9 +132,9 @@ def main() -> None:
     for name, told in (("plain", "figures alone"), ("details", "with all details")):
         print(f"{told:17} {figures[name]:6.1f} s, of a processor {figures[f'{name} cpu']:.1f} s")
     print(f"at most {figures['memory']:.2f} GB")
-    print(f"the package, four alphas of a matrix in memory, no intervals: {package:.2f} s")
+    print(f"the package, two alphas of a matrix in memory, no intervals: {package:.2f} s")
     print(f"ratio: the whole report takes {figures['details'] / package:.1f} times as long as that;")
-    print(f"its 1,000 resamples of those four alone would take the package {1000 * package:,.0f} s")
+    print(f"its 1,000 resamples of those two alone would take the package {1000 * package:,.0f} s")
 
 
 if __name__ == "__main__":

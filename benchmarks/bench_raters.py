@@ -1,11 +1,10 @@
 """Which of good and bad annotators are named in feedback, and are left out of the others?
 
-Projects are simulated: 13 annotators, 130 queries of 8 documents, three annotators a query, about 240 grades
-and 30 blind duplicates each. True grades have the shares .4, .3, .2, .1. A good annotator is right on 80 to
-95 % of the pairs, else off by one, and takes some seconds. Bad ones are at random, always at grade 1, upside
-down, hasty (half of the answers in under a second, at random), or a grade too high. Of three bad ones each is
-of another kind. Also who is named in real data. The same seeds give the same table; docs/agreement-method.md
-has it.
+Projects are simulated: 13 annotators, 130 queries of 8 documents, three annotators a query, and about 240
+grades each. True grades have the shares .4, .3, .2, .1. A good annotator is right on 80 to 95 % of the
+pairs, else off by one, and takes some seconds. Bad ones are at random, always at grade 1, upside down, hasty
+(half of the answers in under a second, at random), or a grade too high. Of three bad ones each is of another
+kind. Also who is named in real data. The same seeds give the same table; docs/agreement-method.md has it.
 
 Usage: python -m benchmarks.bench_raters [--runs 60] [--bad 0,1,3] [--real ../shared/data]
 Smallest: python -m benchmarks.bench_raters --runs 1 --bad 1
@@ -21,18 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.agreement.annotators.agreement_with_others import agreement_with_others, reference_of
-from curation.agreement.annotators.bias import Comparable
-from curation.agreement.annotators.details import AnnotatorDetails, WorkRecords, work_details
-from curation.agreement.annotators.fast_answers import AnswerTimes, RoundGrades
-from curation.agreement.annotators.intra_annotator import Repeats, Showings
-from curation.agreement.annotators.signals import AGREEMENT, Evidence, Look
-from curation.agreement.between.grades import grades_of
+from curation.agreement.annotators.agreement_with_others import agreement_with_others, left_out_of
+from curation.agreement.annotators.details import annotator_metrics
+from curation.agreement.annotators.fast_answers import AnswerTimes
+from curation.agreement.annotators.signals import AGREEMENT, AnnotatorMetrics, Finding, feedback
+from curation.agreement.between.grades import Grades, grades_of
 from curation.statistics.intervals import wilson
 from curation.statistics.p_values import threshold
 
 PEOPLE = [f"person {number:02}" for number in range(13)]
-QUERIES, EACH, OVERLAP, REPEATS = 130, 8, 3, 30
+QUERIES, EACH, OVERLAP = 130, 8, 3
 SHARES = (0.4, 0.3, 0.2, 0.1)
 SCALE = (0, 1, 2, 3)
 KINDS = ("random", "always 1", "upside down", "hasty", "a grade too high")
@@ -60,59 +57,41 @@ def answers(random: Random, kind: str, accuracy: float, true: np.ndarray) -> tup
     return grades.get(kind, good), seconds
 
 
-def project(seed: int, bad: tuple[str, ...]) -> WorkRecords:
-    """A simulated project, whose first annotators are of the bad kinds."""
+def project(seed: int, bad: tuple[str, ...]) -> tuple[Grades, AnswerTimes]:
+    """A simulated project, whose first annotators are of the bad kinds; each has an order of their own."""
     random = np.random.default_rng(seed)
     kinds = [*bad, *[""] * (len(PEOPLE) - len(bad))]
     accuracy = random.uniform(0.8, 0.95, len(PEOPLE))
     true = random.choice(4, (QUERIES, EACH), p=SHARES)
     judges = np.stack([random.permutation(len(PEOPLE))[:OVERLAP] for _ in range(QUERIES)])
-    columns: list[list[np.ndarray]] = []
-    showings, repeats = [], []
+    said: list[tuple[str, str, str, int]] = []
+    minutes: dict[tuple[str, str, str], int] = {}
+    who, times = [], []
     for person, name in enumerate(PEOPLE):
         mine = random.permutation(np.flatnonzero((judges == person).any(axis=1)))
-        truth = true[mine].ravel()
-        grades, seconds = answers(random, kinds[person], accuracy[person], truth)
-        again, _ = answers(random, kinds[person], accuracy[person], truth)
-        pair = (mine[:, None] * EACH + np.arange(EACH)).ravel()
-        at = START + (np.arange(len(pair)) * 60_000_000).astype("timedelta64[us]")
-        columns.append(
-            [np.full(len(pair), name, dtype=object), np.repeat(mine, EACH), pair, grades, at, seconds]
-        )
-        chosen = np.sort(random.choice(len(pair), REPEATS, replace=False))
-        alike = (grades[chosen] == again[chosen]).astype(int).tolist()
-        repeats.append(Repeats(name, REPEATS, [1] * REPEATS, alike, 0, 60.0))
-        distance = random.integers(20, 120, REPEATS)
-        showings.append(Showings(name, grades[chosen], again[chosen], distance, at[chosen]))
-    who, query, pair, grade, at, seconds = (np.concatenate(column) for column in zip(*columns, strict=True))
-    length = np.full(len(who), 300)
-    nothing = np.full(len(who), np.nan)
-    decided, wanted = np.zeros(len(who), dtype=bool), np.ones(len(who), dtype=bool)
-    rows = zip(query.tolist(), pair.tolist(), who.tolist(), grade.tolist(), strict=True)
-    return WorkRecords(
-        SCALE,
-        repeats,
-        showings,
-        Comparable(who, query, pair, grade, at, seconds, length, decided, nothing, wanted),
-        grades_of((f"q{q:03}", f"d{d:04}", name, value) for q, d, name, value in rows),
-        AnswerTimes(who.tolist(), seconds.tolist(), length.tolist()),
-        RoundGrades(who.tolist(), pair.tolist(), grade.tolist()),
-        [],
-    )
+        grades, seconds = answers(random, kinds[person], accuracy[person], true[mine].ravel())
+        pairs = [(f"q{query:03}", f"d{document}") for query in mine for document in range(EACH)]
+        said += [(*pair, name, int(grade)) for pair, grade in zip(pairs, grades, strict=True)]
+        minutes |= {(*pair, name): minute for minute, pair in enumerate(pairs)}
+        who += [name] * len(pairs)
+        times += seconds.tolist()
+    at = START + np.asarray([minutes[row[:3]] * 60_000_000 for row in sorted(said)]).astype("timedelta64[us]")
+    return grades_of(said)._replace(at=at), AnswerTimes(who, times, [300] * len(who))
 
 
 def bad_of(number: int, run: int) -> tuple[str, ...]:
     return tuple(KINDS[(run + place) % len(KINDS)] for place in range(number))
 
 
-def named(found: Iterable[AnnotatorDetails], bad: tuple[str, ...]) -> Counter[str]:
+def named(found: Iterable[AnnotatorMetrics], bad: tuple[str, ...]) -> Counter[str]:
     """Kind ('good' or a bad one) → how many, and how many of them get any feedback."""
     counts: Counter[str] = Counter()
     for person, one in enumerate(found):
         kind = bad[person] if person < len(bad) else "good"
         counts[kind] += 1
-        counts[f"{kind}: named"] += bool(one.feedback)
-        counts.update(f"{kind}: {finding.about}" for finding in one.feedback)
+        findings = feedback(one)
+        counts[f"{kind}: named"] += bool(findings)
+        counts.update(f"{kind}: {finding.about}" for finding in findings)
         counts[f"{kind}: left out"] += one.left_out is not None
     return counts
 
@@ -127,7 +106,7 @@ def simulate(bad: int, runs: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for run in range(runs):
         kinds = bad_of(bad, run)
-        counts += named(work_details(project(run, kinds), run), kinds)
+        counts += named(annotator_metrics(PEOPLE, *project(run, kinds), {}, run), kinds)
     return counts
 
 
@@ -173,10 +152,10 @@ def icecat(folder: Path) -> None:
 def real(title: str, rows: list[tuple[str, str, str, int]]) -> tuple[set[str], Mapping[str, str]]:
     """Who is named for agreement in one data set (5 % false), and who is left out of the others."""
     grades = grades_of(rows)
-    left_out = reference_of(grades).left_out
+    left_out = left_out_of(grades)
     found = agreement_with_others(grades, left_out)
-    looks = {name: AGREEMENT.look(Evidence(name, agreement=one)) for name, one in found.items()}
-    ps = {name: look.p for name, look in looks.items() if isinstance(look, Look)}
+    tests = {name: AGREEMENT.test(AnnotatorMetrics(name, agreement=one)) for name, one in found.items()}
+    ps = {name: one.evidence["p"] for name, one in tests.items() if isinstance(one, Finding)}
     line = threshold(list(ps.values()), 0.05)
     names = {name for name, p in ps.items() if p <= line}
     print(f"{title}: {len(found):,} annotators, {len(ps):,} with enough pairs, named {len(names):,}")

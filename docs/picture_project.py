@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_queue
 from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage

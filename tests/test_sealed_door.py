@@ -36,7 +36,7 @@ from curation.releases.overview import show
 from curation.releases.sealed_evaluations import set_monthly_limit
 from curation.reports import terminal
 from curation.reports.page import Section, Table
-from curation.settling import queue as claims
+from curation.settling import claims
 from curation.store import Annotator, open_store
 from curation.text import ISOLATES, printable
 from docs import make_commands

@@ -21,7 +21,7 @@ from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.reports.page import QueryName
 from curation.retrieval import RUN_PREFIX
-from curation.settling.consensus import read_relevance
+from curation.settling.relevance import read_relevance
 from curation.sources.runs import stored_runs
 from curation.store import Annotator, Cursor
 from curation.store.documents import is_held

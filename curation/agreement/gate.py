@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from curation.agreement.annotators.agreement_with_others import reference_of
+from curation.agreement.annotators.agreement_with_others import uninformative_of
 from curation.agreement.annotators.intra_annotator import (
     IntraAgreement,
     intra_agreement,
@@ -24,7 +24,7 @@ from curation.agreement.annotators.intra_annotator import (
     read_repeats,
 )
 from curation.agreement.between.grades import read_grades
-from curation.agreement.between.inter_annotator import TENTATIVE, Alpha, inter_agreement
+from curation.agreement.between.inter_annotator import TENTATIVE, AgreementFigure, inter_agreement
 from curation.errors import refuse_problems
 from curation.guides.guide import current_guide
 from curation.labeling.judgments.events import EVENT
@@ -41,6 +41,19 @@ SINGLE = "the project says that it has one judge, so no agreement can be known"
 IMPORTED = "all judgments were imported, and imported ones have no second showing"
 
 State = Literal["met", "missed", "undefined", "not asked for"]
+
+_COUNTING = """
+SELECT 1 FROM current_judgments JOIN rounds r USING (round_id)
+WHERE r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+# An import fills in no time on screen; the app always does.
+_ON_SCREEN = f"""
+SELECT 1 FROM current_judgments j
+JOIN rounds r USING (round_id)
+{EVENT}
+WHERE r.kind NOT IN ('imported', 'pilot', 'practice') AND (e.shown_at IS NOT NULL OR e.active_ms IS NOT NULL)
+LIMIT 1
+"""  # noqa: S608
 
 
 class Demand(NamedTuple):
@@ -67,7 +80,8 @@ class GateCheck(NamedTuple):
     wanted: what `low` must reach. (For consistency, releases of earlier versions compared `value`.)
     value, low, high: with its 95 % interval; None where undefined.
     n: doubly judged pairs, or blind duplicates judged twice.
-    why: why it is undefined or not asked for, why its interval may be too narrow, or what does not count.
+    why: why it is undefined or not asked for, or what does not count. (In releases of earlier versions also
+        why its interval may be too narrow.)
     """
 
     figure: str
@@ -121,11 +135,10 @@ class Gate:
 
 
 def gate_of(
-    alpha: Alpha,
+    alpha: AgreementFigure,
     consistency: Sequence[IntraAgreement],
     all_imported: bool,
     demand: Demand,
-    doubt: str | None = None,
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
@@ -133,8 +146,7 @@ def gate_of(
 
     Parameters
     ----------
-    doubt: why alpha's interval may be too narrow.
-    uninformative: whose repeats do not count (`agreement_with_others.Reference`).
+    uninformative: whose repeats do not count (`agreement_with_others.uninformative_of`).
     judges: how many people have judged.
     """
     counting = [one for one in consistency if one.annotator not in uninformative]
@@ -146,7 +158,7 @@ def gate_of(
     if demand.single_judge and judges <= 1:
         none = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)
         return Gate((none, check))
-    return Gate((_alpha(alpha, demand.alpha, doubt), check))
+    return Gate((_alpha(alpha, demand.alpha), check))
 
 
 def read_demand(cursor: Cursor) -> Demand:
@@ -187,10 +199,9 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
     people = [intra_agreement(row) for row in repeats]
-    between, uninformative = inter_agreement(grades, scale, seed), reference_of(grades).uninformative
-    doubt = between.doubts.get("ordinal")
+    between, uninformative = inter_agreement(grades, scale, seed), uninformative_of(grades)
     return replace(
-        gate_of(between.ordinal, people, imported, demand, doubt, uninformative, between.annotators),
+        gate_of(between.ordinal, people, imported, demand, uninformative, between.annotators),
         note=between.small_set,
     )
 
@@ -200,14 +211,14 @@ def all_imported(cursor: Cursor) -> bool:
     return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
 
 
-def _alpha(alpha: Alpha, wanted: float, doubt: str | None) -> GateCheck:
-    figures = (alpha.alpha, alpha.low, alpha.high, alpha.units)
+def _alpha(alpha: AgreementFigure, wanted: float) -> GateCheck:
+    figures = (alpha.value, alpha.low, alpha.high, alpha.units)
     why = alpha.undefined or alpha.no_interval
     if alpha.too_few and why is None:
         why = f"too few: {alpha.units:,} doubly judged pairs"
     if why is not None or alpha.low is None:
         return GateCheck(ALPHA, wanted, *figures, "undefined", why)
-    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed", doubt)
+    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
 
 
 def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:
@@ -218,17 +229,3 @@ def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: f
     if found.why is not None or found.low is None:
         return GateCheck(CONSISTENCY, wanted, *figures, "undefined", found.why)
     return GateCheck(CONSISTENCY, wanted, *figures, "met" if found.low >= wanted else "missed")
-
-
-_COUNTING = """
-SELECT 1 FROM current_judgments JOIN rounds r USING (round_id)
-WHERE r.kind NOT IN ('pilot', 'practice') LIMIT 1
-"""
-# An import fills in no time on screen; the app always does.
-_ON_SCREEN = f"""
-SELECT 1 FROM current_judgments j
-JOIN rounds r USING (round_id)
-{EVENT}
-WHERE r.kind NOT IN ('imported', 'pilot', 'practice') AND (e.shown_at IS NOT NULL OR e.active_ms IS NOT NULL)
-LIMIT 1
-"""  # noqa: S608

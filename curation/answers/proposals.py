@@ -12,16 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.answers.opening import (
-    DOCUMENTS,
-    IN_QUEUE,
-    NOT_IN_FORCE,
-    RELEVANT,
-    choose_evidence,
-    named_queries,
-    read_evidence_inputs,
-)
-from curation.answers.rule import token_f1
+from curation.answers.create_task import IN_QUEUE, NOT_IN_FORCE, named_queries
+from curation.answers.matching import token_f1
+from curation.answers.shown_documents import DOCUMENTS, RELEVANT, choose_evidence, read_evidence_inputs
 from curation.coverage.language_model.answers import (
     MalformedAnswerError,
     ModelCall,
@@ -41,8 +34,10 @@ from curation.store.documents import documents_by_hash
 from curation.text import amount, percent
 
 PROMPT = "nuggets"
+
 MOST = 20
 """Nuggets that the prompt asks for at most."""
+
 CHANGED = 0.5
 """Token F1 from which a nugget is a proposal that somebody changed."""
 
@@ -50,6 +45,24 @@ HAS_NUGGETS = "it has nuggets, or proposals that wait for somebody"
 REVIEWED = "people have reviewed what a model proposed for it"
 NONE_RELEVANT = "nobody found a document relevant"
 TAKEN = ("unchanged", "changed", "dropped", "added")
+_HELD = "SELECT query_id, call_id FROM nugget_proposals"
+
+_WORDS = """
+SELECT query_id, text, coalesce(information_need, '') FROM queries
+WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
+"""
+
+_PROPOSALS = """
+WITH first AS (
+    SELECT query_id, call_id, min(revision) AS revision FROM nuggets WHERE call_id IS NOT NULL GROUP BY ALL
+), earlier AS (
+    SELECT query_id, first.call_id, flatten(list(texts)) AS texts
+    FROM nuggets JOIN first USING (query_id) WHERE nuggets.revision < first.revision GROUP BY ALL
+)
+SELECT query_id, call_id, model, p.texts, vital, written_texts, written_vital, earlier.texts
+FROM current_nugget_proposals p LEFT JOIN earlier USING (query_id, call_id)
+WHERE query_id = $query OR $query IS NULL ORDER BY query_id
+"""
 
 
 class ProposalCalls(NamedTuple):
@@ -219,21 +232,3 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
         )
         for name, call_id, model, texts, vital, written, of_written, before in rows
     ]
-
-
-_HELD = "SELECT query_id, call_id FROM nugget_proposals"
-_WORDS = """
-SELECT query_id, text, coalesce(information_need, '') FROM queries
-WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
-"""
-_PROPOSALS = """
-WITH first AS (
-    SELECT query_id, call_id, min(revision) AS revision FROM nuggets WHERE call_id IS NOT NULL GROUP BY ALL
-), earlier AS (
-    SELECT query_id, first.call_id, flatten(list(texts)) AS texts
-    FROM nuggets JOIN first USING (query_id) WHERE nuggets.revision < first.revision GROUP BY ALL
-)
-SELECT query_id, call_id, model, p.texts, vital, written_texts, written_vital, earlier.texts
-FROM current_nugget_proposals p LEFT JOIN earlier USING (query_id, call_id)
-WHERE query_id = $query OR $query IS NULL ORDER BY query_id
-"""

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.answers.rule import answer_tokens
-from curation.answers.tasks import settle_query
+from curation.answers.matching import answer_tokens
+from curation.answers.outcomes import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.files.lines import clean
 from curation.filters.stored import NEED
@@ -30,7 +30,49 @@ from curation.text import digest
 
 LONGEST = 1_000
 """Characters of an answer: a reference is short, as the answers that are compared with it."""
+
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
+
+_QUEUE = """
+SELECT a.assignment_id, coalesce(s.answered, false)
+FROM answer_assignments a JOIN answer_task_states t USING (task_id)
+LEFT JOIN answer_states s USING (assignment_id)
+WHERE a.writer = ? AND NOT t.closed ORDER BY t.sequence, a.position
+"""
+
+_OWN = """
+SELECT a.assignment_id, a.task_id, a.query_id, t.closed, coalesce(s.revision + 1, 0), s.kind,
+       coalesce(s.answer, (
+           SELECT arg_max(e.answer, e.revision) FROM answer_events e
+           WHERE e.assignment_id = a.assignment_id AND s.kind = 'retract')), coalesce(s.documents, [])
+FROM answer_assignments a JOIN answer_task_states t USING (task_id)
+LEFT JOIN answer_states s USING (assignment_id)
+WHERE a.assignment_id = ? AND a.writer = ?
+"""
+
+_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
+
+_EVIDENCE = f"""
+SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
+FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
+"""  # noqa: S608
+
+_DRAFT = """
+SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
+"""
+
+_KEEP = """
+INSERT INTO answer_drafts
+SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
+"""
+
+_MINE = """
+SELECT a.assignment_id, s.revision + 1, q.text, s.answer, t.closed, r.answers
+FROM answer_assignments a JOIN answer_states s USING (assignment_id)
+JOIN answer_task_states t USING (task_id) JOIN queries q USING (query_id)
+LEFT JOIN current_reference_answers r ON r.query_id = a.query_id AND r.source = 'people'
+WHERE a.writer = ? AND s.answered ORDER BY s.written DESC LIMIT ?
+"""
 
 
 class WritingItem(NamedTuple):
@@ -294,45 +336,3 @@ def _shown(cursor: Cursor, found: _Assignment) -> list[tuple[str, ReadDocument]]
     rows = cursor.execute(_EVIDENCE, [found.task_id, found.query_id]).fetchall()
     ordered = sorted(rows, key=lambda row: digest(found.assignment_id, row[0]))
     return [(row[0], ReadDocument(*row[1:])) for row in ordered]
-
-
-_QUEUE = """
-SELECT a.assignment_id, coalesce(s.answered, false)
-FROM answer_assignments a JOIN answer_task_states t USING (task_id)
-LEFT JOIN answer_states s USING (assignment_id)
-WHERE a.writer = ? AND NOT t.closed ORDER BY t.sequence, a.position
-"""
-
-_OWN = """
-SELECT a.assignment_id, a.task_id, a.query_id, t.closed, coalesce(s.revision + 1, 0), s.kind,
-       coalesce(s.answer, (
-           SELECT arg_max(e.answer, e.revision) FROM answer_events e
-           WHERE e.assignment_id = a.assignment_id AND s.kind = 'retract')), coalesce(s.documents, [])
-FROM answer_assignments a JOIN answer_task_states t USING (task_id)
-LEFT JOIN answer_states s USING (assignment_id)
-WHERE a.assignment_id = ? AND a.writer = ?
-"""
-
-_QUERY = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
-
-_EVIDENCE = f"""
-SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
-FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
-"""  # noqa: S608
-
-_DRAFT = """
-SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
-"""
-
-_KEEP = """
-INSERT INTO answer_drafts
-SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
-"""
-
-_MINE = """
-SELECT a.assignment_id, s.revision + 1, q.text, s.answer, t.closed, r.answers
-FROM answer_assignments a JOIN answer_states s USING (assignment_id)
-JOIN answer_task_states t USING (task_id) JOIN queries q USING (query_id)
-LEFT JOIN current_reference_answers r ON r.query_id = a.query_id AND r.source = 'people'
-WHERE a.writer = ? AND s.answered ORDER BY s.written DESC LIMIT ?
-"""

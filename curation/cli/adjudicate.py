@@ -161,7 +161,7 @@ def adjudicate_send_back(
       goldset adjudicate send-back "usb hub" 1993197
       goldset adjudicate send-back q42 78503000 --by grace
     """
-    from curation.settling.decisions import ask_opinion
+    from curation.settling.second_opinions import ask_opinion
 
     store = project_store()
     asked = ask_opinion(store, query_named(store, query), document, by)

@@ -11,6 +11,7 @@ import typer
 from curation.cli.goldset import By, Json, Page, SealReason, Seed, app, project_store
 from curation.cli.options import refuse_by_without
 from curation.cli.output import emit, say, write_page
+from curation.errors import InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
 
@@ -23,9 +24,20 @@ class BreakdownBy(StrEnum):
 
     TYPE = "type"
     BOUNDARY = "boundary"
-    ANNOTATOR = "annotator"
     PAIR = "pair"
     WEEK = "week"
+
+
+def _breakdown(value: str) -> BreakdownBy:
+    """What was asked for; leaving annotators out went."""
+    if value == "annotator":
+        raise InputError(
+            "--breakdown annotator is gone: --breakdown pair shows each two annotators, and "
+            "`goldset consistency` each annotator against the others."
+        )
+    if value not in list(BreakdownBy):
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(BreakdownBy)}.")
+    return BreakdownBy(value)
 
 
 @app.command()
@@ -38,8 +50,10 @@ def agreement(
     breakdown: Annotated[
         BreakdownBy | None,
         typer.Option(
-            help="Also broken down by one of these. That is by query type, grade boundary, annotator "
-            "left out, pair of annotators or week.",
+            help="Also broken down by one of these. That is by query type, grade boundary, pair of "
+            "annotators or week.",
+            parser=_breakdown,
+            metavar="[type|boundary|pair|week]",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
@@ -59,18 +73,16 @@ def agreement(
 ) -> None:
     """Show how far annotators agree with others and themselves.
 
-    Between annotators: Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the share
-    of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of
-    identical grades on blind duplicates. Then how many pairs are settled or disputed. With --round also what
-    changed since the same pairs were judged before. Blind duplicates, control items and pilots never count
-    between annotators. What was said of pairs that a release seals is in the figures, and listed pair by pair
-    with --reason only.
+    Between annotators: Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of equal grades,
+    with 95 % intervals by bootstrap over queries. Within each annotator: the share of identical grades on
+    blind duplicates. Then how many pairs are settled or disputed. Blind duplicates, control items and pilots
+    never count between annotators. What was said of pairs that a release seals is in the figures, and listed
+    pair by pair with --reason only.
 
     \b
     Examples:
       goldset agreement
-      goldset agreement --round first --seed 7 --breakdown annotator
-      goldset agreement --round second-pass
+      goldset agreement --round first --seed 7 --breakdown pair
       goldset agreement --html agreement.html
       goldset agreement --breakdown week --json
       goldset agreement --annotators ada,grace --boundary 2
@@ -107,7 +119,7 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
     if details is None:
         return result
     details["origins"] = details.pop("sources")
-    pairs = details["cohen"].pop("annotator_pairs")
+    pairs = details.pop("annotator_pairs")
     parts = {**details.pop("by"), "pair": pairs}
     result["untimed"] = parts.pop("untimed")
     result["by"] = {breakdown.value: parts[breakdown.value]} if breakdown else parts
@@ -117,13 +129,13 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
 def _show_report(report: AgreementReport, breakdown: BreakdownBy | None, page: Path | None) -> None:
     from curation.agreement.report.findings import cannot_tell
     from curation.agreement.report.report import agreement_findings
-    from curation.agreement.report.sections import evidence_sections, overview, parts, pass_sections
+    from curation.agreement.report.sections import evidence_sections, overview, parts
     from curation.reports.terminal import show_sections
 
     say(*_restricted(report))
     overall, within, consensus = overview(report)
     part = parts(report, report.details)[breakdown.value] if breakdown and report.details else None
-    further = [*pass_sections(report.passes), *evidence_sections(report.evidence)]
+    further = evidence_sections(report.evidence)
     show_sections(filter(None, [overall, part, *further, within, consensus]))
     say("", *agreement_findings(report))
     if report.between.cannot_tell:

@@ -25,8 +25,8 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.answers.decisions import AnswerDisputes
-    from curation.answers.opening import AnswerTaskOpened
+    from curation.answers.create_task import AnswerTaskOpened
+    from curation.answers.disputed_answers import AnswerDisputes
 from curation.cli.nuggets import nuggets
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
@@ -81,7 +81,7 @@ def answers_open(
       goldset answers open faq --annotators ada,ben --tag question
       goldset answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
     """
-    from curation.answers.opening import AnswerTaskPlan, open_answer_task
+    from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 
     plan = AnswerTaskPlan(
         name, listed(annotators), overlap, query or (), tag, queries, show, documents, min_f1, again, seed
@@ -101,12 +101,12 @@ def answers_status(name: TaskName, as_json: Json = False) -> None:
       goldset answers status faq
       goldset answers status faq --json
     """
-    from curation.answers.tasks import answer_task_status
+    from curation.answers.task_status import answer_task_status
 
     status = answer_task_status(project_store(), name)
 
     def show() -> None:
-        from curation.answers.tasks import agreement_sentence, status_tables
+        from curation.answers.task_status import agreement_sentence, status_tables
 
         say(
             f"{status.task} is {'closed' if status.closed else 'open'}; "
@@ -182,7 +182,7 @@ def answers_disputes(
       goldset answers disputes
       goldset answers disputes --by rosa --json
     """
-    from curation.answers.decisions import answer_disputes
+    from curation.answers.disputed_answers import answer_disputes
 
     found = answer_disputes(project_store(), by)
     emit(as_json, found, lambda: _show_disputes(found))
@@ -206,7 +206,7 @@ def answers_show(
     Examples:
       goldset answers show faq "who repairs kettles"
     """
-    from curation.answers.decisions import answer_case
+    from curation.answers.disputed_answers import answer_case
     from curation.door import open_door
 
     store = project_store()

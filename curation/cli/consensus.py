@@ -9,12 +9,13 @@ import typer
 
 from curation.cli.goldset import By, Json, SealReason, app, project_store
 from curation.cli.options import refuse_by_without, refuse_unused
-from curation.cli.output import emit, say_withheld, table
+from curation.cli.output import emit, say, say_withheld, table
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.door import Door
-    from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, PairConsensus
+    from curation.settling.annotator_errors import AnnotatorErrors
+    from curation.settling.consensus import ConsensusCounts, PairConsensus
 
 
 @app.command()
@@ -23,8 +24,7 @@ def consensus(
     rule: Annotated[
         str | None,
         typer.Option(
-            help="The project's rule from now on. One of majority, median, dawid-skene and "
-            "ordinal-dawid-skene.",
+            help="The project's rule from now on. One of majority, median and dawid-skene.",
             show_default="as it is",
         ),
     ] = None,
@@ -66,14 +66,16 @@ def consensus(
     Examples:
       goldset consensus
       goldset consensus --rule median
-      goldset consensus --rule ordinal-dawid-skene --min-probability 0.7 --json
+      goldset consensus --rule dawid-skene --min-probability 0.7 --json
       goldset consensus --pairs --json
       goldset consensus --pairs --json --reason "Which labels does the new guide change?"
     """
     from curation.door import SEALED, open_door
     from curation.labeling.rounds.rounds import find_round
-    from curation.settling.consensus import counted, errors, settled
-    from curation.settling.votes import ConsensusRule, read_rule, read_votes, set_rule
+    from curation.settling.annotator_errors import errors
+    from curation.settling.consensus import settled
+    from curation.settling.rule import ConsensusRule, read_rule, replaced_rule, set_rule
+    from curation.settling.votes import read_votes
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason", "by")
@@ -87,11 +89,11 @@ def consensus(
         now.smoothing if smoothing is None else smoothing,
         now.least if min_probability is None else min_probability,
     )
-    if wanted != now:
+    if (rule, smoothing, min_probability) != (None, None, None):
         set_rule(store, wanted)
     with store.reading() as cursor:
-        votes = read_votes(cursor, round_id)
-    counts, found = counted(votes), errors(votes, votes.rule.ordinal)
+        votes, replaced = read_votes(cursor, round_id), replaced_rule(cursor)
+    counts, found = settled(votes).counts, errors(votes)
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
     listed = []
     if pairs:
@@ -99,7 +101,7 @@ def consensus(
         listed = [_pair(pair, door) for pair in settled(votes).pairs]
         result["pairs"] = listed
         result["sealed"] = sum(pair["settled_by"] == SEALED for pair in listed)
-    emit(as_json, result, lambda: _show_consensus(counts, found, listed))
+    emit(as_json, result, lambda: _show_consensus(counts, found, listed, replaced))
 
 
 def _pair(pair: PairConsensus, door: Door) -> dict[str, Any]:
@@ -130,12 +132,16 @@ def _show_pairs(listed: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_consensus(
-    counts: ConsensusCounts, found: AnnotatorErrors | None, listed: Sequence[Mapping[str, Any]]
+    counts: ConsensusCounts,
+    found: AnnotatorErrors | None,
+    listed: Sequence[Mapping[str, Any]],
+    replaced: str,
 ) -> None:
     from curation.door import SEALED
     from curation.reports.terminal import show_sections
-    from curation.settling.consensus import error_section
+    from curation.settling.annotator_errors import error_section
 
+    say(*filter(None, [replaced]))
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)

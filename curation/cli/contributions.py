@@ -34,7 +34,7 @@ def contributions(
       goldset contributions --json
     """
     from curation.pooling.contributions import contributions as find
-    from curation.settling.consensus import read_relevance
+    from curation.settling.relevance import read_relevance
 
     store = project_store()
     report = find(store, read_relevance(store), pool)

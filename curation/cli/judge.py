@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
+    from curation.agreement.between.inter_annotator import AgreementFigure
     from curation.judges.agreement import JudgeAgreement
     from curation.judges.stored import StoredJudge
 
@@ -92,9 +93,8 @@ def _show_agreement(found: JudgeAgreement) -> None:
     where = f"the release {found.release}, {', '.join(found.parts)}" if found.release else "the project"
     columns = ["statistic", "judge", "low", "high", "people", "low", "high", "note"]
     rows = []
-    for name, one in found.figures.items():
-        note = _note(one.judge) or found.doubts.get(name, "")
-        rows.append((one.label, *_numbers(one.judge), *_numbers(one.people), note))
+    for one in found.figures.values():
+        rows.append((one.label, *_numbers(one.judge), *_numbers(one.people), _note(one.judge)))
     table(f"{found.judge} against the consensus of {where}; people among each other", columns, rows)
     _show_confusion(found)
     parts = []
@@ -146,13 +146,9 @@ def _show_coverage(found: JudgeAgreement) -> None:
         say(f"Under another guide than the one in force: {counts.other_guide:,} of the compared pairs.")
 
 
-def _numbers(figure: Any) -> tuple[float | None, float | None, float | None]:
-    from curation.agreement.report.report import not_shown
-
-    return (None, None, None) if not_shown(figure) else (figure.value, figure.low, figure.high)
+def _numbers(figure: AgreementFigure) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if figure.not_shown else (figure.value, figure.low, figure.high)
 
 
-def _note(figure: Any) -> str:
-    from curation.agreement.report.report import not_shown
-
-    return not_shown(figure) or figure.no_interval or ""
+def _note(figure: AgreementFigure) -> str:
+    return figure.not_shown or figure.no_interval or ""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def quality(name: RoundName, as_json: Json = False) -> None:
     """Show what in a round is worth a look. First comes what could not be checked.
 
-    Agreement near chance, a pace that no reader has, and each annotator's signals: agreement with the others,
-    one grade throughout, speed, and a fall of consistency.
+    Agreement near chance, a pace too fast to have read the documents, and each annotator's signals: agreement
+    with the others, one grade throughout, and speed.
 
     \b
     Examples:

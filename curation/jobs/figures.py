@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from curation import log
-from curation.agreement.report.report import TABLES, read_fingerprint
+from curation.agreement.report.fingerprint import TABLES, read_fingerprint
 from curation.errors import CurationError, RefusedError
 from curation.jobs.worker import KINDNESS
 from curation.relabeling.staleness.fingerprint import set_fingerprint

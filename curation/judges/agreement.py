@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.annotator_pairs import AnnotatorPair, cohen
+from curation.agreement.between.annotator_pairs import AnnotatorPair, annotator_pairs
 from curation.agreement.between.breakdowns import Part, breakdown
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.grades import grades_of, value_counts
 from curation.agreement.between.inter_annotator import (
     AgreementFigure,
-    AnyFigure,
     Judgeable,
     Size,
     basis_of,
@@ -43,11 +42,8 @@ from curation.store import COMMAND_LINE, Store
 from curation.text import amount
 
 CONSENSUS, JUDGE = "consensus", "judge"
-KAPPAS = {
-    "cohen": ("plain", "Cohen's kappa"),
-    "cohen_linear": ("linear", "Cohen's kappa, linear"),
-    "cohen_quadratic": ("quadratic", "Cohen's kappa, quadratic"),
-}
+KAPPA, KAPPA_LABEL = "cohen_quadratic", "Cohen's kappa, quadratic"
+OF_TWO = "Cohen's kappa is of two; `goldset agreement --breakdown pair` has it for each two people"
 NEVER_GIVEN = "people gave this grade to none of the pairs"
 FEW_PAIRS = "the judge and people share too few pairs"
 
@@ -107,12 +103,11 @@ class JudgeAgreement:
     Attributes
     ----------
     release, parts: what people's grades were taken from; None and () for the live project.
-    figures: name → figure, for each of `COEFFICIENTS` and `KAPPAS`.
+    figures: name → figure, for each of `COEFFICIENTS`, and Cohen's kappa of the judge.
     difference: the judge's grade less people's, mean in steps of the scale.
     confusion: pairs by people's grade (row) and the judge's (column), in the order of the scale.
     grades: by people's grade. types, boundaries: by query type and grade boundary.
     judgeable: whether they agree on what can be judged at all.
-    doubts: name → why the judge's interval may hold the truth in fewer than 95 % of cases.
     left_out: reason → number.
     """
 
@@ -129,7 +124,6 @@ class JudgeAgreement:
     boundaries: tuple[Part, ...]
     judgeable: Judgeable
     coverage: JudgeCoverage
-    doubts: dict[str, str]
     left_out: dict[str, int]
 
 
@@ -182,7 +176,7 @@ def _agreement(
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = grades_of(rows)
     whole = inter_agreement(grades, people.scale, seed)
-    met = next(iter(cohen(grades, people.scale, seed).annotator_pairs), None)
+    met = next(iter(annotator_pairs(grades, people.scale, seed)[0]), None)
     by = breakdown(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
@@ -198,7 +192,6 @@ def _agreement(
         boundaries=by.boundary,
         judgeable=whole.judgeable,
         coverage=coverage,
-        doubts=whole.doubts,
         left_out=dict(people.left_out),
     )
 
@@ -246,7 +239,7 @@ def _compare(
 
 
 def _figures(
-    judge: Mapping[str, AnyFigure],
+    judge: Mapping[str, AgreementFigure],
     met: AnnotatorPair | None,
     people: PeoplesGrades,
     both: Collection[PairKey],
@@ -254,21 +247,11 @@ def _figures(
 ) -> dict[str, SideBySide]:
     among = people.given_for(both)
     basis = basis_of(value_counts(among, people.scale), among.unit_queries)
-    others, _ = figures_of(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
-    kappas = cohen(among, people.scale, seed)
-    found = {
-        one.name: SideBySide(one.label, _alike(judge[one.name]), _alike(others[one.name]))
-        for one in COEFFICIENTS
-    }
-    for name, (weights, label) in KAPPAS.items():
-        own = getattr(met, weights) if met else _few(len(both))
-        found[name] = SideBySide(label, own, _alike(getattr(kappas, weights)))
+    others = figures_of(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
+    found = {one.name: SideBySide(one.label, judge[one.name], others[one.name]) for one in COEFFICIENTS}
+    nobody = AgreementFigure(None, None, None, 0, 0, OF_TWO)
+    found[KAPPA] = SideBySide(KAPPA_LABEL, met.kappa if met else _few(len(both)), nobody)
     return found
-
-
-def _alike(figure: AnyFigure) -> AgreementFigure:
-    """The figure with the field names that all have."""
-    return AgreementFigure(**{name: getattr(figure, name) for name in AgreementFigure.__annotations__})
 
 
 def _confusion(both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:

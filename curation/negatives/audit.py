@@ -43,7 +43,7 @@ from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemHits, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
-from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
+from curation.settling.relevance import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.similarity.identical import StandIns
 from curation.similarity.near_duplicates import near_duplicate
 from curation.similarity.shingles import word_shingles

@@ -30,7 +30,8 @@ from curation.errors import RefusedError
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import Drawn
 from curation.pooling.candidates import AUDIT
-from curation.settling.consensus import PairConsensus, read_votes_on_scale, settled
+from curation.settling.consensus import PairConsensus, settled
+from curation.settling.relevance import read_votes_on_scale
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Round, Store
 

@@ -21,7 +21,7 @@ from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.filters.query_filter import OUTDATED, OUTSIDE
 from curation.pooling.relevance import Ranked, Relevance
-from curation.settling.consensus import read_votes_on_scale, relevance_of
+from curation.settling.relevance import read_votes_on_scale, relevance_of
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import Shingles, word_shingles
 from curation.sources.queries import active_queries

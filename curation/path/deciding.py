@@ -8,8 +8,8 @@ from typing import NamedTuple
 from curation.agreement.gate import GateCheck
 from curation.path.step import Action, PathStep
 from curation.settling.consensus import settled
-from curation.settling.decisions import awaited_opinions
 from curation.settling.evidence import read_marks
+from curation.settling.second_opinions import awaited_opinions
 from curation.settling.votes import read_votes
 from curation.sources.queries import active_queries
 from curation.store import Cursor, get_setting

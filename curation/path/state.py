@@ -20,7 +20,7 @@ from curation.path.step import Action, PathStep, next_step
 from curation.relabeling.staleness.calendar import DueWork, QuarterWork
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
-from curation.settling.votes import MEANING, read_rule
+from curation.settling.rule import MEANING, read_rule
 from curation.store import Store, utc_now
 
 

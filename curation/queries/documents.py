@@ -20,8 +20,9 @@ from curation.labeling.session.own_answers import withheld_pairs
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.pooling.relevance import Ranked
 from curation.queries.facts import QueryFacts, read_facts
-from curation.settling.consensus import PairConsensus, query_consensus, relevance_of_pairs
+from curation.settling.consensus import PairConsensus, query_consensus
 from curation.settling.decisions import ReviewerDecision, query_decisions
+from curation.settling.relevance import relevance_of_pairs
 from curation.settling.votes import Votes, read_query_votes
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions

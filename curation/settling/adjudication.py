@@ -3,13 +3,6 @@
 A decision is appended with the next revision, and with the version of the document that was read. The latest
 one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
 names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
-
-What a reviewer's screen submits: decisions, comments, requests for one more opinion, questions about the
-guide.
-
-Each has a key by which the screen knows what became of it, and is done by the function that the command
-calls. None is done twice: a decision that comes again is known by the revision that its reviewer saw, a pair
-waits for one opinion at a time, and the same question is stored once.
 """
 
 from __future__ import annotations
@@ -18,25 +11,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from curation.door import reviewers_door
-from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.files.fields import DecisionFields
 from curation.files.values import whole_number
 from curation.guides.guide import Guide, current_guide
-from curation.guides.questions import ask_guide
 from curation.people.annotators import require_author
-from curation.settling.comments import add_comment
 from curation.settling.consensus import PairConsensus, settled
 from curation.settling.decisions import (
     Pair,
     ReviewerDecision,
     Ruling,
     append_decisions,
-    ask_opinion,
     current_decisions,
     decision_at,
     judged_versions,
@@ -57,7 +44,6 @@ from curation.text import LONGEST_NOTE, alike, difference_of_form
 
 REVIEWERS = ("reviewer", "lead")
 BUSY = "Others kept deciding pairs while the file was read. Nothing was decided; try again."
-
 UNJUDGED = "nobody has judged the pair"
 UNDISPUTED = "not disputed"
 DECIDED = "decided already"
@@ -183,7 +169,7 @@ def decide_many(
         require_author(cursor, reviewer, *REVIEWERS)
         return _read(cursor)
 
-    def plan(found: _DecisionInputs) -> _DecisionPlan:
+    def plan(found: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
         left_out: Counter[str] = Counter()
         fields = proposals[0].fields if proposals else DecisionFields()
         queries = QueryColumn(found.queries, fields.query)
@@ -191,17 +177,18 @@ def decide_many(
         problems += _documents_alike(proposals, found.versions)
         refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
-        return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out), fields))
+        return chosen, found.current, Decided(len(chosen), dict(left_out), fields)
 
-    def write(cursor: Cursor, planned: _DecisionPlan) -> None:
-        append_decisions(cursor, planned.rulings, planned.current, reviewer)
-        counts = {"decided": planned.decided.decided, "left_out": planned.decided.left_out}
+    def write(cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]) -> None:
+        rulings, current, decided = planned
+        append_decisions(cursor, rulings, current, reviewer)
+        counts = {"decided": decided.decided, "left_out": decided.left_out}
         detail = {"source": source.name if source else None, **counts}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
 
-    return write_if_unchanged(
-        store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY
-    ).decided
+    return write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY)[
+        -1
+    ]
 
 
 def overtaken(decision: ReviewerDecision) -> str:
@@ -222,14 +209,6 @@ class _DecisionInputs(NamedTuple):
     current: dict[Pair, ReviewerDecision]
     versions: dict[Pair, str]
     marks: ProjectMarks
-
-
-class _DecisionPlan(NamedTuple):
-    """The rulings to be written, the decisions before them, and the counts."""
-
-    rulings: list[Ruling]
-    current: dict[Pair, ReviewerDecision]
-    decided: Decided
 
 
 def _read(cursor: Cursor) -> _DecisionInputs:
@@ -336,83 +315,3 @@ def _why_not(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) 
     if every_pair or marks.is_disputed(pair):
         return ""
     return DECIDED if pair.how == "adjudicated" else UNDISPUTED
-
-
-Name = Annotated[str, Field(min_length=1, max_length=1_000)]
-
-
-class ReviewerSubmission(BaseModel):
-    """One action of a reviewer on a pair, as the screen sends it.
-
-    Attributes
-    ----------
-    kind: 'decide', 'opinion' (ask for one more), 'unclear' (what the guide leaves open here) or 'comment'
-        (for other reviewers).
-    revision: decide: how many decisions the pair had when the reviewer saw it.
-    grade: decide: a grade of the scale, or None for "no grade can be given".
-    words: decide: the reason; unclear: the question; comment: what it says.
-    content_hash: decide: the version of the document that the reviewer read.
-    evidence: decide: characters of its body that show the grade, as pairs of start and end.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    query_id: Name
-    document_id: Name
-    kind: Literal["decide", "opinion", "unclear", "comment"]
-    client_key: Annotated[str, Field(max_length=128)]
-    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    grade: int | None = None
-    words: Annotated[str, Field(max_length=8_000)] = ""
-    content_hash: Annotated[str, Field(max_length=128)] | None = None
-    evidence: Annotated[Spans, Field(max_length=1_000)] = ()
-
-    @model_validator(mode="after")
-    def says_its_grade(self) -> Self:
-        """No grade is a decision, too; none may come about because a field was left out."""
-        if self.kind == "decide" and "grade" not in self.model_fields_set:
-            raise ValueError("a decision says its grade, or null where none can be given")
-        return self
-
-
-class ReviewerOutcome(NamedTuple):
-    """What became of it: 'saved', also when it came again; 'stale' (decided since it was on screen) and
-    'refused', of which `message` says why.
-    """
-
-    client_key: str
-    status: str
-    message: str = ""
-
-
-def submit_decisions(
-    store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]
-) -> list[ReviewerOutcome]:
-    """Do what a reviewer submitted, in order; each is answered on its own."""
-    return [_outcome(store, reviewer, one) for one in submissions]
-
-
-def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOutcome:
-    try:
-        _carry_out(store, reviewer, one)
-    except OvertakenError as error:
-        reviewers_door(store, reviewer, [one.query_id])  # the answer says what was decided
-        if error.decision.reviewer == reviewer:
-            said = "You decided that pair in another tab or window; the decision made there counts."
-            return ReviewerOutcome(one.client_key, "stale", said)
-        return ReviewerOutcome(one.client_key, "stale", error.found)
-    except (InputError, NotFoundError, RefusedError) as error:
-        return ReviewerOutcome(one.client_key, "refused", error.found)
-    return ReviewerOutcome(one.client_key, "saved")
-
-
-def _carry_out(store: Store, reviewer: str, one: ReviewerSubmission) -> None:
-    pair = (one.query_id, one.document_id)
-    if one.kind == "decide":
-        decide(store, *pair, one.grade, one.words, reviewer, one.revision, one.content_hash, one.evidence)
-    elif one.kind == "opinion":
-        ask_opinion(store, *pair, reviewer)
-    elif one.kind == "comment":
-        add_comment(store, *pair, one.words, reviewer, one.client_key)
-    else:
-        ask_guide(store, *pair, one.words, reviewer)

@@ -16,6 +16,13 @@ from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.text import LONGEST_NOTE
 
+_JUDGED = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+_COMMENTS = """
+SELECT query_id, document_id, words, author, commented_at FROM dispute_comments
+WHERE query_id = ? AND (?::TEXT IS NULL OR document_id = ?) ORDER BY rowid
+"""
+
 
 class Comment(NamedTuple):
     """What somebody said about a pair; times are UTC."""
@@ -73,11 +80,3 @@ def add_comment(
         record_event(
             cursor, "comment on a dispute", {"query_id": query_id, "document_id": document_id}, author
         )
-
-
-_JUDGED = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
-
-_COMMENTS = """
-SELECT query_id, document_id, words, author, commented_at FROM dispute_comments
-WHERE query_id = ? AND (?::TEXT IS NULL OR document_id = ?) ORDER BY rowid
-"""

@@ -19,17 +19,52 @@ from curation.settling.consensus import dispute_weight, settled
 from curation.settling.decisions import (
     Pair,
     ReviewerDecision,
-    awaited_opinions,
     counted_decisions,
     current_decisions,
     marks_of_decisions,
 )
 from curation.settling.evidence import MarkedEvidence, PairMarks, read_marks
+from curation.settling.second_opinions import awaited_opinions
 from curation.settling.votes import read_votes
 from curation.spans import Spans, union
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 from curation.text import digest
+
+_READING = f"""
+    SELECT {NEED}, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
+    FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
+    WHERE q.query_id = ?
+"""  # noqa: S608
+
+_TRAFFIC = """
+    SELECT query_id, traffic FROM sample_queries
+    WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
+"""
+
+_DESCRIPTION = f"""
+    WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
+    SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
+           coalesce(v.in_force, true),
+           (SELECT count(*) FROM eligible_judgments e
+            WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
+           said
+    FROM wanted w
+    LEFT JOIN queries q USING (query_id)
+    LEFT JOIN judged_versions v USING (query_id, document_id)
+    LEFT JOIN {VERSION}
+    LEFT JOIN (
+        SELECT query_id, document_id,
+               list((j.grade, j.reason, j.note, NOT j.same_text, marks)
+                    ORDER BY j.grade, j.reason, j.note, marks) AS said
+        FROM counted_judgments j JOIN wanted USING (query_id, document_id)
+        LEFT JOIN (
+            SELECT presentation_id, revision, list((start_at, end_at) ORDER BY start_at) AS marks
+            FROM evidence_marks GROUP BY ALL) m
+          ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
+        GROUP BY query_id, document_id)
+        USING (query_id, document_id)
+"""  # noqa: S608
 
 
 class Opinion(NamedTuple):
@@ -132,20 +167,18 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     )
 
 
-class ListedDisputes(NamedTuple):
-    """Disputes that may be shown; `sealed` more are of parts that a release seals."""
+def list_disputes(
+    store: Store, include_settled: bool = False, door: Door | None = None
+) -> tuple[list[Dispute], int]:
+    """The disputes as `disputes` finds them that may be shown, and how many a release seals.
 
-    shown: list[Dispute]
-    sealed: int
-
-
-def list_disputes(store: Store, include_settled: bool = False, door: Door | None = None) -> ListedDisputes:
-    """The disputes as `disputes` finds them; without a door, those that a release seals are counted only."""
+    Without a door, those that a release seals are counted only.
+    """
     found = disputes(store, include_settled)
     with store.reading() as cursor:
         door = door_or_shut(cursor, door)
     shown = [one for one in found if door.shows(one.query_id)]
-    return ListedDisputes(shown, len(found) - len(shown))
+    return shown, len(found) - len(shown)
 
 
 def dispute(store: Store, query_id: str, document_id: str) -> Case:
@@ -239,39 +272,3 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
             )
         )
     return described
-
-
-_READING = f"""
-    SELECT {NEED}, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
-    FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
-    WHERE q.query_id = ?
-"""  # noqa: S608
-
-_TRAFFIC = """
-    SELECT query_id, traffic FROM sample_queries
-    WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
-"""
-
-_DESCRIPTION = f"""
-    WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
-    SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
-           coalesce(v.in_force, true),
-           (SELECT count(*) FROM eligible_judgments e
-            WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
-           said
-    FROM wanted w
-    LEFT JOIN queries q USING (query_id)
-    LEFT JOIN judged_versions v USING (query_id, document_id)
-    LEFT JOIN {VERSION}
-    LEFT JOIN (
-        SELECT query_id, document_id,
-               list((j.grade, j.reason, j.note, NOT j.same_text, marks)
-                    ORDER BY j.grade, j.reason, j.note, marks) AS said
-        FROM counted_judgments j JOIN wanted USING (query_id, document_id)
-        LEFT JOIN (
-            SELECT presentation_id, revision, list((start_at, end_at) ORDER BY start_at) AS marks
-            FROM evidence_marks GROUP BY ALL) m
-          ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
-        GROUP BY query_id, document_id)
-        USING (query_id, document_id)
-"""  # noqa: S608

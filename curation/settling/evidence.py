@@ -25,6 +25,23 @@ from curation.store.documents import documents_by_hash, snapshot_versions
 from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.store.release_parts import table_rows
 
+_SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
+
+_RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
+       list(quote ORDER BY start_at) AS quotes"""
+
+_MARKS = f"""
+SELECT query_id, document_id, annotator, grade, content_hash, {_RANGES}
+FROM counted_judgments j JOIN evidence_marks m
+  ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
+WHERE same_text AND {{within}} GROUP BY ALL
+UNION ALL
+SELECT query_id, document_id, NULL, grade, content_hash, {_RANGES}
+FROM (FROM {{decisions}} WHERE {{within}}) JOIN decision_marks USING (query_id, document_id, revision)
+WHERE grade IS NOT NULL GROUP BY ALL
+ORDER BY ALL
+"""  # noqa: S608  columns from above
+
 
 class MarkedEvidence(NamedTuple):
     """What one person marked.
@@ -149,21 +166,3 @@ def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]
             marks.append(MarkedEvidence(row["annotator"], row["grade"], spans, tuple(row["quotes"])))
         people = tuple(one for one in marks if one.annotator is not None)
         yield pair, PairMarks(row["content_hash"], people, None if marks[-1] in people else marks[-1])
-
-
-_SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
-
-_RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
-       list(quote ORDER BY start_at) AS quotes"""
-
-_MARKS = f"""
-SELECT query_id, document_id, annotator, grade, content_hash, {_RANGES}
-FROM counted_judgments j JOIN evidence_marks m
-  ON m.presentation_id = j.presentation_id AND m.revision + 1 = j.next_revision
-WHERE same_text AND {{within}} GROUP BY ALL
-UNION ALL
-SELECT query_id, document_id, NULL, grade, content_hash, {_RANGES}
-FROM (FROM {{decisions}} WHERE {{within}}) JOIN decision_marks USING (query_id, document_id, revision)
-WHERE grade IS NOT NULL GROUP BY ALL
-ORDER BY ALL
-"""  # noqa: S608  columns from above

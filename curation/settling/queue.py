@@ -1,9 +1,4 @@
-"""Claims: which reviewer of a project has which pairs before them, so that two do not decide the same one.
-
-A claim is held in the memory of the process that serves the project, and ends by itself. It spares work and
-guards nothing: what guards a decision is the revision that its reviewer saw.
-
-The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
+"""The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
 
 A reviewer reads the grades and notes of a pair but never who gave them; `ShownOpinion` has no place for it.
 Sealed pairs are among them, as nobody could decide what they cannot read: the log of the seal gets a line a
@@ -15,11 +10,8 @@ opinions would not leave them blind.
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from curation.door import reviewers_door
 from curation.errors import RefusedError
@@ -30,43 +22,24 @@ from curation.presentation.drawing import NOBODY, draw, whole_passage
 from curation.presentation.elements import Fact, Node
 from curation.presentation.excerpts import Segment
 from curation.settling.adjudication import REVIEWERS
+from curation.settling.claims import claim, claimed_by_others
 from curation.settling.comments import Comment, comments
-from curation.settling.decisions import Pair, awaited_opinions, recent_decisions
+from curation.settling.decisions import Pair, recent_decisions
 from curation.settling.disputes import Case, case_of, cases, disputes, remarks, unjudged
+from curation.settling.second_opinions import awaited_opinions
 from curation.spans import Spans
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
 from curation.text import digest
 
-HELD = 600.0
-"""Seconds for which a pair is with a reviewer after they last did something with it on their screen."""
-
-_projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
-    """These pairs are with the reviewer, and no other is any more; those of other reviewers stay theirs."""
-    now = time.monotonic()
-    with _lock:
-        held = _projects.setdefault(store, {})
-        for pair, (who, until) in list(held.items()):
-            if who == reviewer or until <= now:
-                del held[pair]
-        for pair in pairs:
-            held.setdefault(pair, (reviewer, now + HELD))
-
-
-def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
-    """The pairs that are with another reviewer now."""
-    now = time.monotonic()
-    with _lock:
-        held = _projects.get(store, {})
-        return {pair for pair, (who, until) in held.items() if who != reviewer and until > now}
-
-
 LONGEST = 12_000
 """Characters of a document that are shown at once; of a longer one, the best passage of about as many."""
+
+_ANCHORS = f"""
+SELECT a.document_id, {title_last_shown("a")}, a.grade, a.reason
+FROM counted_adjudications a
+WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.grade DESC, a.document_id
+"""  # noqa: S608
 
 
 class ShownOpinion(NamedTuple):
@@ -202,7 +175,7 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own = withheld_pairs(cursor, reviewer)
-    decided = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+    decided = [(one.query_id, one.document_id) for one in recent_decisions(store, reviewer)]
     pairs = [pair for pair in decided if pair not in own]
     reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
@@ -298,10 +271,3 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
         raise unjudged(*pair)
     reviewers_door(store, reviewer, [pair[0]])
     return found[0], guide
-
-
-_ANCHORS = f"""
-SELECT a.document_id, {title_last_shown("a")}, a.grade, a.reason
-FROM counted_adjudications a
-WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.grade DESC, a.document_id
-"""  # noqa: S608

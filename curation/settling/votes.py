@@ -1,119 +1,49 @@
-"""The rule by which votes become a grade: which one the project has, with all that its outcome depends on.
-
-It is kept as the setting 'consensus'; a project without one has majority. No rule has a random step: Dawid
-and Skene's EM starts from the shares of votes, which is said with the rule instead of a seed.
-
-Votes: the judgments that count and the reviewer's decisions, as rows and by pair.
-"""
+"""Votes: the judgments that count and the reviewer's decisions, as rows and by pair."""
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.errors import refuse_problems
-from curation.people.annotators import require_author
 from curation.settling.dawid_skene import GradeArrays
+from curation.settling.rule import ConsensusRule, read_rule
 from curation.statistics.arrays import Ints
-from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
+from curation.store import Cursor
 from curation.store.one_query import of_one_query
 from curation.store.query_ranges import WITHIN, tables_by_range
-from curation.text import canonical_json
 
-MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
-RULES = (MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL)
-MEANING = {
-    MAJORITY: "A pair has the grade that more than half of the votes name.",
-    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
-    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
-    "(Dawid and Skene).",
-    ORDINAL: "A pair has the most probable grade, from how far each person is off on the scale (Dawid and "
-    "Skene, with errors in the order of the grades).",
-}
-"""Rule → what it does, in a sentence or two."""
-SMOOTHING = 0.1
-LEAST = 0.5
+# The grade that a pair had when its re-labeling was planned, and the version that it is about, where no grade
+# has more than half of the re-labeling's votes: it counts until the pair is settled.
+_KEPT = """
+    SELECT j.query_id, j.document_id, arg_max(a.grade, j.round_sequence) AS grade,
+           arg_max(a.content_hash, j.round_sequence) AS content_hash
+    FROM judged j JOIN relabeling_rounds b USING (round_id)
+    JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
+    GROUP BY ALL HAVING 2 * list_max(map_values(histogram(j.grade))) <= count(j.grade)
+"""
 
+_NOTHING_KEPT = "SELECT query_id, document_id, grade, content_hash FROM adjudications WHERE false"
 
-class ConsensusRule(NamedTuple):
-    """A rule and its settings; those that a rule does not look at keep their defaults.
-
-    Attributes
-    ----------
-    smoothing: dawid-skene: added to each cell of each confusion matrix, in cases.
-    least: Dawid and Skene's rules: a grade must be more probable than this, or the pair is disputed.
-    """
-
-    name: str = MAJORITY
-    smoothing: float = SMOOTHING
-    least: float = LEAST
-
-    @property
-    def by_errors(self) -> bool:
-        """Whether the rule estimates annotators' errors."""
-        return self.name in (DAWID_SKENE, ORDINAL)
-
-    @property
-    def ordinal(self) -> bool:
-        """Whether errors follow the order of the grades."""
-        return self.name == ORDINAL
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """All that its outcome depends on besides the votes."""
-        settings: dict[str, Any] = {"rule": self.name}
-        if self.by_errors:
-            settings |= {"least": self.least, "start": "vote shares"}
-        return settings | ({"smoothing": self.smoothing} if self.name == DAWID_SKENE else {})
-
-
-def read_rule(cursor: Cursor) -> ConsensusRule:
-    """The rule in force."""
-    stored = json.loads(get_setting(cursor, "consensus") or "{}")
-    return ConsensusRule(
-        stored.get("rule", MAJORITY), stored.get("smoothing", SMOOTHING), stored.get("least", LEAST)
-    )
-
-
-def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
-    """Make a rule the project's; it holds for all pairs without a decision from now on.
-
-    Raises
-    ------
-    InputError: there is no such rule, or its settings are out of range.
-    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
-    """
-    check_consensus_rule(rule)
-    with store.transaction() as cursor:
-        require_author(cursor, actor, "lead")
-        before = read_rule(cursor)
-        if before.settings == rule.settings:
-            return
-        put_setting(cursor, "consensus", canonical_json(rule.settings))
-        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
-        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
-        record_event(cursor, "consensus rule", detail, actor)
-
-
-def check_consensus_rule(rule: ConsensusRule) -> None:
-    """Refuse what is no rule.
-
-    Raises
-    ------
-    InputError: there is no such rule, or its settings are out of range.
-    """
-    problems = []
-    if rule.name not in RULES:
-        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
-    if not 0 <= rule.smoothing <= 100:
-        problems.append(f"Smoothing {rule.smoothing:g}: expected 0 to 100 cases.")
-    if not 0.5 <= rule.least < 1:
-        problems.append(f"Least probability {rule.least:g}: expected 0.5 to below 1.")
-    refuse_problems(problems)
+_VOTES = """
+WITH corpus AS (
+    SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
+    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id),
+judged AS (FROM counted_judgments WHERE {within}),
+decisions AS (FROM {decisions} WHERE {within}),
+kept AS ({kept})
+SELECT query_id, document_id, j.annotator, j.grade,
+       a.revision IS NOT NULL AS decided, a.grade AS decision,
+       coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
+       k.grade AS kept, coalesce(k.content_hash <> s.content_hash, false) AS kept_changed,
+       $round::TEXT IS NULL OR (query_id, document_id) IN (
+            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted{more}
+FROM judged j FULL JOIN decisions a USING (query_id, document_id)
+LEFT JOIN corpus s USING (document_id) LEFT JOIN kept k USING (query_id, document_id)
+ORDER BY query_id, document_id
+"""
 
 
 class Votes(NamedTuple):
@@ -237,33 +167,3 @@ def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     names = sorted(found)
     places = np.asarray([names.index(name) for name in found], dtype=np.int64)
     return tuple(names), places[people.indices.to_numpy().astype(np.int64)]
-
-
-# The grade that a pair had when its re-labeling was planned, and the version that it is about, where no grade
-# has more than half of the re-labeling's votes: it counts until the pair is settled.
-_KEPT = """
-    SELECT j.query_id, j.document_id, arg_max(a.grade, j.round_sequence) AS grade,
-           arg_max(a.content_hash, j.round_sequence) AS content_hash
-    FROM judged j JOIN relabeling_rounds b USING (round_id)
-    JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
-    GROUP BY ALL HAVING 2 * list_max(map_values(histogram(j.grade))) <= count(j.grade)
-"""
-_NOTHING_KEPT = "SELECT query_id, document_id, grade, content_hash FROM adjudications WHERE false"
-
-_VOTES = """
-WITH corpus AS (
-    SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
-    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id),
-judged AS (FROM counted_judgments WHERE {within}),
-decisions AS (FROM {decisions} WHERE {within}),
-kept AS ({kept})
-SELECT query_id, document_id, j.annotator, j.grade,
-       a.revision IS NOT NULL AS decided, a.grade AS decision,
-       coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
-       k.grade AS kept, coalesce(k.content_hash <> s.content_hash, false) AS kept_changed,
-       $round::TEXT IS NULL OR (query_id, document_id) IN (
-            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted{more}
-FROM judged j FULL JOIN decisions a USING (query_id, document_id)
-LEFT JOIN corpus s USING (document_id) LEFT JOIN kept k USING (query_id, document_id)
-ORDER BY query_id, document_id
-"""

@@ -20,7 +20,7 @@ from curation.filters.stored import outside_pairs
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
 from curation.sampling.strata import BETWEEN
-from curation.settling.consensus import PairConsensus, settle_votes
+from curation.settling.consensus import PairConsensus, settled
 from curation.settling.votes import Votes, read_votes
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
@@ -162,7 +162,7 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
     ------
     RefusedError: there are none.
     """
-    graded = graded_queries(labels, settle_votes(labels.votes))
+    graded = graded_queries(labels, settled(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "

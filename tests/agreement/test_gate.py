@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from curation.agreement.annotators.intra_annotator import (
     IntraAgreement,
     intra_agreement,
 )
-from curation.agreement.between.inter_annotator import NO_UNITS, Alpha
+from curation.agreement.between.inter_annotator import NO_UNITS, AgreementFigure
 from curation.agreement.gate import (
     Demand,
     Gate,
@@ -35,7 +36,14 @@ from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, grid
 from tests.support.repeats import repeats
 
-GOOD = Alpha(0.85, 0.75, 0.92, 200)
+
+def figure(
+    value: float | None, low: float | None, high: float | None, units: int, **more: Any
+) -> AgreementFigure:
+    return AgreementFigure(value, low, high, units, units, **more)
+
+
+GOOD = figure(0.85, 0.75, 0.92, 200)
 DEMAND = Demand()
 
 
@@ -55,14 +63,14 @@ def test_both_figures_together_open_the_gate() -> None:
 @pytest.mark.parametrize(
     ("alpha", "state"),
     [
-        (Alpha(0.85, 0.667, 0.92, 200), "met"),
-        (Alpha(0.85, 0.666, 0.92, 200), "missed"),  # the interval's lower end counts, not the figure
-        (Alpha(None, None, None, 0, NO_UNITS), "undefined"),
-        (Alpha(0.9, None, None, 30, no_interval="no interval: one query"), "undefined"),
-        (Alpha(0.9, 0.8, 0.95, 9, too_few=True), "undefined"),
+        (figure(0.85, 0.667, 0.92, 200), "met"),
+        (figure(0.85, 0.666, 0.92, 200), "missed"),  # the interval's lower end counts, not the figure
+        (figure(None, None, None, 0, undefined=NO_UNITS), "undefined"),
+        (figure(0.9, None, None, 30, no_interval="no interval: one query"), "undefined"),
+        (figure(0.9, 0.8, 0.95, 9, too_few=True), "undefined"),
     ],
 )
-def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Alpha, state: str) -> None:
+def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: AgreementFigure, state: str) -> None:
     assert gate_of(alpha, [person(39, 40)], False, DEMAND).checks[0].state == state
 
 
@@ -93,16 +101,16 @@ def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     constant = intra_agreement(repeats("dora", 40, 40, 40, 0, 30.0))
     people = [person(34, 40), constant]
     assert gate_of(GOOD, people, False, DEMAND).open
-    gate = gate_of(GOOD, people, False, DEMAND, None, {"dora"})
+    gate = gate_of(GOOD, people, False, DEMAND, {"dora"})
     assert (states(gate), gate.checks[1].n) == (["met", "missed"], 40)
     assert "40 repeats of 1 of the annotators do not count" in gate.checks[1].sentence
-    alone = gate_of(GOOD, [constant], False, DEMAND, None, {"dora"}).checks[1]
+    alone = gate_of(GOOD, [constant], False, DEMAND, {"dora"}).checks[1]
     assert (alone.state, alone.n) == ("undefined", 0)
     assert (alone.why or "").startswith("40 repeats of 1 of the annotators")
 
 
 def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has_judged() -> None:
-    nothing = Alpha(None, None, None, 0, NO_UNITS)
+    nothing = figure(None, None, None, 0, undefined=NO_UNITS)
     said = Demand(single_judge=True)
     alone = gate_of(nothing, [person(0, 0)], True, said, judges=1)
     assert (alone.open, alone.without_agreement, states(alone)) == (True, True, ["not asked for"] * 2)
@@ -116,7 +124,7 @@ def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has
 
 
 def test_a_check_is_told_with_its_figures() -> None:
-    missed = gate_of(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
+    missed = gate_of(figure(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [
         "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
         "end must reach 0.667",
@@ -162,9 +170,3 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
     assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
     assert gate_now(store).checks[1] == GateCheck(**printed["checks"][1])
     assert "The gate is open." in invoke(project).stdout
-
-
-def test_a_gate_says_that_its_interval_may_be_too_narrow() -> None:
-    gate = gate_of(GOOD, [person(39, 40)], False, DEMAND, "effectively 2.1 of 15 queries decide this figure")
-    assert gate.open
-    assert gate.checks[0].sentence.endswith("; effectively 2.1 of 15 queries decide this figure")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.answers.rule import answer_tokens, exact_match, normalised_answer, token_f1
+from curation.answers.matching import answer_tokens, exact_match, normalised_answer, token_f1
 from tests.support import examples
 
 

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
-from curation.answers.decisions import AnswerRuling, answer_case, answer_disputes, decide_answers
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
-from curation.answers.tasks import answer_task_status, close_answer_task, reopen_answer_task
+from curation.answers.create_task import AnswerTaskPlan, open_answer_task
+from curation.answers.decisions import AnswerRuling, decide_answers
+from curation.answers.disputed_answers import answer_case, answer_disputes
+from curation.answers.task_status import answer_task_status
+from curation.answers.tasks import close_answer_task, reopen_answer_task
 from curation.answers.writing import (
     keep_ticks,
     own_answers,

@@ -18,10 +18,10 @@ from curation.agreement.annotators import bias as tendency
 from curation.agreement.annotators import intra_annotator as within
 from curation.agreement.between import breakdowns, grades
 from curation.agreement.between import disagreement_sources as origins
-from curation.agreement.report.report import TABLES, read_fingerprint
+from curation.agreement.report.fingerprint import TABLES, read_fingerprint
 from curation.jobs.figures import figures_of
 from curation.labeling.judgments.imported import import_judgments
-from curation.settling import consensus
+from curation.settling import votes
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.store import Store, put_setting
@@ -134,7 +134,7 @@ def test_every_table_that_a_report_reads_is_part_of_the_revision(project: Store)
     """Whatever the sentences of the reading functions name is counted."""
     text = " ".join(
         Path(module.__file__ or "").read_text()
-        for module in (breakdowns, consensus, grades, origins, tendency, within)
+        for module in (breakdowns, grades, origins, tendency, votes, within)
     )
     with project.reading() as cursor:
         tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}

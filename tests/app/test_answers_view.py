@@ -8,7 +8,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from app import context
 from curation.answers.decisions import AnswerRuling, decide_answers
-from curation.answers.tasks import answer_task_status
+from curation.answers.task_status import answer_task_status
 from curation.answers.writing import own_answers, writing_queue
 from curation.store import Store
 from curation.store.rows import Annotator

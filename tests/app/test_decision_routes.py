@@ -18,7 +18,7 @@ from app.front.guard import Guard
 from app.signin import current_user
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.annotators import add_annotator
-from curation.settling import queue as claims
+from curation.settling import claims
 from curation.settling.adjudication import decide
 from curation.sources.corpus import import_corpus
 from curation.sources.imported_judgment import ImportedJudgment

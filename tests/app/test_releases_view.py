@@ -22,7 +22,7 @@ from curation.releases.sealed_evaluations import monthly_limit
 from curation.releases.stored import find_release
 from curation.releases.verify import opened as opened_release
 from curation.settling.adjudication import decide
-from curation.settling.votes import MEDIAN, read_rule
+from curation.settling.rule import MEDIAN, read_rule
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store

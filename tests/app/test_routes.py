@@ -38,7 +38,7 @@ from app.signin import current_user, password_checks
 from app.signin import routes as signin
 from app.signin.current_user import LASTS, Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
-from curation.agreement.report.report import read_fingerprint
+from curation.agreement.report.fingerprint import read_fingerprint
 from curation.errors import StoreBusyError
 from curation.labeling.practice.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round

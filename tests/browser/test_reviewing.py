@@ -18,9 +18,9 @@ from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide
-from curation.settling.decisions import awaited_opinions
 from curation.settling.disputes import dispute, disputes
 from curation.settling.queue import pair_id
+from curation.settling.second_opinions import awaited_opinions
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.accessibility import passes

@@ -34,8 +34,8 @@ from curation.pooling.pool import build_pool
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
 from curation.scoring.inputs.run_sources import RunSource
-from curation.settling.consensus import read_relevance
 from curation.settling.disputes import disputes
+from curation.settling.relevance import read_relevance
 from curation.sources.corpus import import_corpus
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.queries import active_queries

@@ -36,9 +36,9 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.retrieval import Hit
 from curation.settling.adjudication import decide
-from curation.settling.consensus import read_relevance
 from curation.settling.dawid_skene import Estimate, GradeArrays, estimate
-from curation.settling.votes import ConsensusRule, set_rule
+from curation.settling.relevance import read_relevance
+from curation.settling.rule import ConsensusRule, set_rule
 from curation.similarity.identical import Identical
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

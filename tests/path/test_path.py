@@ -16,7 +16,7 @@ from curation.path.judging import OpenWork
 from curation.path.step import NAMES, named
 from curation.relabeling.plan.plan import make_plan
 from curation.sampling.sample import draw_sample
-from curation.settling.decisions import ask_opinion
+from curation.settling.second_opinions import ask_opinion
 from curation.steps import STEPS
 from curation.store import Store, utc_now
 from curation.text import percent

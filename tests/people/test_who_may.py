@@ -29,7 +29,7 @@ from curation.sampling.tags.find_tags import find_tags
 from curation.sampling.tags.stored_tags import set_tags, write_query
 from curation.sampling.top_up import top_up
 from curation.settling.adjudication import decide, decide_many
-from curation.settling.decisions import ask_opinion
+from curation.settling.second_opinions import ask_opinion
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, all_rows, grid, new_project
 

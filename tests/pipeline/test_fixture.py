@@ -25,6 +25,12 @@ SAID = {
     "consistency": "consistency",
     "consensus": "consensus --pairs",
 }
+PARTS = ("type", "boundary")
+WENT = ("interval", "ratio", "fleiss", "ac1", "ac2_ordinal", "doubts")
+NAMED_VALUE = (
+    *("nominal.alpha", "ordinal.alpha", "raw.share", "judgeable.nominal.alpha", "judgeable.raw.share"),
+    *("alpha.alpha", "raw.share"),
+)
 GONE = {
     "evaluate-dev": {
         ".looks": "sealed evaluations are counted, not bounded by a ladder",
@@ -35,7 +41,44 @@ GONE = {
         },
         ".runs[].files[].seconds": "the time that reading took",
     },
-    "agreement": {".evidence.alpha_u": "unitising alpha went; F1 of characters stays"},
+    "agreement": {
+        ".evidence.alpha_u": "unitising alpha went; F1 of characters stays",
+        **{f".between.{name}": "one of the coefficients that went" for name in WENT},
+        **{f".between.{name}": "every figure is `value`" for name in NAMED_VALUE},
+        **{f".by.{part}[].{name}": "every figure is `value`" for part in PARTS for name in NAMED_VALUE[-2:]},
+        **{
+            f".{where}.{end}": "intervals of few queries are percentiles, too"
+            for where in (
+                *("between.nominal", "between.ordinal", "between.ac2", "between.raw"),
+                *(f"by.{part}[].{figure}" for part in PARTS for figure in ("alpha", "raw")),
+            )
+            for end in ("low", "high")
+        },
+        **{
+            f".by.{part}[].{name}": "a part has its figures alone"
+            for part in PARTS
+            for name in ("marginals", "difference")
+        },
+        **{
+            f".by.pair[].{name}": "two annotators have one kappa"
+            for name in ("plain", "linear", "quadratic", "alpha", "table")
+        },
+        ".by.annotator": "nobody is left out",
+        ".cohen": "Cohen's kappas have no mean",
+        ".passes": "a pass has no report of its own",
+    },
+    "consistency": {
+        ".annotators[].repeats": "repeats are told by their share alone",
+        ".annotators[].favourite": "it is `modal`",
+        **{
+            f".annotators[].bias.{name}": "bias and its drift are told, not weeks and pace"
+            for name in ("weeks", "pace", "no_pace")
+        },
+        **{
+            f".annotators[].bias.{end}": "resamples draw queries in the order of their ids"
+            for end in ("low", "high")
+        },
+    },
 }
 
 

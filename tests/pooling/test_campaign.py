@@ -15,7 +15,7 @@ from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import contributions
 from curation.pooling.pool import build_pool
-from curation.settling.consensus import read_relevance
+from curation.settling.relevance import read_relevance
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries

@@ -13,7 +13,7 @@ from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
 from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Ranked, Relevance
-from curation.settling.consensus import read_relevance
+from curation.settling.relevance import read_relevance
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts

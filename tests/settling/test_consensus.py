@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
+from curation.settling.annotator_errors import errors
 from curation.settling.consensus import (
     HOWS,
     ConsensusCounts,
     PairConsensus,
     consensus,
-    counted,
     dispute_weight,
-    errors,
     settle,
     settled,
 )
-from curation.settling.votes import RULES, ConsensusRule, Votes, read_rule, read_votes, set_rule
+from curation.settling.rule import RULES, ConsensusRule, read_rule, set_rule
+from curation.settling.votes import Votes, read_votes
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
@@ -175,15 +175,14 @@ def crowded(store: Store) -> Store:
 
 
 def test_dawid_and_skene_settle_what_a_majority_leaves_open(crowded: Store) -> None:
-    open_pairs = counted(votes_of(crowded, "majority")).disputed
+    open_pairs = settled(votes_of(crowded, "majority")).counts.disputed
     assert open_pairs == 22
-    for rule in ("dawid-skene", "ordinal-dawid-skene"):
-        found = settled(votes_of(crowded, rule))
-        assert found.counts.ruled == 40
-        truths = [number % 4 for number in range(40)]
-        by_id = {pair.document_id: pair.grade for pair in found.pairs}
-        assert [by_id[f"document {n // 5}.{n % 5}"] for n in range(40)] == truths
-        assert all(pair.how == rule and 0.5 < (pair.confidence or 0) <= 1 for pair in found.pairs)
+    found = settled(votes_of(crowded, "dawid-skene"))
+    assert found.counts.ruled == 40
+    truths = [number % 4 for number in range(40)]
+    by_id = {pair.document_id: pair.grade for pair in found.pairs}
+    assert [by_id[f"document {n // 5}.{n % 5}"] for n in range(40)] == truths
+    assert all(pair.how == "dawid-skene" and 0.5 < (pair.confidence or 0) <= 1 for pair in found.pairs)
 
 
 def test_errors_tell_who_is_right_and_who_guesses(crowded: Store) -> None:
@@ -202,7 +201,7 @@ def test_a_grade_must_be_more_probable_than_the_least_or_is_disputed(crowded: St
     sure = settled(votes).pairs
     least = min(pair.confidence or 1 for pair in sure)
     stricter = votes._replace(rule=ConsensusRule("dawid-skene", least=least))
-    assert counted(stricter).disputed == sum(pair.confidence == least for pair in sure)
+    assert settled(stricter).counts.disputed == sum(pair.confidence == least for pair in sure)
 
 
 def test_counts_without_objects_are_those_of_the_objects(crowded: Store) -> None:
@@ -213,8 +212,8 @@ def test_counts_without_objects_are_those_of_the_objects(crowded: Store) -> None
         append(cursor, "adjudications", {name: [value] for name, value in {**decide_pair, **rest}.items()})
     for rule in RULES:
         votes = votes_of(crowded, rule)
-        assert counted(votes) == settled(votes).counts
-        assert counted(votes).adjudicated == 1
+        assert settled(votes).counts == settled(votes).counts
+        assert settled(votes).counts.adjudicated == 1
 
 
 def test_the_rule_of_the_project_is_stored_with_its_settings_and_holds_everywhere(crowded: Store) -> None:

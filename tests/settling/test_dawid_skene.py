@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.settling.dawid_skene import Estimate, GradeArrays, estimate, ordinal_confusion
+from curation.settling.dawid_skene import Estimate, GradeArrays, estimate
 from tests.support import examples
 
 # A. P. Dawid and A. M. Skene (1979), Applied Statistics 28, table 1: 45 patients' fitness for anaesthesia as
@@ -62,13 +62,12 @@ def test_the_published_example_gives_the_published_estimates() -> None:
     assert found.confusion[0].round(2).tolist()[:2] == [[0.89, 0.11, 0.0, 0.0], [0.07, 0.88, 0.05, 0.0]]
 
 
-def test_each_step_of_em_raises_the_likelihood_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    for ordinal in (False, True):
-        likelihoods = []
-        for steps in range(1, 12):
-            monkeypatch.setattr("curation.settling.dawid_skene.ITERATIONS", steps)
-            likelihoods.append(estimate(patients(), ordinal).log_likelihood)
-        assert np.diff(likelihoods).min() > -1e-7
+def test_each_step_of_em_raises_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
+    likelihoods = []
+    for steps in range(1, 12):
+        monkeypatch.setattr("curation.settling.dawid_skene.ITERATIONS", steps)
+        likelihoods.append(estimate(patients()).log_likelihood)
+    assert np.diff(likelihoods).min() > -1e-7
 
 
 @pytest.mark.slow
@@ -79,7 +78,6 @@ def test_on_real_crowd_labels_it_errs_less_than_the_majority(shared: Path) -> No
     np.add.at(votes, (rows.item, rows.grade), 1)
     assert round(error(votes[places], gold), 4) == 0.3486
     assert error(estimate(rows, smoothing=0.1).posterior[places], gold) == pytest.approx(0.297, abs=0.003)
-    assert error(estimate(rows, ordinal=True).posterior[places], gold) == pytest.approx(0.297, abs=0.003)
 
 
 @pytest.mark.filterwarnings("ignore")  # crowd-kit's own
@@ -125,38 +123,13 @@ def right(found: Estimate, true: np.ndarray) -> float:
     return float((found.posterior.argmax(axis=1) == true).mean())
 
 
-@pytest.mark.parametrize("ordinal", [False, True])
-def test_a_careful_annotator_counts_more_than_three_careless_ones(ordinal: bool) -> None:
+def test_a_careful_annotator_counts_more_than_three_careless_ones() -> None:
     rows, true = simulated(3, (0.98, 0.6, 0.6, 0.6))
-    found = estimate(rows, ordinal, 0.0 if ordinal else 0.1)
+    found = estimate(rows, 0.1)
     votes = np.bincount(rows.item * 4 + rows.grade, minlength=4 * len(true)).reshape(-1, 4)
     assert right(found, true) > float((votes.argmax(axis=1) == true).mean()) + 0.04
     diagonals = np.einsum("akk,k->a", found.confusion, found.shares)
     assert diagonals.argmax() == 0
-
-
-def test_the_ordinal_form_needs_fewer_grades() -> None:
-    """Nine people with 40 grades each: nine matrices of twelve free numbers, or three numbers a person."""
-    shares = []
-    for seed in range(6):
-        rows, true = simulated(seed, (0.8,) * 9, items=120)
-        mine = [
-            (int(item), int(who), int(grade))
-            for item, who, grade in zip(rows.item, rows.annotator, rows.grade, strict=True)
-            if (item + who) % 3 == 0
-        ]
-        few = said(mine, 4)
-        shares.append([right(estimate(few, ordinal, 0.1), true) for ordinal in (False, True)])
-    free, ordinal = np.mean(shares, axis=0)
-    assert ordinal > free
-
-
-def test_ordinal_errors_are_a_shift_and_a_blur_of_the_place_on_the_scale() -> None:
-    sharp = ordinal_confusion(4, bias=0.0, spread=0.2, lapse=0.0)
-    assert np.diag(sharp).min() > 0.98
-    shifted = ordinal_confusion(4, bias=1.0, spread=0.2, lapse=0.0)
-    assert [row.argmax() for row in shifted] == [1, 2, 3, 3]
-    assert np.allclose(ordinal_confusion(4, 0.3, 0.8, 0.4).sum(axis=1), 1)
 
 
 votes = st.lists(
@@ -167,13 +140,11 @@ votes = st.lists(
 
 
 @settings(max_examples=examples(40))
-@given(votes, st.permutations(range(4)), st.booleans())
-def test_other_names_of_annotators_change_nothing(
-    rows: list[tuple[int, int, int]], names: list[int], ordinal: bool
-) -> None:
+@given(votes, st.permutations(range(4)))
+def test_other_names_of_annotators_change_nothing(rows: list[tuple[int, int, int]], names: list[int]) -> None:
     items = sorted({item for item, _, _ in rows})
     plain = [(items.index(item), who, grade) for item, who, grade in rows]
     renamed = [(item, names[who], grade) for item, who, grade in plain]
-    one, other = (estimate(said(each, 3), ordinal, 0.1) for each in (plain, renamed))
+    one, other = (estimate(said(each, 3), 0.1) for each in (plain, renamed))
     assert np.allclose(one.posterior, other.posterior, atol=1e-7)
     assert np.allclose(one.posterior.sum(axis=1), 1)

@@ -15,17 +15,12 @@ from curation.labeling.rounds.guide_in_force import put_in_force
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
 from curation.path.deciding import read_settled
-from curation.settling.adjudication import (
-    UNMARKED,
-    ReviewerSubmission,
-    decide,
-    decide_many,
-    submit_decisions,
-)
+from curation.settling.adjudication import UNMARKED, decide, decide_many
 from curation.settling.consensus import settled
 from curation.settling.disputes import dispute, disputes
 from curation.settling.evidence import PairMarks, read_marks
 from curation.settling.queue import next_cases
+from curation.settling.submissions import ReviewerSubmission, submit_decisions
 from curation.settling.votes import read_votes
 from curation.sources.decisions import DecisionLine
 from curation.spans import Spans

@@ -11,8 +11,8 @@ from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
-from curation.settling import queue as claims
-from curation.settling.adjudication import ReviewerSubmission, decide, submit_decisions
+from curation.settling import claims
+from curation.settling.adjudication import decide
 from curation.settling.comments import comments
 from curation.settling.disputes import disputes
 from curation.settling.queue import (
@@ -23,6 +23,7 @@ from curation.settling.queue import (
     recent_cases,
     whole_case,
 )
+from curation.settling.submissions import ReviewerSubmission, submit_decisions
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, rows_of

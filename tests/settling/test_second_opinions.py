@@ -22,8 +22,8 @@ from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator
 from curation.settling.adjudication import decide
-from curation.settling.decisions import ask_opinion, awaited_opinions
 from curation.settling.disputes import dispute, disputes
+from curation.settling.second_opinions import ask_opinion, awaited_opinions
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, open_store
 from tests.support.command_line import invoke

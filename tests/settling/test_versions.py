@@ -13,9 +13,11 @@ from curation.labeling.rounds.control_items import read_control_items
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.settling.adjudication import decide
-from curation.settling.consensus import PairConsensus, consensus, query_consensus, read_relevance
-from curation.settling.decisions import ask_opinion, awaited_opinions, current_decisions
+from curation.settling.consensus import PairConsensus, consensus, query_consensus
+from curation.settling.decisions import current_decisions
 from curation.settling.disputes import dispute, disputes, remarks
+from curation.settling.relevance import read_relevance
+from curation.settling.second_opinions import ask_opinion, awaited_opinions
 from curation.settling.votes import read_query_votes
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.store import Store, put_setting, require_setting

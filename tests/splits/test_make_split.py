@@ -16,7 +16,7 @@ from curation.errors import InputError, RefusedError
 from curation.files.fields import CorpusFields
 from curation.labeling.judgments.imported import add_judgments
 from curation.sampling.sample import draw_sample
-from curation.settling.consensus import settle_votes
+from curation.settling.consensus import settled
 from curation.sources.corpus import import_corpus
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
@@ -125,7 +125,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
         labels = read_labels(cursor)
     store.close()
     store.path.unlink()
-    assert set(graded_queries(labels, settle_votes(labels.votes)).inputs.queries) == set(NAMES)
+    assert set(graded_queries(labels, settled(labels.votes)).inputs.queries) == set(NAMES)
 
 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from app.navigation import all_pages
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer
 from curation.answers.writing import writing_queue as answering_queue
 from curation.coverage.clusters import Cluster, EntityMatch, Partitions

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer, writing_item, writing_queue
 from curation.files.fields import JudgmentFields, TrafficFields
 from curation.files.nested.evidence import StatedEvidence

@@ -46,7 +46,7 @@ def show(annotator: Annotator) -> None:
         checks.worth_a_look(first.quality)
     with st.spinner("Computing where it comes from…"):
         shown = figures.figure(of, computed, round_name)
-    for section in [*shown.layers.origins, shown.feedback]:
+    for section in [*shown.origins, shown.feedback]:
         ui.heading(section.heading)
         if section.heading == QUERIES:
             ui.sentences(section.sentence)
@@ -58,7 +58,7 @@ def show(annotator: Annotator) -> None:
     if round_name is not None and annotator.role in LEADS:
         checks.blind_items(figures, of, round_name)
     with st.expander("All coefficients and their data"):
-        for section in shown.layers.coefficients:
+        for section in shown.coefficients:
             ui.heading(section.heading)
             ui.section(section)
     if shown.page is not None:

@@ -8,13 +8,12 @@ from curation.agreement.annotators.details import annotator_details
 from curation.agreement.between.disagreement_sources import DisagreementSources
 from curation.agreement.report.quality import RoundQuality, round_quality
 from curation.agreement.report.report import (
-    Verdict,
     agreement_report,
     not_checked,
     other_findings,
-    verdict_of,
 )
-from curation.agreement.report.sections import Layers, agreement_page, feedback_section, layers
+from curation.agreement.report.sections import agreement_page, feedback_section, layers
+from curation.agreement.report.verdict import Verdict, verdict_of
 from curation.reports.page import Section
 from curation.store import Store
 
@@ -32,7 +31,8 @@ class FirstLook(NamedTuple):
 class Shown(NamedTuple):
     """What the page shows of one state of the project below the first look."""
 
-    layers: Layers
+    origins: list[Section]
+    coefficients: list[Section]
     sources: DisagreementSources | None
     feedback: Section
     page: str | None
@@ -54,7 +54,7 @@ def computed(store: Store, round_name: str | None) -> Shown:
     """The whole report."""
     report, people = agreement_report(store, round_name, details=True), annotator_details(store, round_name)
     return Shown(
-        layers(report),
+        *layers(report),
         report.details.sources if report.details else None,
         feedback_section(people),
         agreement_page(report, people) if report.between.units else None,

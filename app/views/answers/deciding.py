@@ -11,16 +11,13 @@ from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.answers.desk import Desk, desk, joined
 from curation.answers.decisions import (
-    AnswerCase,
     AnswerRuling,
-    AnswerVoice,
     DecidedAnswers,
-    answer_case,
-    answer_disputes,
     answers_overtaken,
     decide_answers,
     recent_answer_decisions,
 )
+from curation.answers.disputed_answers import AnswerCase, AnswerVoice, answer_case, answer_disputes
 from curation.answers.writing import LONGEST
 from curation.door import reviewers_door
 from curation.guides.guide import current_guide

@@ -7,25 +7,17 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.answers.desk import joined
-from curation.answers.opening import (
-    DOCUMENTS,
-    POOL,
-    RELEVANT,
-    AnswerTaskOpened,
-    AnswerTaskPlan,
-    open_answer_task,
-)
+from curation.answers.create_task import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
 from curation.answers.rule import BOUND
-from curation.answers.tasks import (
+from curation.answers.shown_documents import DOCUMENTS, POOL, RELEVANT
+from curation.answers.task_status import (
     STATES,
     AnswerTaskStatus,
     agreement_sentence,
     answer_task_status,
-    close_answer_task,
-    list_answer_tasks,
-    reopen_answer_task,
     status_tables,
 )
+from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
 from curation.door import withheld
 from curation.people.annotators import able_to_judge, usual_names
 from curation.reports.page import QueryName

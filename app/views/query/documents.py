@@ -14,7 +14,7 @@ from curation.guides.guide import Guide
 from curation.presentation.drawing import ReadDocument, draw
 from curation.queries.documents import QueryDocument, QueryDocuments
 from curation.settling.consensus import PairConsensus
-from curation.settling.votes import MAJORITY, MEDIAN
+from curation.settling.rule import MAJORITY, MEDIAN
 from curation.text import amount, percent
 
 UNTITLED = "Untitled document"

@@ -8,32 +8,26 @@ from app import ui
 from app.page_context import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.jobs.figures import figures_of
-from curation.settling.consensus import (
-    AnnotatorErrors,
-    ConsensusCounts,
-    RuleEffect,
-    error_section,
-    errors_by_rule,
-    rule_effect,
-)
-from curation.settling.votes import (
+from curation.settling.annotator_errors import AnnotatorErrors, error_section, errors_by_rule
+from curation.settling.consensus import ConsensusCounts
+from curation.settling.rule import (
     DAWID_SKENE,
     MAJORITY,
     MEANING,
     MEDIAN,
-    ORDINAL,
     RULES,
     ConsensusRule,
     read_rule,
+    replaced_rule,
     set_rule,
 )
+from curation.settling.rule_effect import RuleEffect, rule_effect
 from curation.text import amount
 
 NAMES = {
     MAJORITY: "Majority",
     MEDIAN: "Median",
     DAWID_SKENE: "Dawid and Skene",
-    ORDINAL: "Dawid and Skene, ordered grades",
 }
 OUTCOMES = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
 FORM = "consensus rule"
@@ -42,7 +36,7 @@ FORM = "consensus rule"
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        rule = read_rule(cursor)
+        rule, replaced = read_rule(cursor), replaced_rule(cursor)
     figures = figures_of(store)
     of = figures.state()
     with st.spinner("Settling the pairs…"):
@@ -50,6 +44,7 @@ def show(context: PageContext) -> None:
     if not now.counts.pairs:
         st.info("Nothing is judged yet, so there is nothing to settle.", icon=":material/info:")
     ui.heading(f"Current rule: {NAMES[rule.name]}")
+    ui.sentences(replaced)
     ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
     rows = [_row("Current", now.counts)]

@@ -1,8 +1,9 @@
 """Agreement of each annotator with the others on the same pairs, and who is left out of the others.
 
-Who grades by chance, always alike or upside down agrees with nobody, however consistent. So each annotator's
-weighted kappa with the others is set against the others' own among themselves, on the same pairs where two
-others graded enough of them. Unlike the share of equal grades, both fall where one grade is very common.
+Somebody who grades by chance, always alike or upside down agrees with nobody, however consistent. So each
+annotator's weighted kappa with the others is set against the others' own among themselves, on the same pairs
+where two others graded enough of them. Unlike the share of equal grades, both fall where one grade is very
+common.
 
 A few bad annotators make good ones look biased and inconsistent with the others. So those who clearly agree
 with nobody, give one grade only, or grade much higher or lower are left out of the others, the worst first;
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.agreement.annotators.bias import MINIMUM_GRADES
-from curation.agreement.annotators.fast_answers import one_grade_p, others_of, tallied
+from curation.agreement.annotators.modal_grade import one_grade_p, shared_grades
 from curation.agreement.between.grades import Grades
 from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
@@ -27,16 +28,16 @@ from curation.statistics.p_values import mean_p, threshold
 from curation.text import amount
 
 SHARE_OF_OTHERS = 0.5
-"""Of the others' kappa among themselves: whose own is clearly below that agrees too little."""
+"""An annotator agrees too little when their kappa is clearly below this share of the others' own."""
 
 FAR_OFF = 0.25
-"""Grades; whose bias is as large is no yardstick for others."""
+"""Grades; an annotator with so large a bias is no yardstick for others."""
 
 LEVEL = 0.05
-"""Of all that are left out of the others, at most so many are so by chance, on average."""
+"""The share of those left out of the others who are left out by chance, at most and on average."""
 
 AT_ONCE = 20
-"""Of so many people one is left out in a step, so that a crowd takes few steps."""
+"""One person of so many is left out in a step, so that a crowd takes few steps."""
 
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
 
@@ -44,6 +45,9 @@ NO_VARIATION = "no variation: all gave one grade, so chance explains all"
 NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _NOTHING = 1e-12
+
+_Others = tuple[float, float, int]
+"""The others among themselves: mean squared distance of any two, kappa, and on how many pairs."""
 
 
 class OthersAgreement(NamedTuple):
@@ -77,21 +81,6 @@ class OthersAgreement(NamedTuple):
         return None not in (self.kappa, self.others) and _follows(self.kappa or 0.0, self.others or 0.0)
 
 
-class Reference(NamedTuple):
-    """Whose grades others are compared with: everybody's but those of `left_out`, name → why.
-
-    'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
-    grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
-    """
-
-    left_out: Mapping[str, str]
-
-    @property
-    def uninformative(self) -> frozenset[str]:
-        """Those whose grades say nothing about pairs, so that to repeat them is no consistency."""
-        return frozenset(name for name, why in self.left_out.items() if why != BIAS)
-
-
 class _GradeRows(NamedTuple):
     """Grades by person, in parallel; `own[p]` are the rows of person p."""
 
@@ -117,29 +106,30 @@ class _Shared(NamedTuple):
         return self.grade**2 - 2 * self.grade * self.mean + self.square
 
 
-class _Others(NamedTuple):
-    """The others among themselves: mean squared distance of any two, kappa, and on how many pairs."""
+def left_out_of(grades: Grades) -> dict[str, str]:
+    """Whom the others are not compared with, by name, and why.
 
-    distance: float
-    kappa: float
-    pairs: int
-
-
-def reference_of(grades: Grades) -> Reference:
-    """Whose grades the others are compared with."""
+    'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
+    grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
+    """
     rows = _rows(grades)
     inside = np.ones(len(grades.names), dtype=bool)
     left_out: dict[str, str] = {}
     most = (len({person for person, own in enumerate(rows.own) if own.stop - own.start}) - 1) // 2
     while len(left_out) < most:
-        found = _standing_out(rows, inside)
+        found = _standing_out(grades, rows, inside)
         if found is None:
             break
         why, people = found
         step = people[: min(max(1, int(inside.sum()) // AT_ONCE), most - len(left_out))]
         inside[step] = False
         left_out |= {grades.names[person]: why for person in step}
-    return Reference(dict(sorted(left_out.items())))
+    return dict(sorted(left_out.items()))
+
+
+def uninformative_of(grades: Grades) -> frozenset[str]:
+    """Those whose grades say nothing about pairs, so that to repeat them is no consistency."""
+    return frozenset(name for name, why in left_out_of(grades).items() if why != BIAS)
 
 
 def agreement_with_others(
@@ -204,7 +194,7 @@ class _Totals:
         chance = 2 * (square / pairs - (mean / pairs) ** 2)
         if chance <= _NOTHING:
             return None
-        return _Others(float(distance / pairs), float(1 - distance / pairs / chance), round(pairs))
+        return float(distance / pairs), float(1 - distance / pairs / chance), round(pairs)
 
     def _without(self, person: int) -> Floats:
         own = self.rows.own[person]
@@ -233,12 +223,13 @@ def _compared(shared: _Shared, others: _Others | None) -> tuple[float, float | N
         return None
     distance = float(off.mean())
     kappa = 1 - distance / chance
-    if others is None or others.kappa <= 0:
+    if others is None or others[1] <= 0:
         return kappa, None
+    others_distance, others_kappa, _ = others
     # What each pair adds to distance less its share of chance, to first order in the two means.
     by_pair = shared.grade**2 + shared.square - 2 * (own * shared.mean + shared.grade * mean - own * mean)
-    excess = off - (1 - SHARE_OF_OTHERS * others.kappa) * by_pair
-    return kappa, max(_above(excess, shared.query), _above(off - others.distance, shared.query))
+    excess = off - (1 - SHARE_OF_OTHERS * others_kappa) * by_pair
+    return kappa, max(_above(excess, shared.query), _above(off - others_distance, shared.query))
 
 
 def _above(values: Floats, query: Ints) -> float:
@@ -257,18 +248,22 @@ def _enough(shared: _Shared) -> bool:
     return len(shared.grade) >= MINIMUM_GRADES and len(np.unique(shared.query)) >= MINIMUM_QUERIES
 
 
-def _standing_out(rows: _GradeRows, inside: Mask) -> tuple[str, list[int]] | None:
+def _standing_out(grades: Grades, rows: _GradeRows, inside: Mask) -> tuple[str, list[int]] | None:
     """Who is to be left out next, the worst first, and why; None where nobody is conspicuous."""
     totals = _Totals(rows, inside)
     people = np.flatnonzero(inside).tolist()
     everyone = {person: totals.shared(person) for person in people}
     besides = {person: one for person, one in everyone.items() if _enough(one)}
     others = {person: totals.others(person, one) for person, one in besides.items()}
-    theirs = {person: found.kappa if found is not None else np.inf for person, found in others.items()}
+    theirs = {person: found[1] if found is not None else np.inf for person, found in others.items()}
     compared = {person: _compared(one, others[person]) for person, one in besides.items()}
     agreeing = {person: (p, kappa) for person, (kappa, p) in _defined(compared) if p is not None}
     following = {person for person, (kappa, _) in _defined(compared) if _follows(kappa, theirs[person])}
-    one_grade = {person: (p, p) for person, p in _one_grade_ps(rows, inside, besides.keys() - following)}
+    one_grade = {
+        person: (p := one_grade_p(*shared), p)
+        for person, shared in enumerate(shared_grades(grades, inside))
+        if person in besides and person not in following
+    }
     far = {person: one.grade - one.mean for person, one in besides.items()}
     biased = {
         person: (_mean_p(off, besides[person].query), -abs(off.mean()))
@@ -294,18 +289,6 @@ def _defined(
     return ((person, found) for person, found in compared.items() if found is not None)
 
 
-def _one_grade_ps(rows: _GradeRows, inside: Mask, people: Collection[int]) -> Iterator[tuple[int, float]]:
-    scale, value = np.unique(rows.grade, return_inverse=True)
-    counted = inside[rows.person]
-    number = int(rows.unit.max(initial=-1)) + 1
-    tally = tallied(rows.unit[counted], value[counted], number, len(scale))
-    for person in sorted(people):
-        own = rows.own[person]
-        others = others_of(tally, rows.unit[own], value[own], bool(inside[person]))
-        shared = others.any(axis=1)
-        yield person, one_grade_p(value[own][shared], others[shared])
-
-
 def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) -> OthersAgreement:
     pairs, queries = len(shared.grade), len(np.unique(shared.query))
     few = OthersAgreement(name, pairs, queries)
@@ -323,7 +306,7 @@ def _agreement(name: str, shared: _Shared, others: _Others | None, seed: int) ->
     found = few._replace(kappa=_plain(kappa), low=_plain(low), high=_plain(high), p=p)
     if others is None:
         return found._replace(undefined=NOBODY_ELSE)
-    found = found._replace(others=others.kappa, others_pairs=others.pairs)
+    found = found._replace(others=others[1], others_pairs=others[2])
     return found if p is not None else found._replace(undefined=OTHERS_BY_CHANCE)
 
 

@@ -33,12 +33,82 @@ from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
+
 NOT_SETTLED = ("disputed", "unjudgeable", "single")
 """A single grade is either the annotator's own, or would reveal that one other person graded."""
+
 FEWEST_SETTLED = 10
 """Settled pairs below which the share of equal grades is not shown."""
+
 BLOCK = 50
 """Answers that are released together."""
+
+_HAS_ITEMS = """
+SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+
+_HAS_ANSWERED = """
+SELECT 1 FROM judgment_events JOIN presentations USING (presentation_id) WHERE annotator = ? LIMIT 1
+"""
+
+_RELEASED = """
+WITH events AS (
+    SELECT e.*, e.rowid AS written, r.closed
+    FROM judgment_events e
+    JOIN live_presentations p USING (presentation_id)
+    JOIN round_states r USING (round_id)
+    WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
+firsts AS (
+    SELECT presentation_id, min(written) AS first_written, arg_min(submitted_at, written) AS given_at
+    FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
+placed AS (
+    SELECT *, (row_number() OVER (ORDER BY first_written) - 1) // $block AS block
+    FROM firsts),
+blocks AS (
+    SELECT block, max(first_written) AS filled FROM placed
+    GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
+released AS (
+    SELECT p.*, s.kind, s.grade, s.submitted_at, s.written
+    FROM (
+        SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
+        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.written <= b.filled END
+        QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
+    JOIN presentations p USING (presentation_id)
+    WHERE s.kind IN ('grade', 'cannot_tell'))
+"""
+
+_REPEATS = """
+SELECT count(*), count(*) FILTER (again.grade = first.grade)
+FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+GROUP BY again.query_id ORDER BY again.query_id
+"""
+
+_MINE = f""",
+mine AS (
+    SELECT j.* FROM released j JOIN rounds r USING (round_id)
+    JOIN judged_versions v USING (query_id, document_id, content_hash)
+    WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
+    QUALIFY row_number() OVER (
+        PARTITION BY j.query_id, j.document_id ORDER BY r.sequence DESC) = 1),
+unfinished AS (
+    SELECT DISTINCT p.query_id, p.document_id
+    FROM live_presentations p JOIN round_states r USING (round_id)
+    LEFT JOIN presentation_states s USING (presentation_id)
+    WHERE r.kind IN ('labeling', 'audit') AND NOT r.closed
+      AND p.annotator <> $who AND p.duplicate_of IS NULL AND NOT coalesce(s.answered, false))
+SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
+       m.submitted_at, o.query_id IS NULL, a.reason
+FROM mine m
+LEFT JOIN unfinished o USING (query_id, document_id)
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+LEFT JOIN counted_adjudications a USING (query_id, document_id)
+ORDER BY m.written DESC
+"""  # noqa: S608
 
 
 class Difference(NamedTuple):
@@ -195,71 +265,3 @@ def _settled(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
     if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:
         return None
     return Difference(row.query, row.title, row.mine, pair.grade, pair.how, None, row.at)
-
-
-_HAS_ITEMS = """
-SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
-"""
-
-_HAS_ANSWERED = """
-SELECT 1 FROM judgment_events JOIN presentations USING (presentation_id) WHERE annotator = ? LIMIT 1
-"""
-
-_RELEASED = """
-WITH events AS (
-    SELECT e.*, e.rowid AS written, r.closed
-    FROM judgment_events e
-    JOIN live_presentations p USING (presentation_id)
-    JOIN round_states r USING (round_id)
-    WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
-firsts AS (
-    SELECT presentation_id, min(written) AS first_written, arg_min(submitted_at, written) AS given_at
-    FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
-placed AS (
-    SELECT *, (row_number() OVER (ORDER BY first_written) - 1) // $block AS block
-    FROM firsts),
-blocks AS (
-    SELECT block, max(first_written) AS filled FROM placed
-    GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
-released AS (
-    SELECT p.*, s.kind, s.grade, s.submitted_at, s.written
-    FROM (
-        SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
-        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.written <= b.filled END
-        QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
-    JOIN presentations p USING (presentation_id)
-    WHERE s.kind IN ('grade', 'cannot_tell'))
-"""
-
-_REPEATS = """
-SELECT count(*), count(*) FILTER (again.grade = first.grade)
-FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
-WHERE again.kind = 'grade' AND first.kind = 'grade'
-GROUP BY again.query_id ORDER BY again.query_id
-"""
-
-_MINE = f""",
-mine AS (
-    SELECT j.* FROM released j JOIN rounds r USING (round_id)
-    JOIN judged_versions v USING (query_id, document_id, content_hash)
-    WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
-        FROM known_answers k
-        WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
-    QUALIFY row_number() OVER (
-        PARTITION BY j.query_id, j.document_id ORDER BY r.sequence DESC) = 1),
-unfinished AS (
-    SELECT DISTINCT p.query_id, p.document_id
-    FROM live_presentations p JOIN round_states r USING (round_id)
-    LEFT JOIN presentation_states s USING (presentation_id)
-    WHERE r.kind IN ('labeling', 'audit') AND NOT r.closed
-      AND p.annotator <> $who AND p.duplicate_of IS NULL AND NOT coalesce(s.answered, false))
-SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
-       m.submitted_at, o.query_id IS NULL, a.reason
-FROM mine m
-LEFT JOIN unfinished o USING (query_id, document_id)
-JOIN queries q USING (query_id)
-JOIN {VERSION}
-LEFT JOIN counted_adjudications a USING (query_id, document_id)
-ORDER BY m.written DESC
-"""  # noqa: S608

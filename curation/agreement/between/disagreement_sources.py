@@ -1,9 +1,4 @@
-"""Which grades are taken for which: the confusion table of all doubly judged pairs.
-
-Nobody knows the true grade here, so the table has no true side: it is symmetric, and a row says what the
-others said where one annotator gave this grade. The table of two annotators in order is in `annotator_pairs`.
-
-Where the disagreement comes from: which queries, and which lines of the guide.
+"""Where the disagreement comes from: which queries, which lines of the guide, and reasons for cannot-tell.
 
 The whole is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
 distance, so a 0 against a 3 weighs as much as it does in alpha. It is a sum, and can be shared out: over
@@ -15,7 +10,7 @@ which opinions differ, with the words that reviewers and annotators left on just
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -27,48 +22,13 @@ from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
 from curation.door import Door
 from curation.statistics.arrays import Floats, Ints
-from curation.store import Cursor, fetch
-
-
-@dataclass(frozen=True)
-class GradeConfusion:
-    """How grades met.
-
-    Attributes
-    ----------
-    pairs: pairs of grades of one unit, by the two grades: [row][column] and [column][row] are the same count.
-    coincidences: the same with each grade counting alike (Krippendorff): a row sums to the grade's count.
-    shares: where one annotator gave the row's grade, how often another gave the column's; None for a grade
-        that nobody gave.
-    """
-
-    scale: tuple[int, ...]
-    pairs: tuple[tuple[int, ...], ...]
-    coincidences: tuple[tuple[float, ...], ...]
-    shares: tuple[tuple[float, ...] | None, ...]
-
-
-def confusion(basis: Basis, scale: Sequence[int]) -> GradeConfusion:
-    """The confusion table of doubly judged pairs; counts in the order of the scale."""
-    met = meetings(basis.counts, np.zeros(len(basis.counts), dtype=np.int64), 1)
-    both = np.rint(met.meetings[0]).astype(np.int64)
-    both[np.diag_indices(len(scale))] //= 2
-    coincidences = met.coincidences[0]
-    given = coincidences.sum(axis=1)
-    return GradeConfusion(
-        scale=tuple(scale),
-        pairs=tuple(tuple(row) for row in both.tolist()),
-        coincidences=tuple(tuple(row) for row in coincidences.tolist()),
-        shares=tuple(
-            tuple((row / total).tolist()) if total else None
-            for row, total in zip(coincidences, given, strict=True)
-        ),
-    )
-
+from curation.store import Cursor
 
 NO_REASON = "no reason given"
+
 SHOWN = 10
 """Queries, and remarks on a line of the guide, that are listed one by one."""
+
 NAMED = 50
 """Pairs with the same two grades that are listed."""
 
@@ -177,29 +137,15 @@ class DisagreementSources:
     met: tuple[GradesMet, ...] = ()
 
 
-class PairDecision(NamedTuple):
-    """A reviewer's decision on a pair."""
-
-    query_id: str
-    document_id: str
-    grade: int | None
-    reason: str
-
-
-class GuideGap(NamedTuple):
-    """A question that the guide left open on a pair."""
-
-    query_id: str
-    document_id: str
-    words: str
-
-
 class Words(NamedTuple):
-    """What was said about pairs next to their grades, and the queries' texts."""
+    """What was said about pairs next to their grades, and the queries' texts.
+
+    `decisions`: query, document, grade and reason. `questions`: query, document and words.
+    """
 
     texts: dict[str, str]
-    decisions: Sequence[PairDecision]
-    questions: Sequence[GuideGap]
+    decisions: Sequence[tuple[str, str, int | None, str]]
+    questions: Sequence[tuple[str, str, str]]
 
 
 def read_words(cursor: Cursor) -> Words:
@@ -209,7 +155,7 @@ def read_words(cursor: Cursor) -> Words:
         SELECT query_id, document_id, grade, reason FROM counted_adjudications ORDER BY query_id, document_id
     """
     asked = "SELECT query_id, document_id, words FROM guide_questions WHERE query_id IS NOT NULL ORDER BY ALL"
-    return Words(dict(texts), fetch(cursor, PairDecision, decided), fetch(cursor, GuideGap, asked))
+    return Words(dict(texts), cursor.execute(decided).fetchall(), cursor.execute(asked).fetchall())
 
 
 def disagreement_sources(
@@ -221,7 +167,7 @@ def disagreement_sources(
     """
     met = meetings(basis.counts, basis.queries, basis.number)
     whole = met.coincidences.sum(axis=0, keepdims=True)
-    distances = distances_of(whole.sum(axis=2), np.asarray(scale, dtype=np.float64), "ordinal")[0]
+    distances = distances_of(whole.sum(axis=2), "ordinal")[0]
     per_query = (met.coincidences * distances).sum(axis=(1, 2))
     total = float(per_query.sum())
     order = np.argsort(-per_query, kind="stable")
@@ -313,7 +259,9 @@ def _remarks(
     basis: Basis, grades: Grades, words: Words, door: Door
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, int | None]]]:
     """Words and decisions by place among the doubly judged pairs; sealed decisions without their words."""
-    places = _places(basis, grades, [*words.decisions, *words.questions])
+    decided_pairs = {(query_id, document_id) for query_id, document_id, *_ in words.decisions}
+    asked = {(query_id, document_id) for query_id, document_id, _ in words.questions}
+    places = _places(basis, grades, decided_pairs | asked)
     rank = dict(zip(basis.units.tolist(), range(len(basis.units)), strict=True))
     remarks = [
         (rank[one.unit], one.kind, one.words)
@@ -323,24 +271,21 @@ def _remarks(
         and door.shows(grades.query_ids[grades.unit_queries[one.unit]])
     ]
     decided = []
-    for decision in words.decisions:
-        place = places.get(decision[:2])
+    for query_id, document_id, grade, reason in words.decisions:
+        place = places.get((query_id, document_id))
         if place is not None:
-            decided.append((place, decision.grade))
-            if door.shows(decision.query_id):
-                remarks.append((place, "decision", decision.reason))
-    for question in words.questions:
-        place = places.get(question[:2])
-        if place is not None and door.shows(question.query_id):
-            remarks.append((place, "question", question.words))
+            decided.append((place, grade))
+            if door.shows(query_id):
+                remarks.append((place, "decision", reason))
+    for query_id, document_id, question in words.questions:
+        place = places.get((query_id, document_id))
+        if place is not None and door.shows(query_id):
+            remarks.append((place, "question", question))
     return remarks, decided
 
 
-def _places(
-    basis: Basis, grades: Grades, pairs: Iterable[PairDecision | GuideGap]
-) -> dict[tuple[str, str], int]:
+def _places(basis: Basis, grades: Grades, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """The places among the doubly judged pairs of the pairs that words are about."""
-    wanted = {(one.query_id, one.document_id) for one in pairs}
     if not wanted:
         return {}
     queries = grades.unit_queries[basis.units].tolist()

@@ -12,11 +12,18 @@ from itertools import combinations
 
 import numpy as np
 
-from curation.agreement.between.inter_annotator import AgreementFigure, Ends, Size, figure_of
+from curation.agreement.between.inter_annotator import (
+    FEW_QUERIES,
+    MINIMUM_UNITS,
+    NO_UNITS,
+    RARE_VARIATION,
+    AgreementFigure,
+)
 from curation.settling.decisions import Pair
 from curation.settling.evidence import PairMarks
 from curation.spans import Span, intersection, size
 from curation.statistics.arrays import Floats
+from curation.statistics.intervals import MINIMUM_QUERIES
 
 
 @dataclass(frozen=True)
@@ -77,12 +84,19 @@ def _figure(sums: Floats, units: int) -> AgreementFigure:
     from scipy.special import expit, logit, stdtrit
 
     queries, total = len(sums), sums.sum(axis=0)
-    counts = Size(units=units, pairs=int(total[1]), queries=queries)
+    pairs = int(total[1])
+    if not pairs:
+        return AgreementFigure(None, None, None, units, pairs, NO_UNITS)
+    value, few = float(total[0] / total[1]), units < MINIMUM_UNITS
+    if queries < MINIMUM_QUERIES:
+        return AgreementFigure(value, None, None, units, pairs, None, FEW_QUERIES, few)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = total[0] / total[1]
         without = (total[0] - sums[:, 0]) / (total[1] - sums[:, 1])
-        error = np.sqrt((queries - 1) * without.var()) if queries > 1 else np.nan
-        half = stdtrit(max(queries - 1, 1), 0.975) * error / (value * (1 - value))
+        error = np.sqrt((queries - 1) * without.var())
+        half = stdtrit(queries - 1, 0.975) * error / (value * (1 - value))
         low, high = expit(logit(value) - half), expit(logit(value) + half)
-    known = np.array([value if error < 1e-9 or np.isfinite(low + high) else np.nan])
-    return figure_of(float(value), known, counts, student=Ends(low, high))
+    if error < 1e-9:
+        low = high = value
+    if not np.isfinite(low + high):
+        return AgreementFigure(value, None, None, units, pairs, None, RARE_VARIATION, few)
+    return AgreementFigure(value, float(low), float(high), units, pairs, None, None, few)

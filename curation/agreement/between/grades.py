@@ -25,6 +25,8 @@ from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.text import amount
 
+_IDS = ("query_id", "document_id", "annotator")
+
 
 class JudgmentWords(NamedTuple):
     """Words that came with a judgment: why no grade could be given ('cannot tell'), or a 'note'."""
@@ -44,7 +46,7 @@ class Grades(NamedTuple):
     units, people: shape (J,), which pair and which annotator a judgment is about and from.
     graded: shape (J,), False for a cannot-tell.
     grades: shape (J,), 0 where there is none.
-    weeks: shape (J,), the Monday of the week in which it was submitted (UTC); NaT where that is unknown.
+    at: shape (J,), when it was submitted (UTC); NaT where that is unknown.
     said: the words next to the judgments, by pair.
     older: judgments about an older text of their document, which are not among these.
     """
@@ -57,7 +59,7 @@ class Grades(NamedTuple):
     people: Ints
     graded: NDArray[np.bool_]
     grades: Ints
-    weeks: NDArray[np.datetime64]
+    at: NDArray[np.datetime64]
     said: Sequence[JudgmentWords] = ()
     older: int = 0
 
@@ -71,6 +73,12 @@ class Grades(NamedTuple):
         """Judgments without a grade."""
         return int((~self.graded).sum())
 
+    @property
+    def weeks(self) -> NDArray[np.datetime64]:
+        """The Monday of the week in which each judgment was submitted, shape (J,)."""
+        days = self.at.astype("datetime64[D]") + 3  # numpy's weeks begin on a Thursday
+        return days.astype("datetime64[W]").astype("datetime64[D]") - 3
+
     def only(self, chosen: NDArray[np.bool_]) -> Grades:
         """The judgments chosen, all names kept: shape (J,)."""
         return self._replace(
@@ -78,7 +86,7 @@ class Grades(NamedTuple):
             people=self.people[chosen],
             graded=self.graded[chosen],
             grades=self.grades[chosen],
-            weeks=self.weeks[chosen],
+            at=self.at[chosen],
         )
 
 
@@ -107,7 +115,7 @@ def read_grades(
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
     sql = f"""
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
-               CASE WHEN e.time_known THEN date_trunc('week', j.submitted_at)::DATE END AS week,
+               CASE WHEN e.time_known THEN j.submitted_at END AS at,
                j.reason, j.note, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
         FROM (FROM {relation} WHERE {WITHIN}) j {EVENT}
         WHERE $annotators::TEXT[] IS NULL OR list_contains($annotators::TEXT[], annotator)
@@ -190,7 +198,7 @@ def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
         **{name: pa.array(columns[place], pa.string()) for place, name in enumerate(_IDS)},
         "graded": pa.array(graded, pa.bool_()),
         "grade": pa.array([grade or 0 for grade in columns[3]], pa.int64()),
-        "week": pa.array([0] * len(ordered), pa.int32()).cast(pa.date32()),
+        "at": pa.array([0] * len(ordered), pa.timestamp("us")),
         "reason": pa.nulls(len(ordered), pa.string()),
         "note": pa.nulls(len(ordered), pa.string()),
     }
@@ -212,9 +220,6 @@ def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
     return np.bincount(cells, minlength=number * len(values)).reshape(number, len(values))
 
 
-_IDS = ("query_id", "document_id", "annotator")
-
-
 def _grades(rows: pa.Table) -> Grades:
     """From rows ordered by query, document and annotator."""
     first_query = _changes(rows["query_id"])
@@ -231,7 +236,7 @@ def _grades(rows: pa.Table) -> Grades:
         people=_numbers(people),
         graded=rows["graded"].to_numpy(),
         grades=_numbers(rows["grade"]),
-        weeks=rows["week"].to_numpy().astype("datetime64[D]"),
+        at=rows["at"].to_numpy().astype("datetime64[us]"),
         said=[
             *_said(rows["reason"], units, "cannot tell"),
             *_said(rows["note"], units, "note"),
@@ -261,7 +266,7 @@ def _joined(ranges: Sequence[Grades]) -> Grades:
         people=np.concatenate([of[some.people] for of, some in zip(people, ranges, strict=True)]),
         graded=np.concatenate([some.graded for some in ranges]),
         grades=np.concatenate([some.grades for some in ranges]),
-        weeks=np.concatenate([some.weeks for some in ranges]),
+        at=np.concatenate([some.at for some in ranges]),
         said=sorted(said, key=lambda words: words.kind),
         older=sum(some.older for some in ranges),
     )

@@ -24,16 +24,28 @@ from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, 
 from curation.store import Cursor, Store
 
 OVERLAPS = (1, 2, 3)
+
 CHECKS = 20
 """Projects of the planned size that are drawn to check the plan."""
 
 CHECK_RESAMPLES = 200
+
 MOST_QUERIES = 20_000
 """A plan for more queries than this is not simulated."""
 
 FEW = f"the interval of now is undefined: pairs of at least {MINIMUM_QUERIES} queries judged twice are needed"
 SAME = "the interval of now has no width: everybody agrees, or nothing varies"
 LARGE = f"more than {MOST_QUERIES:,} queries are not simulated"
+
+_OPEN = """
+SELECT count(*) FROM candidates c WHERE NOT EXISTS (
+    FROM counted_judgments j WHERE j.query_id = c.query_id AND j.document_id = c.document_id)
+"""
+
+_PACE = """
+SELECT avg(active_ms) / 1000 FROM judgment_events
+WHERE kind IN ('grade', 'cannot_tell') AND active_ms IS NOT NULL
+"""
 
 
 class Overlap(NamedTuple):
@@ -83,15 +95,6 @@ class OverlapPlan:
     overlaps: tuple[Overlap, ...]
 
 
-class _Need(NamedTuple):
-    """Alpha and its half width now, the units behind it, and each query's coincidences, flat."""
-
-    alpha: float | None
-    half: float | None
-    units: int
-    per_query: Floats
-
-
 def plan_overlap(store: Store, half_width: float, seed: int = 0) -> OverlapPlan:
     """Plan double judging for an interval of ± `half_width` around ordinal alpha.
 
@@ -118,26 +121,25 @@ def overlap_plan(
     seed: int = 0,
 ) -> OverlapPlan:
     """Plan from what was graded; `seconds` is the time that a judgment takes."""
-    need = _now(grades, scale, seed)
-    overlaps = tuple(_cost(times, need, open_pairs, seconds) for times in OVERLAPS)
-    queries = len(need.per_query)
-    if need.half is None or need.half == 0:
-        why = FEW if need.half is None else SAME
+    alpha, half, units, per_query = _now(grades, scale, seed)
+    overlaps = tuple(_cost(times, half, units, open_pairs, seconds) for times in OVERLAPS)
+    queries = len(per_query)
+    if half is None or half == 0:
+        why = FEW if half is None else SAME
         nothing = (None, None, None, None, why, why)
-        return OverlapPlan(wanted, need.alpha, need.half, need.units, queries, *nothing, open_pairs, overlaps)
-    times = (need.half / wanted) ** 2
-    units, planned = ceil(need.units * times), max(MINIMUM_QUERIES, ceil(queries * times))
-    more = max(0, units - need.units)
-    simulated = _simulated(need.per_query, len(scale), planned, seed) if planned <= MOST_QUERIES else None
+        return OverlapPlan(wanted, alpha, half, units, queries, *nothing, open_pairs, overlaps)
+    times = (half / wanted) ** 2
+    needed, planned = ceil(units * times), max(MINIMUM_QUERIES, ceil(queries * times))
+    simulated = _simulated(per_query, len(scale), planned, seed) if planned <= MOST_QUERIES else None
     return OverlapPlan(
         wanted=wanted,
-        alpha=need.alpha,
-        half_width=need.half,
-        units=need.units,
+        alpha=alpha,
+        half_width=half,
+        units=units,
         queries=queries,
-        units_needed=units,
+        units_needed=needed,
         queries_needed=planned,
-        more=more,
+        more=max(0, needed - units),
         simulated=simulated,
         not_simulated=None if simulated is not None else LARGE if planned > MOST_QUERIES else RARE_VARIATION,
         undefined=None,
@@ -146,7 +148,8 @@ def overlap_plan(
     )
 
 
-def _now(grades: Grades, scale: Sequence[int], seed: int) -> _Need:
+def _now(grades: Grades, scale: Sequence[int], seed: int) -> tuple[float | None, float | None, int, Floats]:
+    """Alpha and its half width now, the units behind it, and each query's coincidences, flat."""
     counts = value_counts(grades, scale)
     twice = counts.sum(axis=1) >= 2
     units = int(twice.sum())
@@ -154,19 +157,17 @@ def _now(grades: Grades, scale: Sequence[int], seed: int) -> _Need:
     matrices = meetings(counts[twice], local, len(queries)).coincidences
     per_query = matrices.reshape(len(queries), len(scale) ** 2)
     if units == 0:
-        return _Need(None, None, 0, per_query)
+        return None, None, 0, per_query
     shape = (-1, len(scale), len(scale))
-    values = np.arange(len(scale), dtype=np.float64)
-    alpha = float(alpha_of(per_query.sum(axis=0).reshape(shape), values, "ordinal")[0])
+    alpha = float(alpha_of(per_query.sum(axis=0).reshape(shape), "ordinal")[0])
     half = _half_width(per_query, len(scale), seed, 1000) if len(queries) >= MINIMUM_QUERIES else None
-    return _Need(None if np.isnan(alpha) else alpha, half, units, per_query)
+    return None if np.isnan(alpha) else alpha, half, units, per_query
 
 
 def _half_width(per_query: Floats, values: int, seed: int, resamples: int) -> float | None:
     """Half of the width of ordinal alpha's interval."""
-    places = np.arange(values, dtype=np.float64)
     drawn = [
-        alpha_of(block.reshape(-1, values, values), places, "ordinal")
+        alpha_of(block.reshape(-1, values, values), "ordinal")
         for block in resampled(per_query, seed, resamples)
     ]
     ends = percentile_interval(np.concatenate(drawn), len(per_query))
@@ -184,24 +185,14 @@ def _simulated(per_query: Floats, values: int, queries: int, seed: int) -> float
     return float(np.mean(widths)) if widths else None
 
 
-def _cost(times: int, need: _Need, open_pairs: int, seconds: float | None) -> Overlap:
-    judgments, units = times * open_pairs, need.units + open_pairs * (times >= 2)
-    half = need.half * (need.units / units) ** 0.5 if need.half is not None and units else None
+def _cost(times: int, half: float | None, now: int, open_pairs: int, seconds: float | None) -> Overlap:
+    judgments, units = times * open_pairs, now + open_pairs * (times >= 2)
+    then = half * (now / units) ** 0.5 if half is not None and units else None
     hours = judgments * seconds / 3600 if seconds is not None else None
-    return Overlap(times, judgments, hours, units, half)
+    return Overlap(times, judgments, hours, units, then)
 
 
 def _seconds(cursor: Cursor) -> float | None:
     """Mean seconds on screen before an answer; imported judgments have none."""
     (found,) = cursor.execute(_PACE).fetchall()[0]
     return None if found is None else float(found)
-
-
-_OPEN = """
-SELECT count(*) FROM candidates c WHERE NOT EXISTS (
-    FROM counted_judgments j WHERE j.query_id = c.query_id AND j.document_id = c.document_id)
-"""
-_PACE = """
-SELECT avg(active_ms) / 1000 FROM judgment_events
-WHERE kind IN ('grade', 'cannot_tell') AND active_ms IS NOT NULL
-"""

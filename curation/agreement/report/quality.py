@@ -1,112 +1,39 @@
-"""Early warnings: the signals of an open round, while there is still time to talk about them.
+"""Round quality: what in a round is worth a look, and first what could not be checked.
 
-They are the same signals, tests and error control as in feedback, but all looks at the round's people are
-taken together, since one person reads them together. So in at most `FALSE_ROUNDS` of the rounds in which
-nothing is the matter is anything raised at all. That holds for one look, and for answers that do not depend
-on each other; looking again after every answer raises it.
-
-Round quality: what in a round is worth a look, and first what could not be checked.
-
-No finding says something only of what was checked. So this counts the checks that were made, and names
-those that were not with the reason. Agreement near chance and paces that no reader has are next to the
-signals of the round's people.
+No finding says something only of what was checked. So the checks that were made are counted, and those that
+were not are named with the reason. Agreement near chance and paces too fast to have read the documents are
+next to the signals of the round's people (`annotators.signals`), tested while there is still time to talk
+about them. One person reads all of these, so their tests are corrected together: at most `FALSE_ROUNDS` of
+the rounds in which nothing is the matter raise anything. That holds for one look, and for answers that do not
+depend on each other; looking again after every answer raises it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.agreement.annotators.agreement_with_others import agreement_with_others, reference_of
-from curation.agreement.annotators.fast_answers import (
-    FASTEST,
-    FEWEST_AT_FLOOR,
-    AnswerTimes,
-    RoundGrades,
-    fast_answers,
-    favourite_grades,
-    read_given,
-    read_times,
-)
-from curation.agreement.annotators.intra_annotator import ChangePoint, Showings, change_points, read_showings
+from curation.agreement.annotators.details import annotator_metrics
+from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_AT_FLOOR, read_times
 from curation.agreement.annotators.signals import (
     DURING_ROUND,
     FALSE_ROUNDS,
     SPEED,
-    Evidence,
     Finding,
-    Raised,
-    raise_findings,
+    SignalResults,
+    run_signals,
 )
-from curation.agreement.between.grades import Grades, read_grades
+from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import TENTATIVE
-from curation.agreement.report.report import (
-    SLIGHT,
-    AgreementReport,
-    agreement_report,
-    chance_unknown,
-    verdict_of,
-)
+from curation.agreement.report.report import AgreementReport, agreement_report
+from curation.agreement.report.verdict import SLIGHT, chance_unknown, verdict_of
 from curation.labeling.rounds.rounds import find_round
 from curation.reports.page import Table
 from curation.store import Store
 from curation.text import amount, listed
 
-FEWEST_REPEATS = 20
-"""Blind duplicates judged twice, below which a round says nothing about a fall."""
-
-
-def early_warnings(store: Store, round_name: str) -> Raised:
-    """Look at everybody in a round.
-
-    Raises
-    ------
-    NotFoundError: there is no round of that name.
-    """
-    with store.reading() as cursor:
-        round_id = find_round(cursor, round_name).round_id
-        people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
-        times, given = read_times(cursor, round_id), read_given(cursor, round_id)
-        repeats = {row.annotator: row for row in read_showings(cursor, round_id)}
-        grades = read_grades(cursor, round_id)
-    return look_at_round(people, times, given, repeats, grades)
-
-
-def look_at_round(
-    people: Sequence[str],
-    times: AnswerTimes,
-    given: RoundGrades,
-    repeats: Mapping[str, Showings],
-    grades: Grades | None = None,
-) -> Raised:
-    """Look at everybody by every signal of a round; `grades` are those given, by pair and query."""
-    left_out = reference_of(grades).left_out if grades is not None else {}
-    agreement = agreement_with_others(grades, left_out) if grades is not None else {}
-    fast, favourite = fast_answers(people, times, left_out), favourite_grades(people, given, left_out)
-    evidence = [
-        Evidence(
-            name,
-            repeats_number=len(repeats[name].again) if name in repeats else 0,
-            changes=falls(repeats[name]) if name in repeats else None,
-            fewest_repeats=FEWEST_REPEATS,
-            agreement=agreement.get(name),
-            fast=fast[name],
-            favourite=favourite[name],
-        )
-        for name in people
-    ]
-    return raise_findings(evidence, DURING_ROUND, FALSE_ROUNDS)
-
-
-def falls(repeats: Showings) -> tuple[ChangePoint, ...]:
-    """Change points after which fewer repeats are graded alike; to get better is no warning."""
-    return change_points(repeats.first == repeats.again, repeats.at, falls_only=True)
-
-
 _PEOPLE = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
-
 
 CHANCE, PACE = "near chance", "pace"
 
@@ -172,15 +99,29 @@ def round_quality(store: Store, round_name: str, report: AgreementReport | None 
         round_name,
         _not_checked(report, raised),
         (*_near_chance(report), *_paces(report), *_signals(report, raised)),
-        known + len(paced) + raised.looks,
+        known + len(paced) + raised.tests,
     )
+
+
+def early_warnings(store: Store, round_name: str) -> SignalResults:
+    """Test everybody in a round by every signal of a round.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    with store.reading() as cursor:
+        round_id = find_round(cursor, round_name).round_id
+        people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
+        times, grades = read_times(cursor, round_id), read_grades(cursor, round_id)
+    return run_signals(annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
 
 
 def _near_chance(report: AgreementReport) -> tuple[tuple[None, Finding], ...]:
     verdict, alpha = verdict_of(report.between), report.between.ordinal
     if verdict.state != CHANCE:
         return ()
-    figures = {"alpha": alpha.alpha, "low": alpha.low, "high": alpha.high, "units": alpha.units}
+    figures = {"alpha": alpha.value, "low": alpha.low, "high": alpha.high, "units": alpha.units}
     return ((None, Finding(CHANCE, verdict.sentence, figures)),)
 
 
@@ -190,7 +131,7 @@ def _paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
     )
 
 
-def _signals(report: AgreementReport, raised: Raised) -> tuple[tuple[str, Finding], ...]:
+def _signals(report: AgreementReport, raised: SignalResults) -> tuple[tuple[str, Finding], ...]:
     """Without the speed of those whose pace says more."""
     unread = {row.annotator for row in report.pace if row.unread}
     return tuple(
@@ -198,7 +139,7 @@ def _signals(report: AgreementReport, raised: Raised) -> tuple[tuple[str, Findin
     )
 
 
-def _not_checked(report: AgreementReport, raised: Raised) -> tuple[NotChecked, ...]:
+def _not_checked(report: AgreementReport, raised: SignalResults) -> tuple[NotChecked, ...]:
     found = []
     why = chance_unknown(report.between.ordinal)
     if why:

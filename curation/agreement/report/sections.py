@@ -15,27 +15,29 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.agreement.annotators.details import AnnotatorDetails
 from curation.agreement.annotators.intra_annotator import IntraAgreement
-from curation.agreement.annotators.signals import FALSE_SHARE
-from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen
+from curation.agreement.annotators.signals import FALSE_SHARE, AnnotatorMetrics
 from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
-from curation.agreement.between.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
+from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
 from curation.agreement.between.evidence import EvidenceAgreement
-from curation.agreement.between.inter_annotator import READING, RELIABLE, TENTATIVE, Alpha, AnyFigure
-from curation.agreement.between.passes import Passes
+from curation.agreement.between.grade_confusion import GradeConfusion
+from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    READING,
+    RELIABLE,
+    TENTATIVE,
+    AgreementFigure,
+)
 from curation.agreement.report import findings
 from curation.agreement.report.report import (
     AgreementReport,
     Details,
     agreement_findings,
-    not_shown,
 )
-from curation.door import withheld
 from curation.reports.charts import HeatCell, Mark, heat_map, intervals, weeks
 from curation.reports.page import QueryName, Section, Table, html_page
-from curation.text import amount, decimal, ends, isolated, percent
+from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
 """Annotator pairs that are shown one by one: those that agree least."""
@@ -46,13 +48,6 @@ ANNOTATORS = 40
 QUERIES = "Queries with the most disagreement"
 GRADES = "Grades and their boundaries"
 """The section whose queries a page opens to their pairs."""
-
-
-class Layers(NamedTuple):
-    """The sections below the verdict: where the figure comes from, and all coefficients, which pages fold."""
-
-    origins: list[Section]
-    coefficients: list[Section]
 
 
 class Chart(NamedTuple):
@@ -68,21 +63,24 @@ def sections(report: AgreementReport) -> list[Section]:
     return [*origins, *coefficients]
 
 
-def layers(report: AgreementReport) -> Layers:
-    """The sections of a report; where no pair was judged twice, there is nothing to take apart."""
+def layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
+    """The sections below the verdict: where the figure comes from, and all coefficients, which pages fold.
+
+    Where no pair was judged twice, there is nothing to take apart.
+    """
     overall, within, consensus = overview(report)
     details = report.details
-    passes = [*pass_sections(report.passes), *evidence_sections(report.evidence)]
+    evidence = evidence_sections(report.evidence)
     if details is None:
-        return Layers(passes, [overall, consensus])
+        return evidence, [overall, consensus]
     rest = [within, consensus]
     if report.between.judgeable.cannot_tell:
         rest = [_cannot_tell(report, details), *rest]
     if not report.between.units:
-        return Layers(passes, [overall, *rest])
+        return evidence, [overall, *rest]
     by, sources = parts(report, details), details.sources
     origins = [
-        *passes,
+        *evidence,
         by["boundary"],
         by["type"],
         Section(QUERIES, findings.queries(sources), (), _queries(sources)),
@@ -90,26 +88,12 @@ def layers(report: AgreementReport) -> Layers:
         *[by["week"]] * (len(details.by.week) > 1),
         Section("Lines of the guide", findings.guide(sources), (), _guide(sources, report)),
     ]
-    return Layers(origins, [overall, by["annotator"], *rest])
+    return origins, [overall, *rest]
 
 
 def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
     """What needs no details: all coefficients, consistency, and how pairs got their grades."""
     return _overall(report), _within(report.within), _consensus(report)
-
-
-def pass_sections(found: Passes | None) -> list[Section]:
-    """A pass against the one before it; nothing where no pair was judged twice."""
-    if found is None:
-        return []
-    passes = tuple(
-        (", ".join(one.rounds), one.annotators, one.judgments, one.settled, *map(_text, one.figures.values()))
-        for one in found.passes
-    )
-    columns = ("Pass", "Annotators", "Grades", "Pairs with a grade", "Ordinal alpha", "Fleiss' kappa")
-    again = ("Annotator", "Same grade", "Higher now", "Lower now", "Cannot tell once")
-    tables = Table("Passes", columns, passes), Table("Judged again by the same people", again, found.people)
-    return [Section("Earlier and this pass", findings.passes(found), (), tables, withheld(found.sealed))]
 
 
 def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
@@ -122,18 +106,13 @@ def evidence_sections(found: EvidenceAgreement | None) -> list[Section]:
     return [_figured("Evidence", findings.evidence(found), "Agreement on evidence", marks)]
 
 
-def _text(figure: AnyFigure) -> str:
-    return not_shown(figure) or f"{decimal(figure.value)} ({ends(figure.low, figure.high)})"
-
-
 def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
     """The section of each thing that agreement is broken down by."""
-    whole, by, cohen = report.between.ordinal, details.by, details.cohen
+    whole, by, pairs = report.between.ordinal, details.by, details.annotator_pairs
     return {
         "type": _types(by.type, whole),
         "boundary": _grades(report, details),
-        "annotator": _left_out(by.annotator, whole.alpha),
-        "pair": Section("Pairwise agreement", findings.annotator_pairs(cohen), (), _annotator_pairs(cohen)),
+        "pair": Section("Pairwise agreement", findings.annotator_pairs(pairs), (), _annotator_pairs(details)),
         "week": _section("By week", findings.weeks(by.week, by.untimed), _weekly(by.week)),
     }
 
@@ -152,9 +131,9 @@ def _figures(title: str, marks: Sequence[Mark]) -> Table:
     return Table(title, ("Figure", "Value", "Low", "High", "Based on", "Note"), rows)
 
 
-def mark(name: str, value: float | None, figure: AnyFigure, size: str = "") -> Mark:
+def mark(name: str, value: float | None, figure: AgreementFigure, size: str = "") -> Mark:
     """A figure as a chart draws it."""
-    why = not_shown(figure)
+    why = figure.not_shown
     if why:
         return Mark(name, None, None, None, why, size)
     return Mark(name, value, figure.low, figure.high, figure.no_interval or "", size)
@@ -164,20 +143,10 @@ def _overall(report: AgreementReport) -> Section:
     found = report.between
     figures = [(one.label, found.figures[one.name]) for one in COEFFICIENTS]
     marks = [mark(label, figure.value, figure, _pairs(figure.units)) for label, figure in figures]
-    doubted = [one.label for one in COEFFICIENTS if one.name in found.doubts]
-    if report.details is not None:
-        cohen = report.details.cohen
-        kappas = (("plain", cohen.plain), ("linear", cohen.linear), ("quadratic", cohen.quadratic))
-        marks += [
-            mark(f"Cohen's kappa, {name}", kappa.value, kappa, f"{kappa.units:,} shared")
-            for name, kappa in kappas
-        ]
     remark = (
         f"{amount(found.judgments, 'grade')} of {amount(found.annotators, 'annotator')}. Pairs with one "
         "grade only say "
-        f"nothing here: {found.single:,}. {READING} The ratio level takes grade 0 for a true zero. "
-        "Cohen's kappa is a mean over the pairs of annotators that share enough."
-        f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
+        f"nothing here: {found.single:,}. {READING}"
         f"{f' {found.small_set}' if found.small_set else ''}"
     )
     title = "Agreement between annotators"
@@ -201,12 +170,6 @@ def _figured(
     drawn = [one for one in marks if one.value is not None]
     shown = [_chart(title, drawn, whole)] * bool(drawn)
     return _section(heading, sentence, shown, " ".join(filter(None, [remark, *missing])))
-
-
-_DOUBTED = (
-    " A few queries carry most of these figures, so their intervals may hold the truth in fewer than 95 % of "
-    "cases: {}."
-)
 
 
 def _grades(report: AgreementReport, details: Details) -> Section:
@@ -240,29 +203,10 @@ def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) ->
     return HeatCell(share, pairs, description)
 
 
-def _left_out(parts: Sequence[Part], whole: float | None) -> Section:
-    """The annotators whose leaving changes most, where there are too many to draw."""
-    shown = list(parts)
-    if len(parts) > ANNOTATORS:
-        shown = sorted(parts, key=lambda part: (-_change(part), part.name))[:ANNOTATORS]
-    drawn = _drawn("Ordinal alpha without each", shown, whole)
-    return _section(
-        "By annotator left out", findings.left_out(parts), drawn, _unshown(len(parts) - len(shown))
-    )
-
-
-def _change(part: Part) -> float:
-    return abs(part.difference.value or 0.0) if part.difference is not None else 0.0
-
-
-def _unshown(number: int) -> str:
-    return f"{number:,} more with smaller changes are not drawn; the JSON has all." if number else ""
-
-
-def _types(parts: Sequence[Part], whole: Alpha) -> Section:
+def _types(parts: Sequence[Part], whole: AgreementFigure) -> Section:
     marks = [_alpha(_name(part), part) for part in parts]
     title = "Ordinal alpha by query type"
-    return _figured("By query type", findings.types(parts, whole), title, marks, whole.alpha)
+    return _figured("By query type", findings.types(parts, whole), title, marks, whole.value)
 
 
 def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
@@ -272,13 +216,13 @@ def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart
 
 
 def _name(part: Part) -> str:
-    return {"without": f"without {part.name}", "stratum": f"stratum {part.name}"}.get(part.kind, part.name)
+    return f"stratum {part.name}" if part.kind == "stratum" else part.name
 
 
 def _weekly(parts: Sequence[Part]) -> list[Chart]:
     if not parts:
         return []
-    same = [mark(part.name, part.raw.share, part.raw, _pairs(part.raw.units)) for part in parts]
+    same = [mark(part.name, part.raw.value, part.raw, _pairs(part.raw.units)) for part in parts]
     series = [("Ordinal alpha", [_alpha(part.name, part) for part in parts]), ("Same grade", same)]
     for number, boundary in enumerate(parts[0].boundaries):
         alphas = [_alpha(part.name, part.boundaries[number]) for part in parts]
@@ -289,26 +233,23 @@ def _weekly(parts: Sequence[Part]) -> list[Chart]:
 
 
 def _alpha(name: str, part: Part) -> Mark:
-    return mark(name, part.alpha.alpha, part.alpha, _pairs(part.alpha.units))
+    return mark(name, part.alpha.value, part.alpha, _pairs(part.alpha.units))
 
 
-def _annotator_pairs(cohen: Cohen) -> tuple[Table, ...]:
-    names = ("First", "Second", "Pairs", "Same grade")
-    columns = (*names, "Kappa", "Linear", "Quadratic", "95 % interval", "Second higher by")
-    ordered = sorted(
-        cohen.annotator_pairs, key=lambda one: (one.quadratic.value or 0.0, one.first, one.second)
+def _annotator_pairs(details: Details) -> tuple[Table, ...]:
+    columns = ("First", "Second", "Pairs", "Same grade", "Kappa", "95 % interval", "Second higher by")
+    ordered = sorted(details.annotator_pairs, key=lambda one: (one.kappa.value or 0.0, one.first, one.second))
+    rows = tuple(
+        (
+            *(one.first, one.second, one.raw.units, one.raw.value, one.kappa.value),
+            *(ends(one.kappa.low, one.kappa.high), one.difference.value),
+        )
+        for one in ordered[:PAIRS]
     )
-    rows = tuple(_annotator_pair(one) for one in ordered[:PAIRS])
     unshown = len(ordered) - len(rows)
-    left = "".join(f"; left out: {n:,} with {why}" for why, n in cohen.left_out.items())
-    caption = f"Least agreement first{f', {unshown:,} more not shown' * bool(unshown)}{left}"
-    return (Table(caption, columns, rows),) if rows else ()
-
-
-def _annotator_pair(one: AnnotatorPair) -> tuple[object, ...]:
-    kappas = (one.plain.value, one.linear.value, one.quadratic.value)
-    span = ends(one.quadratic.low, one.quadratic.high)
-    return (one.first, one.second, one.raw.units, one.raw.value, *kappas, span, one.difference.value)
+    few = f"; {details.few_shared:,} with fewer than {MINIMUM_UNITS} shared pairs left out"
+    caption = f"Least agreement first{f', {unshown:,} more not shown' * bool(unshown)}"
+    return (Table(caption + few * bool(details.few_shared), columns, rows),) if rows else ()
 
 
 def _queries(found: DisagreementSources) -> tuple[Table, ...]:
@@ -369,8 +310,8 @@ def _cannot_tell(report: AgreementReport, details: Details) -> Section:
     judged, reasons = report.between.judgeable, details.sources.unjudged
     marks = [
         mark("share of judgments", judged.share.value, judged.share, amount(judged.judgments, "judgment")),
-        mark("alpha, can be judged", judged.nominal.alpha, judged.nominal, _pairs(judged.nominal.units)),
-        mark("same answer", judged.raw.share, judged.raw, _pairs(judged.raw.units)),
+        mark("alpha, can be judged", judged.nominal.value, judged.nominal, _pairs(judged.nominal.units)),
+        mark("same answer", judged.raw.value, judged.raw, _pairs(judged.raw.units)),
     ]
     drawn = [_chart("Whether a pair can be judged", marks)]
     found = _section("Cannot tell", findings.cannot_tell(report.between), drawn)
@@ -407,14 +348,14 @@ def _pairs(number: int) -> str:
     return amount(number, "pair")
 
 
-def feedback_section(people: Sequence[AnnotatorDetails]) -> Section:
+def feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
     """Everybody's feedback, by name."""
     rows = tuple((one.annotator, row.about, row.sentence) for one in people for row in one.feedback)
     table = Table("Points to discuss, not verdicts", ("Annotator", "About", "What"), rows, words=True)
     return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
 
 
-def _sentence(people: Sequence[AnnotatorDetails]) -> str:
+def _sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
         return "Nobody has items here."
     named = sum(bool(one.feedback) for one in people)
@@ -426,7 +367,7 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
     return f"{found} Where all work well, chance alone names at most {most} of them."
 
 
-def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:
+def agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetrics] = ()) -> str:
     """A whole HTML page about a report, asked for with details, and about everybody's own work."""
     title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
     remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."

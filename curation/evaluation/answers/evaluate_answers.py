@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.answers.rule import exact_match, token_f1
+from curation.answers.matching import exact_match, token_f1
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import (
     AnswerFields,

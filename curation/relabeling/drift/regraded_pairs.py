@@ -18,7 +18,8 @@ from curation.relabeling.plan.choice import PlanPair
 from curation.relabeling.plan.stored import PlanRow, plan_pairs
 from curation.relabeling.staleness.judged_pairs import BETWEEN, Pair, query_tags, query_types
 from curation.settling.consensus import settled
-from curation.settling.votes import Votes, read_rule
+from curation.settling.rule import read_rule
+from curation.settling.votes import Votes
 from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"

@@ -6,7 +6,7 @@ Whatever appends one of them writes to the audit trail.
 
 from __future__ import annotations
 
-from curation.agreement.report.report import read_fingerprint
+from curation.agreement.report.fingerprint import read_fingerprint
 from curation.store import Cursor
 from curation.text import digest
 

@@ -134,7 +134,8 @@ def _agreement(found: Mapping[str, Any]) -> dict[str, Any]:
     between = found["between"]
     alphas = [
         (f"Krippendorff's alpha, {level}", *_figure(between[level], "alpha"))
-        for level in ("ordinal", "interval", "nominal")
+        for level in ("ordinal", "interval", "nominal")  # the interval level: in older releases only
+        if level in between
     ]
     return {
         "agreement": found,

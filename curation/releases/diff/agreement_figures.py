@@ -7,7 +7,7 @@ from typing import NamedTuple
 from curation.agreement.annotators.intra_annotator import IntraAgreement, pooled_consistency
 from curation.releases.diff.compared_release import ComparedRelease
 
-ALPHAS = ("ordinal", "interval", "nominal")
+ALPHAS = ("ordinal", "nominal")
 
 
 class ComparedFigure(NamedTuple):

@@ -37,8 +37,8 @@ from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows
 from curation.releases.stored import FORMAT, NO_NUMBER, PartRows, Table, rounded, without_relevant
-from curation.settling.consensus import PairConsensus, settle_votes
-from curation.settling.votes import MAJORITY
+from curation.settling.consensus import PairConsensus, settled
+from curation.settling.rule import MAJORITY
 from curation.splits.inputs import GradedQueries, graded_queries
 from curation.store.release_parts import PartText, table_rows
 
@@ -151,7 +151,7 @@ def draft_of(
     filters: of the queries; see `sharing.grade_outside`.
     """
     split = parts.split_of(rows)
-    consensus = settle_votes(rows.labels.votes)
+    consensus = settled(rows.labels.votes)
     taken = _PairsTaken(rows, split, allow_changed, only_complete, filters)
     sure = consensus.rule != MAJORITY
     qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))

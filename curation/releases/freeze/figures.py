@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from curation.agreement.annotators.agreement_with_others import reference_of
+from curation.agreement.annotators.agreement_with_others import uninformative_of
 from curation.agreement.annotators.intra_annotator import IntraAgreement, Repeats, intra_agreement
 from curation.agreement.between.grades import Grades
-from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
+from curation.agreement.between.inter_annotator import AgreementFigure, InterAgreement, inter_agreement
 from curation.agreement.gate import Demand, Gate, gate_of
 from curation.releases.stored import NO_NUMBER, Table, rounded
-from curation.settling.consensus import AnnotatorErrors, ConsensusCounts, errors
-from curation.settling.votes import MAJORITY, Votes
+from curation.settling.annotator_errors import AnnotatorErrors, errors
+from curation.settling.consensus import ConsensusCounts
+from curation.settling.rule import MAJORITY
+from curation.settling.votes import Votes
 from curation.text import canonical_json
 
 AGREEMENT_SEED = 0
 BETWEEN = (
-    *("nominal", "ordinal", "interval", "raw", "units", "queries", "single"),
+    *("nominal", "ordinal", "raw", "units", "queries", "single"),
     *("annotators", "judgments", "cannot_tell"),
 )
 """The figures between annotators that a release carries."""
@@ -49,10 +51,9 @@ class Agreement:
     @cached_property
     def gate(self) -> Gate:
         """The figures against what the project demands of them."""
-        doubt, uninformative = self.between.doubts.get("ordinal"), reference_of(self.grades).uninformative
         return gate_of(
             *(self.between.ordinal, self.within, self.all_imported, self.demand),
-            *(doubt, uninformative, self.between.annotators),
+            *(uninformative_of(self.grades), self.between.annotators),
         )
 
     def rows(self) -> Table:
@@ -61,7 +62,7 @@ class Agreement:
         between = vars(self.between) | self.between.figures
         figures = {
             "seed": AGREEMENT_SEED,
-            "between": {name: _plain(between[name]) for name in BETWEEN} | self._older(),
+            "between": {name: _stored(name, between[name]) for name in BETWEEN} | self._older(),
             "within": sorted(consistency, key=lambda row: str(row["annotator"])),
             "consensus": self._consensus(),
             "gate": [check._asdict() for check in self.gate.checks],
@@ -82,7 +83,7 @@ class Agreement:
         counts["settings"] = rule.settings
         counts["inputs"] = {"judgments": given.num_rows - given["annotator"].null_count}
         if rule.by_errors:
-            counts["errors"] = self._errors(errors(self.votes, rule.ordinal))
+            counts["errors"] = self._errors(errors(self.votes))
         return counts
 
     def _errors(self, found: AnnotatorErrors | None) -> dict[str, Any] | None:
@@ -95,5 +96,9 @@ class Agreement:
         return asdict(found) | {"annotators": sorted(people, key=canonical_json)}
 
 
-def _plain(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+def _stored(name: str, value: Any) -> Any:
+    """A figure as releases have it: alpha and the share of equal grades go by these names."""
+    if not isinstance(value, AgreementFigure):
+        return value
+    figure = asdict(value)
+    return {"share" if name == "raw" else "alpha": figure.pop("value"), **figure}

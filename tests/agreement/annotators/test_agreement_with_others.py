@@ -11,10 +11,12 @@ from curation.agreement.annotators.agreement_with_others import (
     NO_VARIATION,
     NOBODY_ELSE,
     agreement_with_others,
-    reference_of,
+    left_out_of,
+    uninformative_of,
 )
-from curation.agreement.annotators.bias import differences_of
-from curation.agreement.annotators.details import annotator_details, work_details
+from curation.agreement.annotators.bias import annotator_biases
+from curation.agreement.annotators.details import annotator_details, annotator_metrics
+from curation.agreement.annotators.signals import feedback
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.gate import gate_now
 from curation.agreement.report.report import agreement_findings, agreement_report
@@ -60,7 +62,7 @@ def test_who_is_at_chance_is_left_out_and_nobody_else_is(kind: str) -> None:
     random, true, people = team()
     bad, _ = bench_raters.answers(random, kind, 0.9, true)
     grades = graded(**people, dora=bad)
-    assert list(reference_of(grades).left_out) == ["dora"]
+    assert list(left_out_of(grades)) == ["dora"]
     found = agreement_with_others(grades, ["dora"])
     assert found["dora"].p < 1e-6
     assert found["dora"].kappa == pytest.approx(
@@ -71,28 +73,28 @@ def test_who_is_at_chance_is_left_out_and_nobody_else_is(kind: str) -> None:
 
 def test_all_bad_ones_are_left_out_and_nobody_good_looks_biased_by_them() -> None:
     """Compared with everybody, good ones differ from three bad of thirteen by a tenth of a grade or more."""
-    records = bench_raters.project(7, ("random", "a grade too high", "upside down"))
+    grades, times = bench_raters.project(7, ("random", "a grade too high", "upside down"))
     bad = set(bench_raters.PEOPLE[:3])
-    left_out = reference_of(records.grades).left_out
+    left_out = left_out_of(grades)
     assert set(left_out) == bad
     assert left_out["person 01"] == "bias"
 
     def biased(among: dict[str, str]) -> list[str]:
-        off = {one.annotator: np.nanmean(one.off) for one in differences_of(records.comparable, among)}
-        return [name for name, value in off.items() if name not in bad and abs(value) >= 0.1]
+        found = annotator_biases(grades, {}, among)
+        return [name for name, one in found.items() if name not in bad and abs(one.bias) >= 0.1]
 
     assert len(biased({})) >= 3
     assert biased(dict(left_out)) == []
-    named = {one.annotator for one in work_details(records) if one.feedback}
-    assert named >= bad
+    people = annotator_metrics(bench_raters.PEOPLE, grades, times, {})
+    assert {one.annotator for one in people if feedback(one)} >= bad
 
 
 def test_nobody_is_said_to_be_at_chance_where_nobody_can_say_who_is_right() -> None:
     random, true, people = team()
     bad = [bench_raters.answers(random, "random", 0.9, true)[0] for _ in range(3)]
-    assert not reference_of(graded(ada=people["ada"], ben=bad[0])).left_out
+    assert not left_out_of(graded(ada=people["ada"], ben=bad[0]))
     outnumbered = graded(ada=people["ada"], **dict(zip("xyz", bad, strict=True)))
-    assert not reference_of(outnumbered).uninformative
+    assert not uninformative_of(outnumbered)
 
 
 def test_who_gives_one_grade_where_it_is_right_is_more_careful_and_not_worse() -> None:
@@ -101,9 +103,9 @@ def test_who_gives_one_grade_where_it_is_right_is_more_careful_and_not_worse() -
     people = {
         name: np.where(random.random(300) < 0.06, 1, rare).astype(int) for name in ("ada", "ben", "cleo")
     }
-    assert not reference_of(graded(**people, dora=rare)).left_out
+    assert not left_out_of(graded(**people, dora=rare))
     never = graded(**people, dora=np.zeros(300, dtype=int))
-    assert reference_of(never).left_out == {"dora": "one grade"}
+    assert left_out_of(never) == {"dora": "one grade"}
     found = agreement_with_others(graded(ada=np.zeros(300, dtype=int), ben=np.zeros(300, dtype=int)))
     assert (found["ada"].kappa, found["ada"].undefined) == (None, NO_VARIATION)
 

@@ -23,7 +23,7 @@ from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.rounds.rounds import write_round
 from curation.labeling.session.submit import submit
 from curation.settling.adjudication import decide
-from curation.settling.votes import MAJORITY
+from curation.settling.rule import MAJORITY
 from curation.store import Cursor, Store, append, require_setting, utc_now
 from curation.text import digest
 from tests.support.projects import built_once, turn_clock_back

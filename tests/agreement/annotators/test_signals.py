@@ -1,92 +1,28 @@
-"""Signals: all looks at one person are taken together."""
+"""Signals: all tests of one person are corrected together."""
 
 from __future__ import annotations
 
-from itertools import product
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binomtest, false_discovery_control, ttest_1samp
 
+from curation.agreement.annotators.agreement_with_others import OthersAgreement
 from curation.agreement.annotators.bias import AnnotatorBias
-from curation.agreement.annotators.details import details_of
-from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
-from curation.agreement.annotators.signals import FALSE_SHARE, control_item_share
-from curation.statistics.p_values import mean_p, sign_p, threshold
-from tests.support.repeats import repeats
-
-NOTHING = control_item_share(0, 0)
-ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+from curation.agreement.annotators.signals import AnnotatorMetrics, feedback
 
 
-def test_the_example_of_benjamini_and_hochberg_rejects_four() -> None:
-    """Benjamini and Hochberg (1995), section 4: fifteen p values; Bonferroni rejects three at 5 %."""
-    published = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459]
-    published += [0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000]
-    assert threshold(published, 0.05) == 0.0095
-
-
-@given(ps)
-def test_the_threshold_is_that_of_scipy(values: list[float]) -> None:
-    adjusted = false_discovery_control(np.asarray(values))
-    line = threshold(values, FALSE_SHARE)
-    assert [value <= line for value in values] == [bool(one <= FALSE_SHARE) for one in adjusted]
-
-
-def test_where_nothing_is_the_matter_at_most_one_in_ten_hears_of_anything() -> None:
-    random = np.random.default_rng(3)
-    heard = np.mean([threshold(row.tolist(), FALSE_SHARE) >= 0 for row in random.random((4000, 10))])
-    assert heard == pytest.approx(FALSE_SHARE, abs=0.015)
-
-
-def beside(**more: float) -> AnnotatorBias:
-    figures = {"bias": 0.0, "low": -0.1, "high": 0.1, "bias_p": 1.0, "trend": 0.3, "trend_p": 0.03}
-    return AnnotatorBias("ada", 300, 60, **{**figures, **more})
-
-
-def abouts(consistency: Repeats, one: AnnotatorBias) -> set[str]:
-    return {
-        finding.about for finding in details_of(intra_agreement(consistency), None, one, NOTHING).feedback
-    }
-
-
-def test_a_doubtful_finding_alone_among_several_looks_is_not_told() -> None:
-    fine = repeats("ada", 60, 60, 55, 0, 60.0)
-    assert abouts(fine, beside(trend_p=0.05)) == set()
-    assert abouts(fine, beside(trend_p=0.03)) == {"drift"}
-
-
-def test_a_clear_finding_makes_room_for_a_doubtful_one() -> None:
-    careless = repeats("ada", 60, 60, 30, 0, 60.0)
-    assert abouts(careless, beside(trend_p=0.05)) == {"consistency", "drift"}
-
-
-def test_a_small_bias_is_not_told_however_certain() -> None:
-    fine = repeats("ada", 60, 60, 55, 0, 60.0)
-    assert abouts(fine, beside(bias=0.09, bias_p=1e-9, trend_p=1.0)) == set()
-    assert abouts(fine, beside(bias=0.11, bias_p=1e-9, trend_p=1.0)) == {"bias"}
-
-
-@given(st.lists(st.integers(-3, 3), max_size=9))
-def test_the_sign_test_counts_all_signs(differences: list[int]) -> None:
-    sums = [
-        abs(sum(a * s for a, s in zip(map(abs, differences), signs, strict=True)))
-        for signs in product((1, -1), repeat=len(differences))
-    ]
-    expected = np.mean([one >= abs(sum(differences)) for one in sums])
-    assert sign_p(np.asarray(differences, dtype=np.int64)) == pytest.approx(expected)
-
-
-def test_the_sign_test_is_the_binomial_one_where_all_differences_are_of_one_size() -> None:
-    values = np.asarray([1] * 14 + [-1] * 4 + [0] * 20)
-    assert sign_p(values) == pytest.approx(binomtest(4, 18).pvalue)
-
-
-def test_a_mean_of_equal_queries_is_students_t() -> None:
-    values = np.random.default_rng(0).normal(0.4, 1, 25)
-    expected = ttest_1samp(values, 0).pvalue
-    assert mean_p(values.mean(), (values - values.mean()) / 25) == pytest.approx(expected)
-    assert mean_p(0.0, np.zeros(5)) == 1
-    assert mean_p(0.5, np.zeros(5)) == 0
+@pytest.mark.parametrize(
+    ("agreement_p", "bias", "told"),
+    [
+        (1.0, {"trend_p": 0.05}, set()),  # a doubtful finding alone among three
+        (1.0, {"trend_p": 0.03}, {"drift"}),
+        (1e-6, {"trend_p": 0.06}, {"agreement", "drift"}),  # a clear one makes room for a doubtful one
+        (1.0, {"bias": 0.09, "bias_p": 1e-9}, set()),  # a small bias, however certain
+        (1.0, {"bias": 0.11, "bias_p": 1e-9}, {"bias"}),
+    ],
+)
+def test_what_is_told_depends_on_all_tests_together(
+    agreement_p: float, bias: dict[str, float], told: set[str]
+) -> None:
+    agreement = OthersAgreement("ada", 300, 60, kappa=0.3, low=0.2, high=0.4, others=0.7, p=agreement_p)
+    figures = {"bias": 0.0, "low": -0.1, "high": 0.1, "bias_p": 1.0, "trend": 0.3, "trend_p": 1.0}
+    person = AnnotatorMetrics("ada", agreement, AnnotatorBias("ada", 300, 60, **{**figures, **bias}))
+    assert {finding.about for finding in feedback(person)} == told

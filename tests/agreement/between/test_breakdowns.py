@@ -29,11 +29,11 @@ def alone(rows: list[GradeRow]) -> InterAgreement:
 def same_figures(part: Part, whole: InterAgreement) -> bool:
     sizes = (part.alpha, whole.ordinal, part.raw, whole.raw)
     assert part.alpha.undefined == whole.ordinal.undefined
-    assert part.alpha.alpha == pytest.approx(whole.ordinal.alpha, abs=1e-12)
-    assert part.raw.share == pytest.approx(whole.raw.share, abs=1e-12)
+    assert part.alpha.value == pytest.approx(whole.ordinal.value, abs=1e-12)
+    assert part.raw.value == pytest.approx(whole.raw.value, abs=1e-12)
     assert len({(figure.units, figure.pairs) for figure in sizes}) == 1
     assert part.raw.too_few == whole.raw.too_few
-    return (part.queries, part.marginals) == (whole.queries, whole.marginals)
+    return part.queries == whole.queries
 
 
 @settings(max_examples=examples(40))
@@ -50,17 +50,6 @@ def test_a_tags_figures_are_those_of_its_queries(rows: list[GradeRow], tagged: s
 
 @settings(max_examples=examples(40))
 @given(judged)
-def test_an_annotator_left_out_leaves_what_the_others_said(rows: list[GradeRow]) -> None:
-    whole = alone(rows).ordinal
-    for part in parts_of(rows).annotator:
-        rest = alone([row for row in rows if row[2] != part.name])
-        assert same_figures(part, rest)
-        if part.difference is not None and part.difference.value is not None:
-            assert part.difference.value == pytest.approx(rest.ordinal.alpha - whole.alpha, abs=1e-12)
-
-
-@settings(max_examples=examples(40))
-@given(judged)
 def test_a_boundary_is_a_scale_of_its_two_sides(rows: list[GradeRow]) -> None:
     parts = parts_of(rows).boundary
     assert [part.name for part in parts] in ([], ["0|1", "1|2", "2|3"])
@@ -68,18 +57,18 @@ def test_a_boundary_is_a_scale_of_its_two_sides(rows: list[GradeRow]) -> None:
         sides = [(*row[:3], int(row[3] >= upper)) for row in rows]
         two = inter_agreement(grades_of(sides), (0, 1), 0, 20)
         assert same_figures(part, two)
-        if two.figures["nominal"].alpha is not None:
-            assert part.alpha.alpha == pytest.approx(two.figures["nominal"].alpha, abs=1e-12)
+        if two.figures["nominal"].value is not None:
+            assert part.alpha.value == pytest.approx(two.figures["nominal"].value, abs=1e-12)
 
 
 def dated(rows: list[GradeRow], weeks: list[str]) -> Grades:
     """The rows with the week in which each was submitted; rows come ordered."""
-    return grades_of(rows)._replace(weeks=np.array(weeks, dtype="datetime64[D]"))
+    return grades_of(rows)._replace(at=np.array(weeks, dtype="datetime64[us]"))
 
 
 def test_a_pair_belongs_to_the_week_of_its_latest_grade() -> None:
     rows = [("q", document, who, 1) for document in "xy" for who in ("ada", "ben")]
-    grades = dated(rows, ["2026-05-04", "2026-05-11", "2026-05-04", "2026-05-04"])
+    grades = dated(rows, ["2026-05-04", "2026-05-17T23:59", "2026-05-10", "2026-05-04"])
     found = breakdown(grades, SCALE, NO_TYPES, 0, 10).week
     assert [(part.name, part.alpha.units) for part in found] == [("2026-05-04", 1), ("2026-05-11", 1)]
     assert all(date.fromisoformat(part.name).weekday() == 0 for part in found)
@@ -94,7 +83,7 @@ def test_a_weeks_figures_are_those_of_its_pairs_at_every_boundary() -> None:
         own = [row for row in rows if week[row[0]] == part.name]
         assert same_figures(part, alone(own))
         for mine, theirs in zip(part.boundaries, parts_of(own).boundary, strict=True):
-            assert mine.alpha.alpha == pytest.approx(theirs.alpha.alpha, abs=1e-12)
+            assert mine.alpha.value == pytest.approx(theirs.alpha.value, abs=1e-12)
 
 
 def test_strata_are_parts_beside_the_tags() -> None:
@@ -112,23 +101,5 @@ def test_a_part_of_few_queries_has_no_interval_and_few_pairs_are_marked() -> Non
     assert "fewer than 5 queries" in found.alpha.no_interval
 
 
-def test_who_disagrees_with_everybody_raises_agreement_by_leaving() -> None:
-    random = np.random.default_rng(1)
-    rows = [row for row in noisy(60, noise=0.3, people=4) if row[2] != "annotator 3"]
-    pairs = sorted({row[:2] for row in rows})
-    rows += [(*pair, "zed", int(random.integers(4))) for pair in pairs]
-    found = {part.name: part.difference for part in parts_of(rows, resamples=500).annotator}
-    assert found["zed"].low > 0.2
-    assert all(change.high < 0 for name, change in found.items() if name != "zed")
-
-
-def test_a_change_has_a_narrower_interval_than_two_figures_apart() -> None:
-    rows = noisy(60, people=5)
-    whole = inter_agreement(grades_of(rows), SCALE, 0).ordinal
-    part = parts_of(rows, resamples=1000).annotator[0]
-    change = part.difference
-    assert change.high - change.low < (whole.high - whole.low) / 2
-
-
 def test_nothing_judged_twice_has_no_parts() -> None:
-    assert parts_of([("q", "d", "ada", 1)]) == Breakdown((), (), (), ())
+    assert parts_of([("q", "d", "ada", 1)]) == Breakdown((), (), ())

@@ -12,15 +12,13 @@ from curation.agreement.between.disagreement_sources import (
     SHOWN,
     DisagreementSources,
     GradesMet,
-    GuideGap,
     MetPair,
-    PairDecision,
     PairRemark,
     Unjudged,
     Words,
-    confusion,
     disagreement_sources,
 )
+from curation.agreement.between.grade_confusion import confusion
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts
 from curation.agreement.between.inter_annotator import Basis, inter_agreement
 from curation.door import Door
@@ -44,7 +42,7 @@ def test_lines_and_queries_add_up_to_all_disagreement(rows: list[GradeRow]) -> N
     found = found_in(grades_of(rows))
     whole = inter_agreement(grades_of(rows), SCALE, 0, 10)
     assert sum(line.disagreement for line in found.lines) == pytest.approx(float(found.disagreeing > 0))
-    assert sum(line.met for line in found.lines) == round((1 - (whole.raw.share or 0)) * whole.raw.pairs)
+    assert sum(line.met for line in found.lines) == round((1 - (whole.raw.value or 0)) * whole.raw.pairs)
     if found.disagreeing <= SHOWN:
         assert sum(one.disagreement for one in found.queries) == pytest.approx(float(found.disagreeing > 0))
     shares = [one.disagreement for one in found.queries]
@@ -104,12 +102,12 @@ def test_words_stand_at_the_line_that_their_pair_crosses() -> None:
         said=[JudgmentWords(0, "note", "an accessory"), JudgmentWords(3, "note", "fine")]
     )
     decisions = [
-        PairDecision("q0", "d", 2, "fits"),
-        PairDecision("q1", "d", 1, "no"),
-        PairDecision("q2", "d", 2, "fits"),
+        ("q0", "d", 2, "fits"),
+        ("q1", "d", 1, "no"),
+        ("q2", "d", 2, "fits"),
     ]
-    unseen = [PairDecision("same", "d", 2, "clear"), PairDecision("elsewhere", "d", 0, "gone")]
-    words = Words({}, [*decisions, *unseen], [GuideGap("q1", "d", "Are accessories useful?")])
+    unseen = [("same", "d", 2, "clear"), ("elsewhere", "d", 0, "gone")]
+    words = Words({}, [*decisions, *unseen], [("q1", "d", "Are accessories useful?")])
     (line,) = found_in(grades, words).lines
     assert (line.units, line.decided, line.towards_lower, line.towards_upper) == (3, 3, 1, 2)
     assert line.remarks == (

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, intra_agreement
+from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED
 from curation.agreement.between.inter_annotator import NO_UNITS
 from curation.agreement.report.findings import boundaries
 from curation.agreement.report.report import agreement_findings, agreement_report
@@ -31,7 +31,6 @@ from tests.support.projects import (
     grid,
     rows_of,
 )
-from tests.support.repeats import repeats
 
 GRADES = {"ada": [0, 1, 2, 3, 3, 0, 1, 2], "ben": [0, 1, 2, 2, 3, 0, 0, 2]}
 
@@ -82,8 +81,8 @@ def answer(store: Store, where: str, who: str, grade) -> int:
 def test_the_json_has_the_keys_that_others_read(store: Store) -> None:
     judged_twice(store)
     report = as_object(agreement_report(store), breakdown=None)
-    for level in ("nominal", "ordinal", "interval"):
-        assert {"alpha", "low", "high", "units", "undefined"} <= report["between"][level].keys()
+    for level in ("nominal", "ordinal", "ac2", "raw"):
+        assert {"value", "low", "high", "units", "undefined"} <= report["between"][level].keys()
     assert {"annotator", "identical", "low", "high", "n", "undefined"} <= report["within"][0].keys()
     assert {"rule": "majority", "pairs": 8, "disputed": 2, "adjudicated": 0}.items() <= report[
         "consensus"
@@ -110,9 +109,9 @@ def test_at_a_boundary_only_its_two_sides_count(store: Store) -> None:
     judged_twice(store)
     found = agreement_report(store, boundary=2, details=True)
     assert (found.scale, found.steps, found.boundary) == ((0, 1), ("below 2", "2 or above"), 2)
-    assert found.between.raw.share == 1.0, "ada and ben differ within the sides only"
+    assert found.between.raw.value == 1.0, "ada and ben differ within the sides only"
     assert found.between.marginals == (8, 8)
-    assert agreement_report(store, boundary=3).between.raw.share == 7 / 8
+    assert agreement_report(store, boundary=3).between.raw.value == 7 / 8
     for boundary in (0, 4):
         with pytest.raises(InputError, match=f"Boundary {boundary}: .* above the lowest: 1, 2, 3"):
             agreement_report(store, boundary=boundary)
@@ -121,7 +120,7 @@ def test_at_a_boundary_only_its_two_sides_count(store: Store) -> None:
 def test_the_command_takes_annotators_and_a_boundary(store: Store) -> None:
     judged_twice(store)
     command = ["--project", str(store.path), "agreement", "--annotators", "ada,ben", "--boundary", "2"]
-    assert json.loads(invoke([*command, "--json"]).stdout)["between"]["raw"]["share"] == 1.0
+    assert json.loads(invoke([*command, "--json"]).stdout)["between"]["raw"]["value"] == 1.0
     assert "ada, ben only, grades below 2 against 2 and above" in " ".join(invoke(command).stdout.split())
 
 
@@ -197,12 +196,6 @@ def test_where_nothing_was_planted_the_reason_says_so(store: Store) -> None:
     assert {row.undefined for row in agreement_report(store).within} == {NOT_PLANTED}
 
 
-def test_few_repeats_are_marked() -> None:
-    assert intra_agreement(repeats("ada", 20, 9, 9, 0, 30.0)).too_few
-    assert not intra_agreement(repeats("ada", 20, 10, 9, 0, 30.0)).too_few
-    assert intra_agreement(repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
-
-
 def test_grades_of_another_scale_are_refused_for_the_project_and_told_for_their_round(
     store: Store, tmp_path
 ) -> None:
@@ -240,7 +233,7 @@ def test_a_pilot_never_enters_the_projects_figures(store: Store) -> None:
     for who, grade in (("ada", 0), ("ben", 3)):
         grade_next(store, who, 40, grade)
     assert agreement_report(store).between.judgments == 0
-    assert agreement_report(store, "try").between.raw.share == 0
+    assert agreement_report(store, "try").between.raw.value == 0
 
 
 @pytest.mark.parametrize("name", [None, "first"])
@@ -257,7 +250,7 @@ def test_control_items_and_blind_duplicates_never_enter(store: Store, name: str 
     for who in ("ada", "ben"):
         grade_next(store, who, 300, 1)
     found = agreement_report(store, name, details=True)
-    assert found.between.units == found.details.cohen.annotator_pairs[0].raw.units == 60
+    assert found.between.units == found.details.annotator_pairs[0].raw.units == 60
     assert found.between.single == (20 if name is None else 0)
     assert sum(found.details.confusion.pairs[1]) == 60
 
@@ -268,7 +261,7 @@ def test_details_are_there_where_they_are_asked_for(store: Store) -> None:
     assert plainly.details is None
     assert fully.between == plainly.between
     assert [part.name for part in fully.details.by.boundary] == ["0|1", "1|2", "2|3"]
-    assert len(fully.details.cohen.left_out) == 1
+    assert (fully.details.annotator_pairs, fully.details.few_shared) == ((), 1)
     assert boundaries(fully.details.by.boundary).startswith("No boundary has enough")
 
 
@@ -311,9 +304,8 @@ def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> N
     judged_twice(store)
     project = ["--project", str(store.path), "agreement"]
     whole = json.loads(invoke([*project, "--json"]).stdout)
-    assert whole["by"].keys() == {"type", "boundary", "annotator", "pair", "week"}
-    assert {"alpha", "low", "high", "units", "pairs"} <= whole["between"]["ratio"].keys()
-    assert {"confusion", "origins", "cohen"} <= whole.keys()
+    assert whole["by"].keys() == {"type", "boundary", "pair", "week"}
+    assert {"confusion", "origins", "few_shared"} <= whole.keys()
     weeks = json.loads(invoke([*project, "--json", "--breakdown", "week"]).stdout)
     assert weeks["by"].keys() == {"week"}
     assert weeks["by"]["week"] == whole["by"]["week"]
@@ -324,7 +316,6 @@ def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> N
     [
         ("type", "By query type"),
         ("boundary", "Which grades met"),
-        ("annotator", "By annotator left out"),
         ("pair", "Pairwise agreement"),
         ("week", "By week"),
     ],
@@ -336,6 +327,14 @@ def test_the_command_has_the_reports_section_of_each_part_with_its_figures(
     done = invoke(["--project", str(store.path), "agreement", "--breakdown", by])
     assert done.exit_code == 0
     assert heading in done.stdout
+
+
+def test_leaving_annotators_out_is_refused_with_what_does_the_work_now(store: Store) -> None:
+    done = invoke(["--project", str(store.path), "agreement", "--breakdown", "annotator"])
+    assert "--breakdown pair shows each two annotators" in str(done.exception)
+    assert "none is not one of type, boundary, pair, week" in invoke(
+        ["--project", str(store.path), "agreement", "--breakdown", "none"]
+    ).stderr.replace("'", "")
 
 
 def test_the_command_writes_the_page(store: Store, tmp_path) -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace
 from curation.agreement.between.grades import grades_of
-from curation.agreement.between.inter_annotator import Alpha, inter_agreement
+from curation.agreement.between.inter_annotator import AgreementFigure, inter_agreement
 from curation.agreement.report.quality import round_quality
-from curation.agreement.report.report import agreement_findings, agreement_report, near_chance, verdict_of
+from curation.agreement.report.report import agreement_findings, agreement_report
+from curation.agreement.report.verdict import near_chance, verdict_of
 from curation.labeling.judgments.judging import Submission
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import next_showings
@@ -88,8 +89,8 @@ def abouts(store: Store) -> set[tuple[str | None, str]]:
 def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_out(scripted: Store) -> None:
     found = round_quality(scripted, "first")
     assert abouts(scripted) == {(None, "near chance"), ("anna", "pace"), ("ben", "pace")}
-    assert {one.about for one in found.not_checked} == {"agreement", "change"}
-    assert found.conclusion == "3 findings in 7 checks; 4 of 11 need more data."
+    assert {one.about for one in found.not_checked} == {"agreement"}
+    assert found.conclusion == "3 findings in 7 checks; 2 of 9 need more data."
     said = agreement_findings(agreement_report(scripted, "first"))
     assert said[0].startswith("Not checked: consistency")
     assert "near chance, grades drawn at random would agree about as well" in said[1]
@@ -133,15 +134,15 @@ def test_nothing_answered_is_nothing_checked(store: Store) -> None:
 def test_near_chance_is_below_slight_agreement_or_a_narrow_interval_around_none(
     alpha: float, low: float | None, high: float | None, near: bool
 ) -> None:
-    assert near_chance(Alpha(alpha, low, high, 60)) is near
-    assert not near_chance(Alpha(alpha, low, high, 9, too_few=True))
+    assert near_chance(AgreementFigure(alpha, low, high, 60, 60)) is near
+    assert not near_chance(AgreementFigure(alpha, low, high, 9, 9, too_few=True))
 
 
 def test_an_alpha_below_0_is_called_worse_than_chance() -> None:
     found = inter_agreement(grades_of([]), (0, 1, 2), 0)
     states = []
     for alpha, low, high in ((-0.18, -0.9, 0.7), (-0.3, -0.5, -0.1), (-0.02, -0.3, 0.35), (0.1, -0.5, 0.7)):
-        figures = {**found.figures, "ordinal": Alpha(alpha, low, high, 60)}
+        figures = {**found.figures, "ordinal": AgreementFigure(alpha, low, high, 60, 60)}
         states.append(verdict_of(replace(found, figures=figures)).state)
     assert states == ["worse than chance", "worse than chance", "near chance", "undecided"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from curation.agreement.annotators.intra_annotator import read_repeats, read_showings
+from curation.agreement.annotators.intra_annotator import read_repeats
 from curation.agreement.annotators.own_work import my_differences, my_work
 from curation.errors import RefusedError
 from curation.labeling.judgments.judging import Submission
@@ -164,9 +164,7 @@ def test_consistency_counts_the_first_answer_as_it_was_when_the_repeat_came(tmp_
     submit(store, "ada", [Submission(item, 1, "grade", f"copied-{item}", 3) for item in first])
     with store.reading() as cursor:
         [ada] = read_repeats(cursor)
-        [showings_of_ada] = read_showings(cursor)
     assert (sum(ada.graded), sum(ada.identical)) == (len(first), 0)
-    assert {*showings_of_ada.first.tolist()} == {1}
 
 
 def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Store) -> None:

@@ -111,7 +111,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert within.why is not None
     assert within.why in found["consistency"][1]
     assert f"Not checked: consistency of annotators with themselves: {within.why}." in not_checked(report)
-    assert figures.gate.checks[0].value == report.between.ordinal.alpha
+    assert figures.gate.checks[0].value == report.between.ordinal.value
     stages = {one.name: one for one in release_steps(half, read_state(half), figures.gate)}
     assert (
         stages["gate"].line

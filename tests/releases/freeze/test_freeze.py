@@ -24,7 +24,7 @@ from curation.releases.verify import opened, verify
 from curation.sampling.sample import draw_sample
 from curation.settling.adjudication import decide
 from curation.settling.consensus import consensus
-from curation.settling.votes import ConsensusRule, set_rule
+from curation.settling.rule import ConsensusRule, set_rule
 from curation.sources.corpus import import_corpus
 from curation.sources.imported_judgment import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
@@ -561,14 +561,15 @@ def test_the_rule_of_the_consensus_is_in_the_release_where_it_is_not_majority(tm
     by_majority = freeze(store, "v1")
     assert "ruled" not in rows(store, by_majority.release_id, "agreement")[0]["consensus"]
     assert "confidence" not in rows(store, by_majority.release_id, "qrels")[0]
-    set_rule(store, ConsensusRule("ordinal-dawid-skene"))
+    set_rule(store, ConsensusRule("dawid-skene"))
     frozen = freeze(store, "v2")
     told = rows(store, frozen.release_id, "agreement")[0]["consensus"]
-    assert told["settings"] == {"rule": "ordinal-dawid-skene", "least": 0.5, "start": "vote shares"}
+    settings = {"rule": "dawid-skene", "least": 0.5, "start": "vote shares", "smoothing": 0.1}
+    assert told["settings"] == settings
     assert told["inputs"] == {"judgments": 32}
     assert [person["annotator"] for person in told["errors"]["annotators"]] == ["a1", "a2"]
     assert {row["how"] for row in rows(store, frozen.release_id, "qrels")} == {
-        "ordinal-dawid-skene",
+        "dawid-skene",
         "adjudicated",
     }
     set_rule(store, ConsensusRule("majority"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.agreement.report.report import agreement_report
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze

@@ -1,12 +1,4 @@
-"""Evidence: the documents that are shown with a query, chosen when a task opens.
-
-    relevant   those that people judged relevant, the highest grades first; of a query without any the pool's
-    pool       the candidates that systems ranked highest, whatever was said of them
-
-A writer who sees what is relevant learns what others said. So with `relevant` a query waits until it is in
-nobody's queue any more. On screen every writer has an order of their own that says nothing.
-
-Opening answer tasks: which queries, which documents with each, and who writes.
+"""Opening answer tasks: which queries, which documents with each, and who writes.
 
 Each query goes to exactly `overlap` writers, as in rounds; all is fixed before anybody writes.
 """
@@ -14,20 +6,27 @@ Each query goes to exactly `overlap` writers, as in rounds; all is fixed before 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from curation.answers.rule import BOUND
+from curation.answers.shown_documents import (
+    DOCUMENTS,
+    RELEVANT,
+    SHOWS,
+    EvidenceInputs,
+    ShownDocuments,
+    choose_evidence,
+    read_evidence_inputs,
+)
 from curation.door import Door, open_door
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import assign
-from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_candidates, read_candidates
+from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
-from curation.pooling.relevance import Relevance
-from curation.settling.consensus import VotesOnScale, read_votes_on_scale, relevance_of
 from curation.sources.answers.reference_answers import reference_revision
 from curation.sources.queries import KnownQueries
 from curation.sources.query_tags import check_tags
@@ -44,82 +43,6 @@ from curation.store import (
 )
 from curation.text import amount, canonical_json, digest, seeded
 
-RELEVANT, POOL = SHOWS = ("relevant", "pool")
-DOCUMENTS = 10
-"""Documents shown with a query, where a task names no other number."""
-
-
-class EvidenceInputs(NamedTuple):
-    """What evidence is chosen from.
-
-    Attributes
-    ----------
-    ranks: (query id, document id) → the best rank that a system gave.
-    in_queues: queries that somebody is still to judge.
-    """
-
-    candidates: list[CandidateRow]
-    active: set[str]
-    votes: VotesOnScale
-    ranks: Mapping[tuple[str, str], int | None]
-    in_queues: frozenset[str]
-    door: Door
-
-
-class ShownDocuments(NamedTuple):
-    """Query id → documents, best first; `judged` are the queries that are shown with relevant ones.
-
-    sealed: queries that are shown with the pool's documents, as which of them are relevant is sealed.
-    """
-
-    documents: dict[str, list[Candidate]]
-    judged: frozenset[str]
-    sealed: frozenset[str]
-
-
-def read_evidence_inputs(cursor: Cursor, door: Door) -> EvidenceInputs:
-    candidates, active = read_candidates(cursor)
-    ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
-    in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())
-    return EvidenceInputs(candidates, active, read_votes_on_scale(cursor), ranks, in_queues, door)
-
-
-def choose_evidence(found: EvidenceInputs, show: str, most: int) -> ShownDocuments:
-    """The documents of every query that has candidates. Call it outside a lease."""
-    relevance = relevance_of(found.votes)
-    by_query: dict[str, list[Candidate]] = {}
-    for candidate in choose_candidates(found.candidates, found.active, again=True).candidates:
-        by_query.setdefault(candidate.query_id, []).append(candidate)
-    documents, judged = {}, set()
-    sealed = found.door.closed.intersection(by_query) if show == RELEVANT else frozenset()
-    for query_id, candidates in by_query.items():
-        as_judged = show == RELEVANT and query_id not in sealed
-        relevant = [one for one in candidates if relevance.is_relevant(one[:2])] if as_judged else []
-        if relevant:
-            judged.add(query_id)
-        ordered = sorted(relevant or candidates, key=lambda one: _rank_of(one, relevance, found, as_judged))
-        documents[query_id] = ordered[:most]
-    return ShownDocuments(documents, frozenset(judged), sealed)
-
-
-def _rank_of(
-    one: Candidate, relevance: Relevance, found: EvidenceInputs, as_judged: bool
-) -> tuple[int, bool, int, str]:
-    grade = relevance.grades.get(one[:2], relevance.lowest) if as_judged else 0
-    rank = found.ranks.get(one[:2])
-    return -grade, rank is None, rank or 0, digest("evidence", *one[:2])
-
-
-_RANKS = "SELECT query_id, document_id, min(rank) FROM candidate_sources GROUP BY ALL"
-
-_OPEN_PAIRS = """
-SELECT DISTINCT p.query_id
-FROM live_presentations p JOIN round_states r USING (round_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE NOT r.closed AND NOT coalesce(s.answered, false)
-"""
-
-
 BUSY = "Others kept changing the project while the answer task was planned. Try again."
 KNOWN = "it has reference answers"
 IN_TASK = "it is in another answer task"
@@ -130,6 +53,11 @@ NOT_IN_FORCE = "it is retired, or not in the current sample"
 OTHERS = "it is not among those drawn"
 UNTAGGED = "it does not have the tag"
 
+_IN_TASKS = """
+SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_states USING (task_id)
+GROUP BY query_id
+"""
+
 
 class AnswerTaskPlan(NamedTuple):
     """What a task is to be.
@@ -139,7 +67,7 @@ class AnswerTaskPlan(NamedTuple):
     overlap: how many writers answer each query, independently.
     queries: ids or texts; none is every query in force.
     tag: only queries that have it. most: a seeded draw of so many.
-    show, documents: which documents, and how many at most (see `evidence`).
+    show, documents: which documents, and how many at most (see `shown_documents`).
     bound: token F1 from which two answers agree.
     again: include queries that have reference answers or were in a task that is closed.
     """
@@ -394,9 +322,3 @@ def _fingerprint(cursor: Cursor) -> object:
         """
     ).fetchall()
     return counts, all_settings(cursor)
-
-
-_IN_TASKS = """
-SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_states USING (task_id)
-GROUP BY query_id
-"""
