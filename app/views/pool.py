@@ -76,8 +76,8 @@ def _form(context: PageContext) -> None:
         form.ask("depth", "random_negatives", "budget")
         with st.expander("Judge a random sample of the pool"):
             ui.sentences(
-                "AP and nDCG of the whole pool are then inferred from the sample. Give bands with rates, or "
-                "a number of pairs."
+                "People then judge deep ranks, too, and not the best ranked pairs alone. Give bands with "
+                "rates, or a number of pairs."
             )
             form.ask("sample_bands", "sample_budget")
         with st.expander("More options"):

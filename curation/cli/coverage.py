@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport
     from curation.coverage.writing.tasks import BatchProgress, CoverageQuery
-    from curation.evaluation.coverage_report import EvaluatedValues
+    from curation.evaluation.region_values import EvaluatedValues
     from curation.progress import Progress
 
 IDS_SHOWN = 5
@@ -135,7 +135,7 @@ def coverage_gaps(
       goldset coverage gaps --json
     """
     from curation.coverage.report import find_gaps
-    from curation.retrieval.embeddings import DEFAULT_MODEL
+    from curation.step import DEFAULT_MODEL
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)
@@ -276,9 +276,9 @@ def _evaluated(
     release: str | None, runs: Sequence[str], split: str | None, seed: int, progress: Progress
 ) -> EvaluatedValues | None:
     from curation.errors import InputError
-    from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
+    from curation.evaluation.region_values import values_of
     from curation.scoring.inputs.run_sources import named_runs
 
     if (release is None) != (not runs):

@@ -23,7 +23,7 @@ from curation.cli.goldset import AnyRelease, By, Json, app, release_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, RunFormat, field, layout_of
 from curation.cli.options import asks, flag_of, given_flags
 from curation.cli.output import emit, progress_bar, say, write_page
-from curation.errors import CurationError, InputError, refuse_problems
+from curation.errors import CurationError, refuse_problems
 from curation.evaluation.request import EvaluateRequest
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -38,10 +38,15 @@ if TYPE_CHECKING:
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
-NO_LADDER = (
-    "--ladder is gone: on a sealed part evaluators get one rounded figure of each system, without any option."
-)
-NO_CORRECTION = "--correction is gone: p values of several pairs are always corrected by Holm's method."
+GONE = {
+    "ladder": "on a sealed part evaluators get one rounded figure of each system, without any option.",
+    "correction": "p values of several pairs are always corrected by Holm's method.",
+    "label_draws": "letters and possible ranks of the leaderboard say how firm the order is.",
+    "turning": "--to-pool makes unjudged documents candidates for the next round.",
+    "pool_sample": "the report says which share of the pool has no grade, and what measures are if none or "
+    "all of the unjudged documents were relevant.",
+}
+"""Options that were, and what does their work now."""
 ABOUT_RUNS = ("fail_if", "summary", "tables", "per_query")
 """Options that are no questions of the request, and change nothing without a run."""
 ABOUT_ANSWERS = ("answer_field", "context_field", "citation_field")
@@ -146,7 +151,10 @@ def evaluate(
         ),
     ] = None,
     ladder: Annotated[bool, typer.Option("--ladder", hidden=True)] = False,
-    correction: Annotated[str | None, typer.Option("--correction", hidden=True)] = None,
+    correction: Annotated[str | None, typer.Option(hidden=True)] = None,
+    label_draws: Annotated[str | None, typer.Option(hidden=True)] = None,
+    turning: Annotated[bool, typer.Option("--turning", hidden=True)] = False,
+    pool_sample: Annotated[str | None, typer.Option(hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Evaluate systems on a release, with intervals.
@@ -179,7 +187,6 @@ def evaluate(
       goldset evaluate v1 --run trec.run --topics topics.tsv
       goldset evaluate v1 --run small=bm25-200-50.csv --run large=bm25-400-100.csv --html chunks.html
       goldset evaluate v1 --run index.trec --chunk-map chunks.csv
-      goldset evaluate v1 --run old.trec --run new.trec --part dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --difference 0.01
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --significance-test wilcoxon
       goldset evaluate v1 --run new.trec --part test --reason "Candidate of May"
@@ -199,10 +206,8 @@ def evaluate(
     from curation.scoring.inputs.run_sources import named_runs
     from curation.scoring.inputs.system_runs import ReadingOptions
 
-    if ladder:
-        raise InputError(NO_LADDER)
-    if correction is not None:
-        raise InputError(NO_CORRECTION)
+    given = given_flags(context)
+    refuse_problems([f"{given[name]} is gone: {now}" for name, now in GONE.items() if name in given])
     conditions, store = read_conditions(fail_if or ()), release_store()
     summaries = read_summaries(summary or (), as_json, bool(conditions))
     sources, baseline = with_baseline(named_runs(run or []), request.of_runs.baseline)
@@ -220,7 +225,6 @@ def evaluate(
     refuse_no_files(
         report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read, summaries
     )
-    given = given_flags(context)
     if answers and run:
         _refuse_ambiguous(given)
     with progress_bar() as progress:
@@ -290,7 +294,8 @@ def _emit(
     as_json: bool,
 ) -> None:
     """Print an evaluation with what was asked for besides, and write its page and summaries."""
-    from curation.evaluation.report.further import condition_sections, pooled_sections
+    from curation.evaluation.report.candidates import pooled_sections
+    from curation.evaluation.report.conditions import condition_sections
     from curation.evaluation.report.page import evaluation_report, report_details
     from curation.releases.card.limits import synthetic_sentence
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,6 @@ import numpy as np
 from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import compare_scores
-from curation.evaluation.comparison.similar_lists import (
-    FirstPlaces,
-    Turning,
-    first_places,
-    shortlist,
-    similar_lists,
-    turning,
-)
 from curation.evaluation.evaluation import (
     ContextPoint,
     EvaluatedSystem,
@@ -32,19 +23,15 @@ from curation.evaluation.evaluation import (
 )
 from curation.evaluation.figures.copies import shared_copies
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, hard_negative_effect
-from curation.evaluation.figures.inferred import (
-    InferredFigures,
-    declared_strata,
-    inferred_figures,
-    recorded_strata,
-)
-from curation.evaluation.figures.means import facet_figures, mean_figures, mean_intervals, other_means
+from curation.evaluation.figures.means import mean_figures, mean_intervals
 from curation.evaluation.figures.outdated import outdated_figures
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
+from curation.evaluation.figures.strata import facet_figures, other_means
 from curation.evaluation.figures.traffic import traffic_figures
+from curation.evaluation.first_places import FirstPlaces, first_places
 from curation.scoring.inputs.facets import COVERAGE, Facet
-from curation.scoring.inputs.pooled import sample_sentence, share_unjudged
+from curation.scoring.inputs.pooled import share_unjudged
 from curation.scoring.inputs.release import EvaluatedRelease
 from curation.scoring.inputs.run_chunks import WAY_OUT
 from curation.scoring.inputs.system_runs import SystemRun
@@ -155,20 +142,19 @@ def assembled(
     """All figures of systems. What leads see of them on sealed parts, `sealed.protected` says."""
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
-    lists = {system.name: system.first_places for system in systems}
+    comparisons, boards = compare_scores(
+        scores, facets, release.drawn, release.sealed_queries, options.comparison, options.seed
+    )
     return Evaluation(
         **_about(release, measures, options),
         runs=_evaluated(release, facets, systems, options.seed),
-        **compare_scores(
-            scores, facets, release.drawn, release.sealed_queries, options.comparison, options.seed
-        )._asdict(),
+        comparisons=comparisons,
+        leaderboards=boards,
         summaries=_summaries(scores, facets, release.sealed_queries, options),
         reranking=_reranking(release, measures, rows, options),
         hard_negatives=_hard_negatives(release, measures, rows, options),
-        **_pool_figures(release, rows, options),
-        turning=_turning(release, measures[0], systems) if options.turning else (),
-        similar_lists=similar_lists(lists, len(release.qrels.query_ids), options.comparison.baseline),
-        lists={} if release.sealed else lists,
+        pool_unjudged=share_unjudged(release.pooled, _judged_pairs(release)),
+        lists={} if release.sealed else {system.name: system.first_places for system in systems},
         context={system.name: system.context for system in systems if system.context},
     )
 
@@ -262,19 +248,6 @@ def _summaries(
     )
 
 
-def _turning(
-    release: EvaluatedRelease, measure: Measure, systems: Sequence[ScoredSystem]
-) -> tuple[Turning, ...]:
-    """Each system against the next one, from the best down, by their first runs."""
-    means = {system.name: mean_of(system.scores[0].values[:, 0]) or 0.0 for system in systems}
-    lists = {system.name: shortlist(system.rows[0], release.qrels, measure) for system in systems}
-    ordered = sorted(lists, key=lambda name: (-means[name], name))
-    return tuple(
-        turning((first, second), (lists[first], lists[second]), measure, release.qrels)
-        for first, second in pairwise(ordered)
-    )
-
-
 def _reranking(
     release: EvaluatedRelease,
     measures: Sequence[Measure],
@@ -297,36 +270,6 @@ def _hard_negatives(
     if not options.hard_negatives:
         return None
     return hard_negative_effect(rows, release.qrels, release.pooled, measures, options.seed)
-
-
-def _pool_figures(
-    release: EvaluatedRelease, rows: Mapping[str, Sequence[RunRows]], options: EvaluationOptions
-) -> dict[str, Any]:
-    """What is inferred from a sample of the pool, or why nothing is, and how much of the pool is unjudged."""
-    judged = _judged_pairs(release)
-    inferred = _inferred(release, rows, options)
-    unjudged = share_unjudged(release.pooled, judged)
-    if inferred is not None and inferred.recorded:  # what the sample did not draw has no grade either
-        unjudged = 1 - (inferred.judged + inferred.not_drawn) / inferred.pooled
-    return {
-        "inferred": inferred,
-        "not_inferred": sample_sentence(release.pooled, judged) if inferred is None else None,
-        "pool_unjudged": unjudged,
-    }
-
-
-def _inferred(
-    release: EvaluatedRelease, rows: Mapping[str, Sequence[RunRows]], options: EvaluationOptions
-) -> InferredFigures | None:
-    """From the sample that the release records, else from one that somebody says was judged."""
-    if release.pool_sample is not None:
-        strata = recorded_strata(release.qrels, release.pool_sample)
-    elif options.pool_sample is not None:
-        strata = declared_strata(release.qrels, release.pooled, options.pool_sample)
-    else:
-        return None
-    sealed = release.sealed_queries if release.sealed else None
-    return inferred_figures(rows, release.qrels, strata, sealed)
 
 
 def _judged_pairs(release: EvaluatedRelease) -> Collection[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from curation.door import shut_door, withheld
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.report.comparison import QueryValues
+from curation.evaluation.report.query_by_query import QueryValues
 from curation.evaluation.submitted import LISTED, submitted_texts
 from curation.labeling.session.own_answers import withheld_pairs
 from curation.presentation.excerpts import marked_spans, query_stems

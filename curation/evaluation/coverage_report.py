@@ -1,34 +1,30 @@
 """The map of coverage with results: regions drawn and coloured by what systems reach in each.
 
 The page is one HTML file whose drawings link to what is said of each region below; the app shows the same
-sections. Two regions touch where documents are about both. The weight is the Jaccard similarity of their
-documents, and each region keeps its strongest `NEAREST`. Places are of a spring layout (Fruchterman and
-Reingold 1991). The map is coloured by one measure of evaluated systems. Sealed parts have no values of single
-queries, so an evaluation of one colours nothing.
+sections. The map is coloured by one measure of evaluated systems.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
-from math import fsum
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from curation.coverage.writing.tasks import CoverageState, read_state
-from curation.errors import RefusedError
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
-from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.submitted import submitted_texts
+from curation.evaluation.region_graph import RegionGraph, region_graph_of
+from curation.evaluation.region_values import (
+    EvaluatedValues,
+    QueryValues,
+    region_facet,
+    region_means,
+    region_values,
+)
 from curation.reports.charts import Mark
 from curation.reports.page import QueryName, Section, Table, html_page
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.reports.regions import RegionBox, RegionMark, region_boxes, region_graph, region_map
-from curation.scoring.inputs.facets import CLUSTER, Facet
-from curation.store import Annotator, Cursor, Store
+from curation.store import Store
 from curation.store.documents import snapshot_titles
 from curation.text import amount, isolated, percent
 
@@ -37,6 +33,7 @@ BOX_LEAST = 5
 BOXES = 30
 """Boxes that are drawn, those with the lowest medians."""
 NOT_EVALUATED = "no run"
+Link = Callable[[int], str]
 
 
 def map_sections(
@@ -254,43 +251,6 @@ def _about(state: CoverageState) -> str:
     )
 
 
-NEAREST = 3
-"""Edges that each region keeps."""
-ITERATIONS = 80
-Link = Callable[[int], str]
-
-
-class RegionGraph(NamedTuple):
-    """The regions of a map, by number, and how they touch.
-
-    Attributes
-    ----------
-    edges: two regions by their place in `numbers`, and a weight from 0 to 1.
-    places: x and y from 0 to 1 of each region.
-    """
-
-    numbers: list[int]
-    edges: list[tuple[int, int, float]]
-    places: list[tuple[float, float]]
-
-
-def region_values(state: CoverageState, values: QueryValues) -> dict[int, list[float]]:
-    """Number of a region → the values of its queries that have one, by query id."""
-    found = {}
-    for number in state.map.regions:
-        known = [values.get(query.query_id) for query in state.queries.get(number, [])]
-        found[number] = [value for value in known if value is not None]
-    return found
-
-
-def region_means(state: CoverageState, values: QueryValues) -> dict[int, float | None]:
-    """Number of a region → the mean of its queries' values; None where none has one."""
-    return {
-        number: fsum(held) / len(held) if held else None
-        for number, held in region_values(state, values).items()
-    }
-
-
 def region_marks(state: CoverageState, means: Mapping[int, float | None], link: Link) -> list[RegionMark]:
     """The regions to draw, by number."""
     return [
@@ -303,127 +263,3 @@ def region_marks(state: CoverageState, means: Mapping[int, float | None], link: 
         )
         for number in state.map.regions
     ]
-
-
-def region_facet(state: CoverageState, query_ids: list[str]) -> Facet:
-    """The regions as strata of queries; those without a query are values too."""
-    held = {
-        number: {query.query_id for query in state.queries.get(number, [])} for number in state.map.regions
-    }
-    values = {
-        f"{number} {state.map.clusters[number].name}": np.array([one in own for one in query_ids], bool)
-        for number, own in held.items()
-    }
-    return Facet(CLUSTER, values)
-
-
-def region_graph_of(state: CoverageState) -> RegionGraph:
-    """How the regions touch, and a layout that depends on the map alone.
-
-    Raises
-    ------
-    RefusedError: networkx is not installed.
-    """
-    numbers = state.map.regions
-    edges = _edges(state, numbers)
-    return RegionGraph(numbers, edges, _layout(len(numbers), edges))
-
-
-def _edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
-    place_of = {number: place for place, number in enumerate(numbers)}
-    shared: Counter[tuple[int, int]] = Counter()
-    for places in state.map.of_documents.values():
-        held = sorted(place_of[at] for at in state.map.clusters_of(places) if at in place_of)
-        shared.update(combinations(held, 2))
-    sizes = [len(state.map.clusters[number].documents) for number in numbers]
-    weights = {
-        (one, other): count / (sizes[one] + sizes[other] - count) for (one, other), count in shared.items()
-    }
-    near: dict[int, list[tuple[float, tuple[int, int]]]] = {}
-    for edge, weight in weights.items():
-        for end in edge:
-            near.setdefault(end, []).append((-weight, edge))
-    kept = {edge for held in near.values() for _, edge in sorted(held)[:NEAREST]}
-    return [(*edge, weights[edge]) for edge in sorted(kept)]
-
-
-def _layout(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
-    try:
-        import networkx
-    except ImportError as error:
-        raise RefusedError("The map needs networkx: pip install networkx.") from error
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(count))
-    graph.add_weighted_edges_from(edges)
-    found = networkx.spring_layout(graph, seed=0, iterations=ITERATIONS)
-    places = np.array([found[node] for node in range(count)]).reshape(count, 2)
-    low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
-    scaled = (places - low) / np.maximum(high - low, 1e-9)
-    return [(round(x, 4), round(y, 4)) for x, y in scaled.tolist()]
-
-
-HEADLINE = "ndcg@10"
-SEALED = "There are no figures of single queries of a sealed part, so a map cannot be coloured by them."
-
-QueryValues = Mapping[str, float | None]
-
-
-class EvaluatedValues(NamedTuple):
-    """One measure of systems, query by query.
-
-    Attributes
-    ----------
-    name: the release and its parts, as people read them.
-    systems: system → query id → value, None where the measure has none.
-    """
-
-    name: str
-    measure: str
-    systems: Mapping[str, QueryValues]
-
-
-def values_of(found: Evaluation) -> EvaluatedValues:
-    """The values of an evaluation by nDCG@10, or by its first measure.
-
-    Raises
-    ------
-    RefusedError: a sealed part was evaluated.
-    """
-    per_query = {system.name: system.per_query for system in found.runs}
-    return _values(found.release, found.parts, found.measures, found.query_ids, per_query)
-
-
-def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
-    """The values of an evaluation that was made on the page Evaluate.
-
-    Raises
-    ------
-    NotFoundError: there is none of that id, or it is somebody else's.
-    RefusedError: a sealed part was evaluated.
-    """
-    _, text = submitted_texts(cursor, evaluation_id, annotator)
-    result: dict[str, Any] = json.loads(text)
-    per_query = {system["name"]: system["per_query"] for system in result["runs"]}
-    return _values(result["release"], result["parts"], result["measures"], result["query_ids"], per_query)
-
-
-def _values(
-    release: str,
-    parts: Sequence[str],
-    measures: Sequence[str],
-    query_ids: Sequence[str] | None,
-    per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
-) -> EvaluatedValues:
-    if query_ids is None or any(values is None for values in per_query.values()):
-        raise RefusedError(SEALED)
-    measure = next((name for name in measures if _is_headline(name)), measures[0])
-    systems = {
-        name: dict(zip(query_ids, values[measure], strict=True))
-        for name, values in per_query.items()
-        if values is not None
-    }
-    return EvaluatedValues(f"{release}, {', '.join(parts)}", measure, systems)
-
-
-def _is_headline(measure: str) -> bool:
-    return measure.replace("_exp", "") == HEADLINE

@@ -11,12 +11,11 @@ from dataclasses import replace
 
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.evaluation.assembly import ScoredSystem, assembled, score_system
-from curation.evaluation.comparison.order import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.release_age import release_age
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.request import RunQuestions, check_deciding, run_problems
+from curation.evaluation.request import run_problems
 from curation.evaluation.sealed.access import (
     SealedRequest,
     check_access,
@@ -26,6 +25,7 @@ from curation.evaluation.sealed.access import (
     sealed_values,
 )
 from curation.evaluation.sealed.protected import protected_evaluation, protected_figures
+from curation.evaluation.significance import check_test
 from curation.progress import Progress, silent
 from curation.releases.verify import Opened
 from curation.scoring.inputs.facets import Facet, chosen_facets
@@ -34,7 +34,6 @@ from curation.scoring.inputs.run_sources import RunSource
 from curation.scoring.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.scoring.inputs.system_runs import SystemRun, read_run, with_whole_documents
 from curation.scoring.metrics.measures import CHUNK_MEASURES, DEFAULT_MEASURES, Measure, measures_for
-from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
 
@@ -84,7 +83,6 @@ def _evaluation(
     release = read_release(store, release_name, options.split, options.relevant)
     release, subtopics = _with_subtopics(release, options, progress)
     _measures_and_facets(release, options)
-    _check_label_draws(options, release)
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
@@ -96,7 +94,7 @@ def _evaluation(
     figures = assembled(release, measures, facets, systems, options)
     evaluation = replace(figures, subtopics=subtopics, age=release_age(store, release))
     if request is None:
-        return _with_other_labels(store, evaluation, release, measures, systems, options)
+        return evaluation
     return _logged(store, protected_evaluation(evaluation), release, systems, request)
 
 
@@ -127,10 +125,7 @@ def _measures_and_facets(
     default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
     measures = measures_for(release.qrels.scale, options.measures, default)
     facets = chosen_facets(release.facets, options.by)
-    if options.pool_sample is not None:
-        _refuse_declared_sample(release)
-    _check_turning(options, release, measures)
-    check_deciding(options.comparison.deciding)
+    check_test(options.comparison.test)
     if options.by_query and release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
@@ -156,49 +151,6 @@ def _with_subtopics(
     return read_subtopics(options.subtopics, release, progress)
 
 
-def _refuse_declared_sample(release: EvaluatedRelease) -> None:
-    if release.pool_sample is not None:
-        raise RefusedError(
-            f"The release {release.name!r} records which pairs of its pool were drawn for judging and how "
-            "likely, and evaluation uses that. Give no bands of ranks.",
-            command="Leave --pool-sample out.",
-        )
-    if release.sealed:
-        raise RefusedError(
-            f"Nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of ranks can be "
-            "chosen so that the estimates are of a few queries.",
-            command="Leave --pool-sample out.",
-        )
-
-
-def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:
-    refuse_problems(out_of_bounds(RunQuestions, {"label_draws": options.label_draws}))
-    if options.label_draws and release.sealed:
-        raise RefusedError(
-            f"Grades of {', '.join(release.sealed)} are not drawn again, because it is sealed.",
-            command="Leave --label-draws out.",
-        )
-
-
-def _with_other_labels(
-    store: Store,
-    evaluation: Evaluation,
-    release: EvaluatedRelease,
-    measures: Sequence[Measure],
-    systems: Sequence[ScoredSystem],
-    options: EvaluationOptions,
-) -> Evaluation:
-    """The evaluation, with the order under other labels where that was asked for and there is an order."""
-    order = evaluation.order
-    if not options.label_draws or order is None or not order.views:
-        return evaluation
-    measure = next(one for one in measures if one.name == order.measure)
-    rows = {system.name: system.rows for system in systems}
-    draws, seed = options.label_draws, options.seed
-    order = with_other_labels(store, release, order, rows, measure, seed=seed, draws=draws)
-    return replace(evaluation, order=order)
-
-
 def _scored(
     release: EvaluatedRelease,
     measures: Sequence[Measure],
@@ -214,23 +166,6 @@ def _scored(
 
 def _check_runs(options: EvaluationOptions, systems: Sequence[str]) -> None:
     """Stop where runs are missing for what is asked, or candidates are reranked to no depth."""
-    refuse_problems(run_problems(systems, options.first_stage, options.turning))
+    refuse_problems(run_problems(systems, options.first_stage))
     if options.first_stage is not None:
         check_depths(options.depths)
-
-
-def _check_turning(
-    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure]
-) -> None:
-    """Stop where documents that could turn an order are asked for and cannot be named."""
-    if options.turning and release.sealed:
-        raise InputError(
-            "Documents that could change the ranking are named by query, and "
-            f"{', '.join(release.sealed)} is sealed: choose a part that is not."
-        )
-    if options.turning and not (measures[0].by_engine and measures[0].compares):
-        raise InputError(
-            "Documents that could change the ranking are found by the first measure, and "
-            f"{measures[0].name} is none that can be computed again for each document: name another one "
-            "first, such as ndcg_exp@10."
-        )

@@ -10,22 +10,17 @@ from typing import NamedTuple
 from curation.evaluation.comparison.aggregations import StrataSummary
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
-from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import Comparison
-from curation.evaluation.comparison.similar_lists import FirstPlaces, SimilarLists, Turning
 from curation.evaluation.figures.copies import SharedCopies
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect
-from curation.evaluation.figures.inferred import InferredFigures
-from curation.evaluation.figures.means import (
-    MeasureFigure,
-    OtherMeans,
-    StratumFigures,
-)
+from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.outdated import OutdatedFigures
 from curation.evaluation.figures.refusal import RefusalFigures
 from curation.evaluation.figures.release_age import ReleaseAge
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
+from curation.evaluation.figures.strata import OtherMeans, StratumFigures
 from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.first_places import FirstPlaces
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_evaluations import SealedCount
 from curation.scoring.inputs.facets import SOURCE, SYNTHETIC
@@ -51,12 +46,8 @@ class EvaluationOptions(NamedTuple):
     first_stage: the system whose candidates the others rerank; None is no such figures.
     depths: to which its candidates are reranked.
     hard_negatives: whether the effect of hard negatives is shown.
-    pool_sample: last ranks of the bands of the pool within which a random sample was judged, where the
-        release does not record it; see `figures.inferred`. None: nobody says so.
-    label_draws: how often all labels are drawn again, to see whether the order of systems holds; 0 is never.
     subtopics: a file that says which documents are relevant to each subtopic of a query, for alpha_ndcg@k.
     by_query: values of single queries are wanted, so sealed parts are refused.
-    turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """
 
     split: str | None = None
@@ -68,10 +59,7 @@ class EvaluationOptions(NamedTuple):
     first_stage: str | None = None
     depths: Sequence[int] = DEPTHS
     comparison: ComparisonOptions = ComparisonOptions()
-    label_draws: int = 0
     hard_negatives: bool = False
-    pool_sample: Sequence[int] | None = None
-    turning: bool = False
     subtopics: Path | None = None
     by_query: bool = False
 
@@ -164,19 +152,13 @@ class Evaluation:
     query_ids, query_texts: None where a sealed part was evaluated.
     comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.
     leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
-    order: how often the order by the first measure holds; None with one system.
     sealed_count: how often its sealed parts were evaluated; None where none is sealed.
     first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
         and empty where none was named.
     hard_negatives: None where it was not asked for.
-    inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
     pool_unjudged: share of the pairs that the release's pools proposed for the evaluated queries and nobody
         judged; None without a pool.
-    turning: each system against the next one by the first measure, where that was asked for; of a system with
-        several runs the first.
     coverage: of the release's coverage map; None where it has none.
-    similar_lists: how alike the lists of each two systems are; of a system with several runs the first. Empty
-        with one system, and with more pairs than `pairs.MOST_PAIRS`.
     age: of the release, and what a newer one says otherwise.
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
@@ -200,7 +182,6 @@ class Evaluation:
     runs: tuple[EvaluatedSystem, ...]
     comparisons: tuple[Comparison, ...]
     leaderboards: Mapping[str, tuple[LeaderboardRow, ...]]
-    order: OrderReport | None
     query_ids: tuple[str, ...] | None
     query_texts: tuple[str, ...] | None
     sealed_count: SealedCount | None
@@ -210,13 +191,9 @@ class Evaluation:
     first_stage: str | None
     reranking: tuple[RerankingDepth, ...]
     hard_negatives: HardNegativeEffect | None
-    inferred: InferredFigures | None
-    not_inferred: str | None
     pool_unjudged: float | None
-    turning: tuple[Turning, ...]
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
-    similar_lists: tuple[SimilarLists, ...] = ()
     subtopics: SubtopicFacts | None = None
     age: ReleaseAge | None = None
     mark: str | None = None

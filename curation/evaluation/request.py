@@ -1,71 +1,17 @@
-"""What an evaluation is asked for, and what is refused of that before anything is read.
-
-Which test decides whether two systems differ.
-
-    randomisation   Fisher's test of the mean difference: the default
-    t               Student's, of the mean difference
-    wilcoxon        signed ranks: by how much the queries differ, in order of size
-
-Holm's correction keeps 95 % of families without a false alarm.
-
-All tests that were made are shown. One decides, and it is named beforehand: who takes the one that finds
-something finds too much.
-"""
+"""What an evaluation is asked for, and what is refused of that before anything is read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from curation.errors import InputError, refuse_problems
+from curation.evaluation.significance import RANDOMISATION, TESTS
 from curation.step import Seed, option
 
-HOLM_COLUMN = "p Holm"
-"""What a column of corrected p values is called."""
-SIGNIFICANT = 0.05
-"""A corrected p below this distinguishes two systems."""
-
-
-class SignificanceTest(NamedTuple):
-    """A test, with what it is called in a column and in a sentence."""
-
-    short: str
-    words: str
-
-
-TESTS = {
-    "randomisation": SignificanceTest("randomisation", "Fisher's randomisation test"),
-    "t": SignificanceTest("t", "Student's t test"),
-    "wilcoxon": SignificanceTest("Wilcoxon", "Wilcoxon's signed-rank test"),
-}
-"""By name; `Comparison` has the p of each as `p_` and its name."""
-
-
-class DecidingTest(NamedTuple):
-    """The test that decides, of `TESTS`; its p values are corrected by Holm's method."""
-
-    test: str = "randomisation"
-
-    @property
-    def words(self) -> str:
-        """What the captions of differences say: neither the interval nor another test decides."""
-        return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[self.test].words}, decides"
-
-
-def check_deciding(deciding: DecidingTest) -> None:
-    """Refuse a test that there is not.
-
-    Raises
-    ------
-    InputError: there is none of that name.
-    """
-    if deciding.test not in TESTS:
-        raise InputError(f"There is no test {deciding.test!r}; expected one of {', '.join(TESTS)}.")
-
-
-TEST_WORDS = {name: one.words for name, one in TESTS.items()}
+RunFiles = tuple[tuple[str, str], ...]
+"""Name of the system, and path of its file."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +21,7 @@ class RunQuestions:
     Attributes
     ----------
     wanted: the difference whose number of queries is estimated.
-    test: as in `DecidingTest`.
+    test: that decides, of `significance.TESTS`.
     judge: whose grades estimate the figures on more queries. to_pool: for leads.
     """
 
@@ -93,13 +39,13 @@ class RunQuestions:
         flag="--difference",
     )
     test: str = option(
-        "randomisation",
+        RANDOMISATION,
         "Test that decides",
         "The test that decides whether systems differ. One of randomisation, t, or wilcoxon. All are "
         "shown. Choose it before the figures are seen.",
         flag="--significance-test",
         choices=tuple(TESTS),
-        words=TEST_WORDS,
+        words={name: one.words for name, one in TESTS.items()},
     )
     first_stage: str | None = option(
         None,
@@ -121,14 +67,6 @@ class RunQuestions:
         "Effect of hard negatives",
         "Also on judged documents alone. Once with the hard negatives among them and once without.",
     )
-    pool_sample: str | None = option(
-        None,
-        "The judged pairs are a random sample of the pool: last ranks of its bands",
-        "Say that the judged pairs are a sample of the pool. It is for a release that records none. AP "
-        "and nDCG are inferred from it. Give the last ranks of the bands with equal chances, such as "
-        "10,50; 0 for one band.",
-        unset="the sample that the release records, if any",
-    )
     to_pool: int | None = option(
         None,
         "Make documents candidates for the next round, down to rank",
@@ -136,19 +74,6 @@ class RunQuestions:
         "runs become runs of the project.",
         unset="the project stays as it is",
         least=1,
-    )
-    turning: bool = option(
-        False,
-        "Unjudged documents that could change the ranking",
-        "Name unjudged documents that could change the ranking. It is that of two systems by the first "
-        "measure.",
-    )
-    label_draws: int = option(
-        0,
-        "Draws of labels",
-        "How often to draw all grades again, as annotators differ. It shows whether the order of systems "
-        "holds. Each draw scores all runs.",
-        least=0,
     )
     subtopics: Path | None = option(
         None,
@@ -174,10 +99,6 @@ class AnswerQuestions:
     support: str | None = option(
         None, "Support", "PROJECT=RELEASE in which people graded support of nuggets.", unset="none"
     )
-
-
-RunFiles = tuple[tuple[str, str], ...]
-"""Name of the system, and path of its file."""
 
 
 @dataclass(frozen=True)
@@ -257,8 +178,8 @@ class EvaluateRequest:
     )
 
 
-def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool) -> list[str]:
-    """What runs are missing for reranking, and for documents that could turn the order of systems.
+def run_problems(systems: Sequence[str], first_stage: str | None) -> list[str]:
+    """What runs are missing for reranking.
 
     Parameters
     ----------
@@ -273,11 +194,6 @@ def run_problems(systems: Sequence[str], first_stage: str | None, turning: bool)
         )
     elif first_stage is not None and len(known) < 2:
         problems.append(f"The first stage {first_stage}: there is no other run that reranks its candidates.")
-    if turning and len(known) < 2:
-        problems.append(
-            "Documents that could change the ranking are looked for between two systems, and there is one: "
-            "add a run of another one."
-        )
     return problems
 
 

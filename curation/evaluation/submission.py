@@ -22,7 +22,7 @@ from curation.evaluation.answers.to_grade import SUPPORT
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.request import DecidingTest, EvaluateRequest, refuse_unfitting, run_problems
+from curation.evaluation.request import EvaluateRequest, refuse_unfitting, run_problems
 from curation.evaluation.sealed.access import SealedRequest, check_access, refusals_logged, sealed_request
 from curation.evaluation.sealed.headline import HeadlineEvaluation, headline_of_runs
 from curation.evaluation.submitted import store_submitted
@@ -207,10 +207,9 @@ def _check_fit(
 def check_request(request: EvaluateRequest) -> None:
     """Raise an InputError with what is known to fail before a file is read."""
     questions = request.of_runs
-    problems = run_problems([name for name, _ in request.runs], questions.first_stage, questions.turning)
+    problems = run_problems([name for name, _ in request.runs], questions.first_stage)
     times = Counter(name for name, _ in request.answers)
     problems += [f"Two files of answers are of {name}." for name, count in times.items() if count > 1]
-    _pool_bands(questions.pool_sample)
     refuse_problems(problems)
 
 
@@ -283,32 +282,16 @@ def _answer_options(work: EvaluationWork) -> AnswerOptions:
 
 def _run_options(work: EvaluationWork) -> EvaluationOptions:
     request, questions = work.request, work.request.of_runs
-    deciding = DecidingTest(questions.test)
     return EvaluationOptions(
         *(request.part, request.measures, [*request.by, *work.facets], request.relevant),
         seed=request.seed,
         reading=work.reading,
         first_stage=questions.first_stage,
-        comparison=ComparisonOptions(questions.baseline, questions.wanted, deciding),
-        label_draws=questions.label_draws,
+        comparison=ComparisonOptions(questions.baseline, questions.wanted, questions.test),
         hard_negatives=questions.hard_negatives,
-        pool_sample=_pool_bands(questions.pool_sample),
-        turning=questions.turning,
         subtopics=questions.subtopics,
         by_query=work.by_query,
     )
-
-
-def _pool_bands(text: str | None) -> list[int] | None:
-    """The last ranks of bands; 0 is no rank, and so one band."""
-    names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
-    wrong = [name for name in names if not name.isdecimal()]
-    if wrong:
-        raise InputError(
-            f"The bands {text}: {', '.join(wrong)} is no rank; expected such as 10,50.",
-            command="--pool-sample has them.",
-        )
-    return None if text is None else [int(name) for name in names if int(name)]
 
 
 def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submitted:

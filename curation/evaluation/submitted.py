@@ -20,8 +20,8 @@ from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
-from curation.evaluation.comparison.similar_lists import FirstPlaces
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.first_places import FirstPlaces
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.sealed_evaluations import SealedEvaluation, query_values, sealed_evaluations
@@ -158,7 +158,6 @@ class EvaluableRelease(NamedTuple):
     ----------
     parts: part → whether it is sealed; those that are not come first.
     scale: its grades, ascending.
-    pool_sample: whether it records which pairs of its pool were drawn for judging.
     measures: the default ones that its scale allows, with evidence those of chunks. facets: names of all.
     mark: that it was frozen against the gate, where it was.
     """
@@ -167,7 +166,6 @@ class EvaluableRelease(NamedTuple):
     measures: tuple[str, ...]
     facets: tuple[str, ...]
     scale: tuple[int, ...]
-    pool_sample: bool
     mark: str | None = None
 
 
@@ -179,9 +177,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
     RefusedError: the release is not as it was frozen.
     """
     try:
-        stored = read_parts(
-            cursor, release_id, ["release", "guides", "sampling", "coverage", "pool_sample", "evidence"]
-        )
+        stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage", "evidence"])
         (header,) = stored["release"]
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
@@ -192,7 +188,6 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
             measures=tuple(one.name for one in measures_for(scale, None, usual)),
             facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
             scale=tuple(scale),
-            pool_sample="pool_sample" in stored,
             mark=mark_of(header),
         )
     except (KeyError, ValueError) as error:

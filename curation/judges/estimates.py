@@ -129,11 +129,7 @@ def judged_estimates(
         runs=tuple(
             _system(name, by_judge[name], by_people[name], chosen, sample, release.qrels) for name in by_judge
         ),
-        not_drawn=sum(
-            len(stratum.documents - stratum.drawn)
-            for strata in (release.pool_sample or {}).values()
-            for stratum in strata
-        ),
+        not_drawn=len(release.pooled.left_out),
     )
 
 

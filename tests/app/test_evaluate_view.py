@@ -379,16 +379,14 @@ def toggled(page: AppTest, *labels: str) -> AppTest:
 def test_further_questions_about_runs_are_in_their_report(project: Store, tmp_path: Path) -> None:
     page = opened(VERA)
     assert [one.label for one in page.expander] == FOLDED
-    page = toggled(page, "Effect of hard", "Unjudged documents")
-    next(one for one in page.text_input if one.label.startswith("The judged pairs")).input("0")
+    page = toggled(page, "Effect of hard")
     files = [(f"{name}.trec", run_bytes(tmp_path, name), "text/plain") for name in "ab"]
     page = page.file_uploader[0].set_value(files).run()
     next(one for one in page.selectbox if one.label.startswith("Reranking")).select("a").run()
     page = next(one for one in page.button if one.label == "Evaluate").click().run()
     assert not page.error
     headings = [one.label for one in page.expander]
-    assert {"Reranking", "Hard negatives", "Inferred for the whole pool"} <= set(headings)
-    assert any("change the ranking" in one for one in headings)
+    assert {"Reranking", "Hard negatives"} <= set(headings)
 
 
 def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_page(
@@ -437,8 +435,11 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
 def test_what_cannot_be_asked_of_these_files_is_said_without_an_option_of_the_command(
     project: Store, tmp_path: Path
 ) -> None:
-    page = submitted(toggled(opened(VERA), "Unjudged documents"), ("a.trec", run_bytes(tmp_path, "a")))
-    assert "add a run of another one" in page.error[0].value
+    page = opened(VERA)
+    page = page.file_uploader[0].set_value([("a.trec", run_bytes(tmp_path, "a"), "text/plain")]).run()
+    next(one for one in page.selectbox if one.label.startswith("Reranking")).select("a").run()
+    page = next(one for one in page.button if one.label == "Evaluate").click().run()
+    assert "there is no other run that reranks" in page.error[0].value
     assert "\\-\\-" not in page.error[0].value
 
 
@@ -453,8 +454,6 @@ def sealed_request(*runs: Path, **asked: Any) -> EvaluateRequest:
 @pytest.mark.parametrize(
     ("asked", "refused"),
     [
-        ({"of_runs": RunQuestions(turning=True)}, ROUNDED),
-        ({"of_runs": RunQuestions(pool_sample="10")}, ROUNDED),
         ({"of_runs": RunQuestions(to_pool=10)}, ROUNDED),
         ({"of_answers": AnswerQuestions(correctness="other.duckdb=v1")}, ROUNDED),
         (

@@ -114,7 +114,7 @@ ALONE = set(
     --exclude-release --exclude-released --explanation-field --extractor --fail-if --faithfulness --files
     --filter-field --first-stage --for --fresh --from --group-field --group-spellings --guide
     --hard-negatives --head --host --id --ids --images-from --import-from --imported-run --information-need
-    --information-need-field --keep --known-rows --label-draws --largest-group --leave --log-json
+    --information-need-field --keep --known-rows --largest-group --leave --log-json
     --lists
     --markup --matching --max-characters --max-words --measures --merged --metadata-field --min-count
     --min-documents --min-f1 --min-probability
@@ -122,7 +122,7 @@ ALONE = set(
     --note-field --old-release --old-round --only-complete --open-rounds --override --overwrite
     --pair-field --pairs
     --pass-mark --password-stdin --per --per-query --personal-data --pick --pilot --pool
-    --pool-sample --print-sql
+    --print-sql
     --query-text-field --question --quota --random-negatives --reason-field --refresh --region
     --rehearse --repeat --repeat-minutes --replace --resolution --rule
     --same-grades --sample-bands --sample-budget --seal --segment-field --send-test --session-field --settled
@@ -132,7 +132,7 @@ ALONE = set(
     --summary --table
     --test --text --title-field --titles-only --to --to-pool --top-up --topics
     --torso
-    --traffic --turning --undated --unjudgeable --unjudged --until --url-field
+    --traffic --undated --unjudgeable --unjudged --until --url-field
     --valid-from-field --valid-to-field
     --verify-bm25 --with-sealed
     --within --without-grades

@@ -10,7 +10,7 @@ import pytest
 from curation.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.figures.means import EMPTY
+from curation.evaluation.figures.strata import EMPTY
 from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.submitted import evaluable_release
 from curation.releases.freeze.freeze import freeze

@@ -16,7 +16,7 @@ from curation.evaluation.by_query import (
     kinds_of_queries,
     side_by_side,
 )
-from curation.evaluation.report.comparison import QueryValues
+from curation.evaluation.report.query_by_query import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.submission import submit
 from curation.evaluation.submitted import histories

@@ -109,9 +109,6 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     assert found.runs[1].overall["context_words@5"].n == figures[1].n - 1
     sections = {one.heading: one for one in report_sections(found)}
     assert "large.jsonl: 1 query has a chunk whose words are not known" in sections["Systems"].sentence
-    rows = {row[0]: row for row in sections["How stable the ranking is"].tables[0].rows}
-    assert rows["mean"][3] == "honest before game"
-    assert rows["median"][3] == "–"  # medians are equal: that is no order
 
 
 def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_unsaid(

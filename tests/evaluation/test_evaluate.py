@@ -216,10 +216,8 @@ def test_a_table_without_a_header_is_told_how_to_name_its_columns(store: Store, 
     assert score(store, path, options=options).runs[0].overall["mrr@10"].value == 1
 
 
-def test_what_cannot_be_asked_of_one_run_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_wanted_difference_of_nothing_is_refused(store: Store, tmp_path: Path) -> None:
     run = written(tmp_path)
-    with pytest.raises(InputError, match="looked for between two systems, and there is one"):
-        score(store, run, options=OPEN._replace(turning=True))
     with pytest.raises(InputError, match="wanted difference of 0"):
         score(store, run, options=OPEN._replace(comparison=ComparisonOptions(wanted=0)))
 
@@ -268,23 +266,6 @@ def test_a_release_that_is_open_and_a_run_that_was_parsed_are_not_read_again(
     with store.transaction() as cursor:
         cursor.execute("DELETE FROM releases")
     assert evaluate_runs(store, frozen, sources, options) == first
-
-
-def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
-    store: Store, tmp_path: Path
-) -> None:
-    one = written(tmp_path, "one.trec")
-    rows = [row for topic in TOPICS for row in [(f"q-{topic}", "unseen", 1, 9.0), *good(topic)]]
-    two = trec(tmp_path / "two.trec", rows)
-    options = OPEN._replace(turning=True)
-    [pair] = score(store, two, one, options=options).turning
-    assert (pair.first, pair.second, pair.unjudged) == ("one", "two", 4)
-    assert pair.needed is not None
-    assert {row.document_id for row in pair.documents} == {"unseen"}
-    project = ["--project", str(store.path)]
-    runs = ["--run", str(one), "--run", str(two)]
-    text = invoke([*project, "evaluate", "v1", *runs, "--turning"])
-    assert f"{pair.needed} of them could reverse that" in text.stdout
 
 
 def test_subtopics_come_from_a_file_of_topic_subtopic_document_and_grade(

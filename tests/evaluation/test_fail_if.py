@@ -44,7 +44,7 @@ def evaluation() -> Evaluation:
         *("v1", "0" * 64, ("dev",), (), qrels_from(grades), {query: query for query in QUERIES}),
         facets_of(rows, ["band"]),
         DrawnQueries(tuple(bands), nothing, nothing, {}, {}, None),
-        *(KnownQueries([], {}), frozenset(), PooledPairs({}, frozenset(), frozenset(), ())),
+        *(KnownQueries([], {}), frozenset(), PooledPairs({})),
     )
     found = {"old": range(10, 60), "new": range(50)}
     read = {}

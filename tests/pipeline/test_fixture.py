@@ -35,6 +35,8 @@ GONE = {
     "evaluate-dev": {
         ".looks": "sealed evaluations are counted, not bounded by a ladder",
         ".depths_left_out": "bounds of lists went with the ladder",
+        **{f".{name}": "estimates from a sample of the pool went" for name in ("inferred", "not_inferred")},
+        **{f".{name}": "other views of the order went" for name in ("order", "similar_lists", "turning")},
         **{
             f".runs[].strata.stratum.{name}.left_out": "kinds of fewer than ten queries have figures, too"
             for name in ("head", "torso", "tail")

@@ -10,10 +10,7 @@ from curation.coverage.writing.tasks import (
     state_fingerprint,
 )
 from curation.errors import RefusedError
-from curation.evaluation.coverage_report import (
-    RegionGraph,
-    region_graph_of,
-)
+from curation.evaluation.region_graph import RegionGraph, region_graph_of
 from curation.store import Store
 
 KEPT = 4

@@ -12,13 +12,8 @@ from curation.coverage.writing.tasks import (
     CoverageState,
 )
 from curation.errors import CurationError
-from curation.evaluation.coverage_report import (
-    EvaluatedValues,
-    comparison_sections,
-    coverage_page,
-    map_sections,
-    stored_values,
-)
+from curation.evaluation.coverage_report import comparison_sections, coverage_page, map_sections
+from curation.evaluation.region_values import EvaluatedValues, stored_values
 from curation.evaluation.submitted import submitted_evaluations
 
 NO_RUN = "no run"

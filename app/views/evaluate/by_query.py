@@ -15,7 +15,7 @@ from app.components.queries import QueryBar, queries
 from app.views.query.acting import send_documents
 from curation.errors import NotFoundError
 from curation.evaluation import by_query
-from curation.evaluation.report.comparison import QUERY_BY_QUERY, RESULTS, QueryValues
+from curation.evaluation.report.query_by_query import QUERY_BY_QUERY, RESULTS, QueryValues
 from curation.evaluation.submitted import LISTED, SubmittedEvaluation
 from curation.guides.guide import current_guide
 from curation.reports.page import GradeCell, QueryName

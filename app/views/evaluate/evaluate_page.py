@@ -15,7 +15,7 @@ from app.page_context import PageContext, read_context
 from app.views.evaluate import by_query, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM
-from curation.evaluation.report.comparison import QUERY_BY_QUERY
+from curation.evaluation.report.query_by_query import QUERY_BY_QUERY
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import (
     SubmittedBoard,
@@ -81,7 +81,7 @@ def _chosen(store: Store, releases: list[ReleaseRow], places: Sequence[DeltaGene
     )
     return ChosenPart(
         *(name, by_name[name].release_id, part, parts[part]),
-        *(offered.measures, offered.facets, offered.scale, offered.pool_sample),
+        *(offered.measures, offered.facets, offered.scale),
         mark=offered.mark,
     )
 

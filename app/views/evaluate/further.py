@@ -24,7 +24,7 @@ NONE = "None"
 class ChosenPart(NamedTuple):
     """What is evaluated; `measures` are the default ones, by the first of which the leaderboard is.
 
-    `scale` is ascending; `pool_sample` is whether the release records one; `mark` is its mark, if any.
+    `scale` is ascending; `mark` is its mark, if any.
     """
 
     release: str
@@ -34,7 +34,6 @@ class ChosenPart(NamedTuple):
     measures: tuple[str, ...]
     facets: tuple[str, ...]
     scale: tuple[int, ...]
-    pool_sample: bool
     mark: str | None = None
 
     @property
@@ -43,22 +42,12 @@ class ChosenPart(NamedTuple):
 
 
 def ask_about_runs(form: Form[EvaluateRequest], chosen: ChosenPart, is_lead: bool) -> None:
-    """Baseline, reranking, hard negatives, documents that could change ranks, samples and candidates."""
+    """Baseline, reranking, hard negatives, and candidates."""
     with st.expander("Options"):
         form.ask("baseline")
         if not chosen.sealed:
             form.ask("test")
         form.ask("first_stage", "hard_negatives")
-        if chosen.sealed:
-            inferred = "" if chosen.pool_sample else ", and nothing is inferred from a sample of the pool"
-            ui.quiet(
-                f"{chosen.part} is sealed: no document is named that could change the ranking{inferred}."
-            )
-        else:
-            form.ask("turning")
-            form.ask("pool_sample") if not chosen.pool_sample else ui.quiet(
-                "The release records a random sample of its pool, and AP and nDCG are inferred from it."
-            )
         if is_lead:
             form.ask("to_pool")
 

@@ -37,7 +37,8 @@ from curation.evaluation.answers.grades import AnswerGrades
 from curation.evaluation.answers.judged_support import support_estimates
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, scores_of_answers
 from curation.evaluation.answers.to_grade import SUPPORT
-from curation.evaluation.figures.means import SMALL, Figure, StratumFigures, mean_intervals, suppressed_strata
+from curation.evaluation.figures.means import Figure, mean_intervals
+from curation.evaluation.figures.strata import SMALL, StratumFigures, suppressed_strata
 from curation.evaluation.sealed.access import (
     SealedRequest,
     check_access,
@@ -62,6 +63,8 @@ from curation.store import COMMAND_LINE, Store
 UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
 EXACT, F1 = "exact_match", "f1"
+_MEASURES = {SUPPORT: NUGGET_SCORES[0]}
+"""What people graded → the measure that says whether an answer was graded, where it has another name."""
 
 
 class AnswerOptions(NamedTuple):
@@ -397,10 +400,6 @@ def _values(
                 "people to grade."
             )
     return values
-
-
-_MEASURES = {SUPPORT: NUGGET_SCORES[0]}
-"""What people graded → the measure that says whether an answer was graded, where it has another name."""
 
 
 def _figures(values: Mapping[str, Floats]) -> dict[str, Figure]:

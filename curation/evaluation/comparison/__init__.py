@@ -1,1 +1,1 @@
-"""Comparing systems on the same queries: differences, tests, the leaderboard, and how firm the order is."""
+"""Comparing systems on the same queries: differences, tests and the leaderboard."""

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
-from curation.evaluation.figures.means import SMALL, StrataMean, suppressed_strata
+from curation.evaluation.figures.strata import SMALL, StrataMean, suppressed_strata
 from curation.scoring.inputs.facets import Facet
 from curation.statistics.arrays import Floats, Mask, ratio
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures

@@ -1,4 +1,4 @@
-"""The comparison of all systems of an evaluation: pairs, leaderboards, and how firm the order is.
+"""The comparison of all systems of an evaluation: pairs and leaderboards.
 
 Strata that are suppressed, because few of their queries are sealed, have no comparison.
 """
@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
-from curation.evaluation.comparison.order import OrderReport, order_over_queries, orders_by_measure
 from curation.evaluation.comparison.pairs import (
     LEAST_QUERIES,
     MOST_PAIRS,
@@ -26,9 +25,9 @@ from curation.evaluation.comparison.pairs import (
     pair_differences,
     system_pairs,
 )
-from curation.evaluation.figures.means import suppressed_strata
+from curation.evaluation.figures.strata import suppressed_strata
 from curation.evaluation.figures.traffic import traffic_differences
-from curation.evaluation.request import DecidingTest
+from curation.evaluation.significance import RANDOMISATION
 from curation.scoring.inputs.facets import COVERAGE, Facet
 from curation.scoring.inputs.release import DrawnQueries
 from curation.scoring.metrics.run_scores import RunScores
@@ -42,26 +41,12 @@ class ComparisonOptions(NamedTuple):
     ----------
     baseline: the system that each other is compared with; None compares all pairs.
     wanted: the difference whose number of queries is asked for.
-    deciding: the test that decides, and its correction.
+    test: the one that decides.
     """
 
     baseline: str | None = None
     wanted: float = WANTED_DIFFERENCE
-    deciding: DecidingTest = DecidingTest()
-
-
-class ComparedSystems(NamedTuple):
-    """How the systems of an evaluation compare; all empty with one system.
-
-    Attributes
-    ----------
-    leaderboards: measure → systems; empty with a baseline, where not all pairs are compared.
-    order: by the first measure.
-    """
-
-    comparisons: tuple[Comparison, ...] = ()
-    leaderboards: Mapping[str, tuple[LeaderboardRow, ...]] = {}
-    order: OrderReport | None = None
+    test: str = RANDOMISATION
 
 
 def compare_scores(
@@ -71,13 +56,15 @@ def compare_scores(
     sealed: Mask,
     options: ComparisonOptions,
     seed: int,
-) -> ComparedSystems:
-    """Compare the systems.
+) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
+    """The comparisons of all pairs of systems, and measure → leaderboard.
+
+    Both are empty with one system. With a baseline not all pairs are compared, so there is no leaderboard.
 
     Parameters
     ----------
     systems: name → scores on the same queries by the same measures.
-    facets: whose values are the strata. The order's views macro and worst are about the first.
+    facets: whose values are the strata.
     sealed: which queries are of sealed parts, shape (Q,).
 
     Raises
@@ -90,28 +77,22 @@ def compare_scores(
     scores = list(systems.values())
     places = [place for place, measure in enumerate(scores[0].measures) if measure.compares]
     if not pairs or not places:
-        return ComparedSystems()
+        return (), {}
     measures = tuple(scores[0].measures[place].name for place in places)
     of = SystemValues(names, measures, np.stack([one.values[:, places] for one in scores]))
-    strata = [_shown(facet, sealed) for facet in facets]
-    every = {name: mask for values in strata for name, mask in values.items() if not mask.all()}
+    shown = [_shown(facet, sealed) for facet in facets]
+    strata = {name: mask for values in shown for name, mask in values.items() if not mask.all()}
     compared = compare_systems(
         of,
-        every,
+        strata,
         seed=seed,
         baseline=options.baseline,
         wanted=options.wanted,
-        deciding=options.deciding,
+        deciding=options.test,
         by_stratum=len(measures) if len(pairs) <= MOST_PAIRS else 1,
     )
-    ordered = {}
-    if strata:
-        ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].outside}
-    return ComparedSystems(
-        _with_traffic(compared, of, pairs, drawn),
-        {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
-        _order(of, ordered, seed),
-    )
+    boards = {} if options.baseline else {name: _leaderboard(of, name, compared) for name in measures}
+    return _with_traffic(compared, of, pairs, drawn), boards
 
 
 def _shown(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
@@ -124,11 +105,6 @@ def _shown(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
         for value, mask in facet.values.items()
         if value not in suppressed and mask.sum() >= least
     }
-
-
-def _order(of: SystemValues, strata: Mapping[StratumName, Mask], seed: int) -> OrderReport:
-    report = order_over_queries(of.systems, of.measures[0], of.values[:, :, 0], strata, seed=seed)
-    return replace(report, by_measure=orders_by_measure(of.systems, of.measures, of.values))
 
 
 def _with_traffic(

@@ -23,7 +23,7 @@ import numpy as np
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.request import SIGNIFICANT, TESTS, DecidingTest
+from curation.evaluation.significance import RANDOMISATION, SIGNIFICANT, TESTS
 from curation.scoring.inputs.facets import LEAST
 from curation.statistics.arrays import Floats, Mask
 from curation.statistics.p_values import holm
@@ -135,14 +135,14 @@ class Comparison:
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
 
     @property
-    def deciding(self) -> DecidingTest:
+    def deciding(self) -> str:
         """The test that decides; the default one where none was made."""
-        return DecidingTest() if self.test is None else DecidingTest(self.test)
+        return self.test or RANDOMISATION
 
     @property
     def p(self) -> float | None:
         """Of the test that decides, uncorrected."""
-        found: float | None = getattr(self, f"p_{self.deciding.test}")
+        found: float | None = getattr(self, f"p_{self.deciding}")
         return found
 
     @property
@@ -170,7 +170,7 @@ class _Comparing(NamedTuple):
     systems: Sequence[str]
     measure: str
     pairs: Sequence[SystemPair]
-    deciding: DecidingTest
+    deciding: str
     seed: int
     wanted: float
 
@@ -216,7 +216,7 @@ def compare_systems(
     baseline: str | None = None,
     wanted: float = WANTED_DIFFERENCE,
     by_stratum: int | None = None,
-    deciding: DecidingTest = DecidingTest(),
+    deciding: str = RANDOMISATION,
 ) -> tuple[Comparison, ...]:
     """Every pair by every measure: overall, then in each stratum.
 
@@ -242,7 +242,7 @@ def compare_systems(
         shown = strata if by_stratum is None or number < by_stratum else {}
         parts = [_Block(name, differences[mask]) for name, mask in shown.items()]
         found += _compared_family([overall], TESTS, asked)
-        found += _compared_family(parts, {"t", "randomisation", deciding.test}, asked)
+        found += _compared_family(parts, {"t", "randomisation", deciding}, asked)
     return tuple(found)
 
 
@@ -256,7 +256,7 @@ def _compared_family(
 ) -> Iterator[Comparison]:
     ps = {test: _ps(test, family, asked) for test in sorted(tests)}
     holms, corrected = (
-        holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", asked.deciding.test)
+        holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", asked.deciding)
     )
     tested = int((~np.isnan(corrected)).sum())
     for row, block in enumerate(family):
@@ -283,7 +283,7 @@ def _compared_family(
                 yield replace(
                     counted,
                     no_verdict=None,
-                    test=asked.deciding.test,
+                    test=asked.deciding,
                     family=tested,
                     wanted=asked.wanted,
                     **figures[place],

@@ -123,7 +123,7 @@ def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: 
 
     Parameters
     ----------
-    facets: of the evaluated queries; see `scoring.inputs.facets`.
+    facets: of the evaluated queries; see `scoring.inputs.release`.
     """
     tags = facets["tag"].values
     tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)

@@ -187,7 +187,8 @@ def _estimate(values: Floats, design: _Design) -> _Estimate:
 def _guarded(differences: Floats, design: _Design) -> TrafficFigure:
     """The figure with an interval that holds one more query, at its worst and at its best.
 
-    That is the largest difference that was seen, or 1 where there was none, as in `paired.intervals`.
+    That is the largest difference that was seen, or 1 where there was none, as in
+    `statistics.paired.differences`.
     """
     found = _student(differences, design)
     weights = np.where(np.isnan(differences), 0.0, design.weights)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import with_interval
+from curation.evaluation.significance import what_decides
 from curation.releases.export.formats.trec import without_space
 from curation.releases.stored import marked
 from curation.reports.page import Table
@@ -121,7 +122,7 @@ def _marks(found: Evaluation) -> _Marks:
     overall = [one for one in found.comparisons if one.stratum is None]
     if not overall:
         return _Marks({}, "", "")
-    words = overall[0].deciding.words
+    words = what_decides(overall[0].deciding)
     if found.leaderboards:
         marks = {
             (row.system, measure): row.letters for measure, rows in found.leaderboards.items() for row in rows

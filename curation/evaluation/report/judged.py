@@ -1,28 +1,26 @@
 """Report, what rests on judgments.
 
-The share of judged documents and the order that equal scores allow; AP and nDCG inferred from a sample of the
-pool; unanswerable queries; runs on the judged documents with hard negatives and without; and reranking of the
-same candidates.
+The share of judged documents and the order that equal scores allow; unanswerable queries; runs on the judged
+documents with hard negatives and without; and reranking of the same candidates.
 """
 
 from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation, RunFacts
-from curation.evaluation.figures.inferred import FEW_RELEVANT, MEASURES, InferredFigures
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.report.section import (
     by_measure,
     figure_text,
     interval,
-    mark,
     share,
     with_interval,
 )
-from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, PlotCurve, SharesRow, curves, shares
 from curation.scoring.metrics.bounds import why_below
 from curation.text import amount, percent
+
+HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 
 
 def write_judged(found: Evaluation) -> list[Section]:
@@ -36,12 +34,18 @@ def write_judged(found: Evaluation) -> list[Section]:
     return [
         Section(
             "What was judged",
-            "An unjudged document counts as not relevant. The fewer are judged, the less a figure says. "
-            + (found.not_inferred or "A random sample of the pool was judged: see what is inferred from it."),
+            "An unjudged document counts as not relevant. The fewer are judged, the less a figure says."
+            + _pool_sentence(found.pool_unjudged),
             (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
             tuple(tables),
         )
     ]
+
+
+def _pool_sentence(unjudged: float | None) -> str:
+    if unjudged is None:
+        return " The release has no pool."
+    return f" {percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
 
 
 def _bar(name: str, judged: float | None) -> SharesRow:
@@ -74,89 +78,6 @@ def _ties(found: Evaluation, headline: str) -> Table | None:
     ]
     columns = ("system", "worst order", "by document id", "best order")
     return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
-
-
-def write_inferred(found: Evaluation) -> list[Section]:
-    inferred = found.inferred
-    if inferred is None:
-        return []
-    marks = [
-        mark(f"{name}, {measure.removeprefix('inferred_')}", figures[measure])
-        for measure in MEASURES
-        for name, figures in inferred.systems.items()
-    ]
-    return [
-        Section(
-            "Inferred for the whole pool",
-            "\n".join(sentences(inferred)),
-            (intervals("Estimates of each system", marks),),
-            (_estimates(inferred), _bands(inferred)),
-            "If none and if all: the measure itself, if none or all of the unjudged documents that the "
-            "system returned were relevant.",
-        )
-    ]
-
-
-def sentences(inferred: InferredFigures) -> list[str]:
-    """What the estimates are made of, and what to read them for."""
-    drawn = sum(band.drawn or 0 for band in inferred.bands)
-    if inferred.recorded:
-        written = [
-            f"A random sample of the pool was judged: {drawn:,} of {amount(inferred.pooled, 'pair')} were "
-            f"drawn, {inferred.judged:,} of these have a grade.",
-            "The other figures take the rest for not relevant. These infer what judging the whole pool would "
-            "give, from how likely the release says that each pair was to be drawn.",
-        ]
-        if drawn > inferred.judged:
-            written.append(
-                f"{drawn - inferred.judged:,} drawn pairs have no grade: the others of their band count for "
-                "them, as if chance had left them out."
-            )
-    else:
-        written = [
-            f"Somebody said that the judged pairs, {inferred.judged:,} of {inferred.pooled:,}, are a random "
-            "sample of the pool."
-        ]
-    if inferred.not_drawn:
-        one = "pair was judged without being drawn, and does"
-        many = "pairs were judged without being drawn, and do"
-        written.append(f"{amount(inferred.not_drawn, one, many)} not count here.")
-    if inferred.without_estimate:
-        written.append(
-            f"{amount(inferred.without_estimate, 'query has', 'queries have')} no estimate: nothing relevant "
-            "was judged, or nothing of a band."
-        )
-    if inferred.few_relevant:
-        written.append(
-            f"{amount(inferred.few_relevant, 'query has', 'queries have')} fewer than {FEW_RELEVANT} "
-            "relevant documents by estimate. Their estimates are too high on average, and intervals then "
-            "hold the truth less often than 95 %."
-        )
-    figures = (figure for rows in inferred.systems.values() for figure in rows.values())
-    why = why_below((figure.if_none, figure.if_all) for figure in figures)
-    return [*written, why] if why else written
-
-
-def _estimates(inferred: InferredFigures) -> Table:
-    rows = [
-        (name, measure, one.value, interval(one), one.n, one.if_none, one.if_all)
-        for name, figures in inferred.systems.items()
-        for measure, one in figures.items()
-    ]
-    columns = ("system", "measure", "estimate", "95 %", "queries", "if none", "if all")
-    return Table("Estimates", columns, tuple(rows))
-
-
-def _bands(inferred: InferredFigures) -> Table:
-    rows = [
-        (band.name, band.pooled, "–" if band.drawn is None else band.drawn, band.judged)
-        for band in inferred.bands
-    ]
-    columns = ("band", "pooled", "drawn", "judged")
-    return Table("The pool by the best rank that a system gave", columns, tuple(rows))
-
-
-HARD_COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 
 
 def write_hard_negatives(found: Evaluation) -> list[Section]:

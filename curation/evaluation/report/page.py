@@ -11,28 +11,21 @@ from markupsafe import Markup
 
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.comparison import (
-    write_comparison,
-    write_queries,
-    write_similar_lists,
-    write_turning,
-)
-from curation.evaluation.report.further import (
+from curation.evaluation.report.answers import (
     answer_sections,
     compared_with,
-    judge_sections,
     shown_measures,
     support_findings,
-    triple_findings,
-    triple_sections,
 )
+from curation.evaluation.report.comparison import write_comparison
+from curation.evaluation.report.judge import judge_sections
 from curation.evaluation.report.judged import (
     write_hard_negatives,
-    write_inferred,
     write_judged,
     write_refusal,
     write_reranking,
 )
+from curation.evaluation.report.query_by_query import write_queries
 from curation.evaluation.report.section import gains_sentence, headline_measures, with_interval
 from curation.evaluation.report.strata import write_other_means, write_strata
 from curation.evaluation.report.systems import (
@@ -42,12 +35,32 @@ from curation.evaluation.report.systems import (
     write_seconds,
     write_systems,
 )
+from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.judges.estimates import JudgedEvaluation
 from curation.releases.card.limits import synthetic_sentence
 from curation.releases.stored import mark_sentence, marked
 from curation.reports.page import QueryName, Section, Table, html_page
 from curation.reports.table_files import markdown_table
 from curation.text import amount
+
+SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
+    write_systems,
+    write_context,
+    write_comparison,
+    write_strata,
+    write_other_means,
+    write_queries,
+    write_refusal,
+    write_judged,
+    write_reranking,
+    write_seconds,
+    write_hard_negatives,
+    write_sealed,
+    write_method,
+)
+"""The sections in the order in which they are read; each writes none where it has nothing to show."""
+DETAILS = (write_queries, write_judged, write_method)
+"""Sections that a terminal leaves to the page."""
 
 
 @dataclass(frozen=True)
@@ -70,29 +83,6 @@ class EvaluationReport:
         """All tables in Markdown, each below the heading of its section."""
         tables = [(one.heading, table) for one in self.sections for table in one.tables]
         return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
-
-
-SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
-    write_systems,
-    write_context,
-    write_inferred,
-    write_comparison,
-    write_similar_lists,
-    write_strata,
-    write_other_means,
-    write_queries,
-    write_refusal,
-    write_judged,
-    write_turning,
-    write_reranking,
-    write_seconds,
-    write_hard_negatives,
-    write_sealed,
-    write_method,
-)
-"""The sections in the order in which they are read; each writes none where it has nothing to show."""
-DETAILS = (write_queries, write_judged, write_method)
-"""Sections that a terminal leaves to the page."""
 
 
 def report_sections(found: Evaluation) -> list[Section]:

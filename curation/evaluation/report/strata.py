@@ -8,13 +8,18 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.means import listed_values
+from curation.evaluation.figures.strata import listed_values
 from curation.evaluation.report.section import mark, with_interval, with_own_n
 from curation.releases.coverage import about_grid, about_map
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
 from curation.scoring.inputs.facets import CLUSTER, GRID, LEAST
 from curation.text import amount
+
+AGGREGATED = (
+    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "
+    "those with ten queries or more. Few queries in a stratum make its mean, and so the worst, uncertain."
+)
 
 
 def write_strata(found: Evaluation) -> list[Section]:
@@ -72,12 +77,6 @@ def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) 
         rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))
     columns = (facet, "queries", *(system.name for system in found.runs), "note")
     return Table(f"{headline} by {facet}", columns, tuple(rows))
-
-
-AGGREGATED = (
-    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest of "
-    "those with ten queries or more. Few queries in a stratum make its mean, and so the worst, uncertain."
-)
 
 
 def write_other_means(found: Evaluation) -> list[Section]:

@@ -16,6 +16,8 @@ from curation.scoring.inputs.run_seconds import RunSeconds
 from curation.scoring.metrics.measures import WITHIN, measures_named
 from curation.text import amount
 
+SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
+
 
 def write_systems(found: Evaluation) -> list[Section]:
     headline = found.measures[0]
@@ -149,9 +151,6 @@ def _seeds(found: Evaluation, headline: str) -> Table | None:
     ]
     columns = ("system", "runs", "mean", "sd over runs")
     return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
-
-
-SECONDS_COLUMNS = ("system", "run", "mean", "median", "p95", "queries", "note")
 
 
 def write_seconds(found: Evaluation) -> list[Section]:

@@ -6,16 +6,17 @@ single queries. Kinds of queries are suppressed before (`figures.means`), by how
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from curation.evaluation.comparison.compared import ComparedSystems
-from curation.evaluation.comparison.leaderboard import leaderboard
+from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
+from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect
-from curation.evaluation.figures.means import SMALL, Figure, MeasureFigure, OtherMeans, StrataMean
+from curation.evaluation.figures.means import Figure, MeasureFigure
 from curation.evaluation.figures.refusal import RefusalFigures
 from curation.evaluation.figures.reranking import RerankingDepth
+from curation.evaluation.figures.strata import SMALL, OtherMeans, StrataMean
 from curation.scoring.inputs.facets import LEAST
 
 FEW_ANSWERABLE = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
@@ -24,11 +25,12 @@ FEW_ANSWERABLE = f"fewer than {LEAST} answerable or unanswerable queries of a se
 def protected_evaluation(evaluation: Evaluation) -> Evaluation:
     """What leads see of it."""
     few = {name for run in evaluation.runs for name, figure in run.overall.items() if figure.n < LEAST}
-    compared = ComparedSystems(evaluation.comparisons, evaluation.leaderboards, evaluation.order)
+    tested, boards = protected_comparison(evaluation.comparisons, evaluation.leaderboards, few)
     effect = evaluation.hard_negatives
     return replace(
         evaluation,
-        **protected_comparison(compared, few)._asdict(),
+        comparisons=tested,
+        leaderboards=boards,
         runs=tuple(map(_protected_system, evaluation.runs)),
         query_ids=None,
         query_texts=None,
@@ -38,24 +40,27 @@ def protected_evaluation(evaluation: Evaluation) -> Evaluation:
     )
 
 
-def protected_comparison(compared: ComparedSystems, few: Collection[str]) -> ComparedSystems:
+def protected_comparison(
+    comparisons: Iterable[Comparison],
+    leaderboards: Mapping[str, Sequence[LeaderboardRow]],
+    few: Collection[str],
+) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
     """Comparisons of ten queries or more, and the leaderboard that follows from them.
 
     Parameters
     ----------
     few: measures of which fewer than ten queries have a value.
     """
-    tested = tuple(one for one in compared.comparisons if one.n >= LEAST)
+    tested = tuple(one for one in comparisons if one.n >= LEAST)
     boards = {
         measure: leaderboard(
             {row.system: row.value for row in rows},
             [one for one in tested if one.measure == measure and one.stratum is None],
         )
-        for measure, rows in compared.leaderboards.items()
+        for measure, rows in leaderboards.items()
         if measure not in few
     }
-    order = compared.order
-    return ComparedSystems(tested, boards, None if order is None or order.measure in few else order)
+    return tested, boards
 
 
 def protected_refusal(found: RefusalFigures) -> RefusalFigures:

@@ -84,8 +84,7 @@ def _of_pools(release: Opened) -> Lines:
     if any(True for _ in release.walk("pool_sample")):
         sentences.insert(
             0,
-            "Only a random sample of the pool was judged. Measures that count the rest as not relevant say "
-            "nothing of the whole pool; those that are inferred from the sample do.",
+            "Only a random sample of the pool was judged. Measures count the rest as not relevant.",
         )
     if open_pairs:
         share = percent(open_pairs, len(pairs))

@@ -20,7 +20,7 @@ from curation.releases.seal import refuse_not_in_file
 from curation.releases.verify import Opened, opened
 from curation.scoring.inputs.bodies import PinnedBodies
 from curation.scoring.inputs.facets import Facet, all_facets
-from curation.scoring.inputs.pooled import PooledPairs, RecordedSample, pooled_pairs, recorded_sample
+from curation.scoring.inputs.pooled import PooledPairs, pooled_pairs
 from curation.scoring.metrics.evidence import EvidenceRanges, evidence_ranges
 from curation.scoring.metrics.qrels import Qrels, qrels_of
 from curation.sources.queries import KnownQueries
@@ -68,7 +68,6 @@ class EvaluatedRelease:
     pooled: which pairs of these queries systems proposed.
     sealed_apart: the queries of sealed parts that are not evaluated, by id.
     coverage: of its coverage map; None where the release has none.
-    pool_sample: which of their pool was drawn for judging, where the release records that.
     frozen: the release that it was made of; None in tests of figures alone. bodies: of its documents.
     filtered: the queries with a filter, by id.
     outdated: pairs whose document is outside the filter, and nearly the text of a relevant one.
@@ -87,7 +86,6 @@ class EvaluatedRelease:
     pooled: PooledPairs
     sealed_apart: frozenset[str] = frozenset()
     coverage: ReleasedCoverage | None = None
-    pool_sample: RecordedSample | None = None
     frozen: Opened | None = None
     bodies: PinnedBodies | None = None
     filtered: frozenset[str] = frozenset()
@@ -138,9 +136,6 @@ def read_release(
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
         )
-    candidates, pools = release.rows("candidates"), release.rows("pools")
-    documents = frozenset(row["document_id"] for row in release.rows("documents"))
-    drawn = release.rows("pool_sample")
     qrels = qrels_of(graded, ids, scale_of(release.rows("guides")), relevant)
     return EvaluatedRelease(
         name=release.row.name,
@@ -152,13 +147,12 @@ def read_release(
         facets=all_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
-        documents=documents,
-        pooled=pooled_pairs(candidates, pools, inside),
+        documents=frozenset(row["document_id"] for row in release.rows("documents")),
+        pooled=pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
         coverage=released_coverage(release),
-        pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
         frozen=release,
         bodies=PinnedBodies(store, release),
         filtered=frozenset(row["query_id"] for row in chosen if row.get("filter")),

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from curation.evaluation.figures.means import (
-    EMPTY,
-    FEW_SEALED,
-    SMALL,
-    macro_mean,
-    mean_intervals,
-    median,
-    suppressed_strata,
-)
+from curation.evaluation.figures.means import mean_intervals
+from curation.evaluation.figures.strata import EMPTY, FEW_SEALED, SMALL, macro_mean, median, suppressed_strata
 from curation.scoring.inputs.facets import Facet, facets_of
 
 

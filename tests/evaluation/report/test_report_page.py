@@ -12,7 +12,7 @@ import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.report import comparison, judged, strata, systems
+from curation.evaluation.report import comparison, judged, query_by_query, strata, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
 from curation.scoring.inputs.run_sources import RunSource
 from curation.splits.certificate.certificate import shown_certificate
@@ -112,9 +112,6 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
     assert differences.rows[0][:2] == ("run b − run a", first.difference)
     assert str(sections["Comparison"].drawings[0]).count("run b − run a") >= 1
     assert len(sections["Comparison by kind of query"].tables[0].rows) == 2
-    assert [row[0] for row in sections["How stable the ranking is"].tables[0].rows] == [
-        *("mean", "macro", "median", "worst")
-    ]
 
 
 def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
@@ -146,7 +143,7 @@ def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
 def test_each_function_that_writes_sections_is_named_once() -> None:
     written = [
         getattr(module, name)
-        for module in (comparison, judged, strata, systems)
+        for module in (comparison, judged, query_by_query, strata, systems)
         for name in vars(module)
         if name.startswith("write_")
     ]
@@ -163,31 +160,14 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     assert page.read_text(encoding="utf-8") == evaluation_report(found).html
 
 
-def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, tmp_path: Path) -> None:
+def test_hard_negatives_have_their_table(store: Store, tmp_path: Path) -> None:
     run = RunSource("a", write_run(tmp_path / "a.trec", ranked("a")))
-    options = EvaluationOptions(None, hard_negatives=True, pool_sample=[])
+    options = EvaluationOptions(None, hard_negatives=True)
     found = evaluate_runs(store, "v1", [run], options)
     sections = {section.heading: section for section in report_sections(found)}
     assert len(sections["Hard negatives"].tables[0].rows) == len(found.measures)
-    inferred = sections["Inferred for the whole pool"]
-    assert inferred.sentence.startswith("Somebody said that the judged pairs")
-    assert inferred.tables[0].caption == "Estimates"
     plain = {section.heading for section in report_sections(evaluate_runs(store, "v1", [run]))}
     assert "Hard negatives" not in plain
-
-
-def test_documents_that_could_turn_the_order_are_named_where_that_was_asked_for(
-    store: Store, tmp_path: Path
-) -> None:
-    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name))) for name in "ab"]
-    found = evaluate_runs(store, "v1", runs, EvaluationOptions(turning=True))
-    (section,) = [one for one in report_sections(found) if one.heading.startswith("Unjudged documents")]
-    (pair,) = found.turning
-    assert f"{pair.first} is {pair.difference:.3f} above {pair.second}" in section.sentence
-    assert [row[:2] for row in section.tables[0].rows] == [
-        (one.query_id, one.document_id) for one in pair.documents[:20]
-    ]
-    assert section.heading not in headings(evaluate_runs(store, "v1", runs))
 
 
 def test_a_terminal_of_80_columns_shows_these_words(two: Evaluation) -> None:

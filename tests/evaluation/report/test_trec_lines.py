@@ -36,7 +36,7 @@ def evaluated(shared: Path, results: str) -> Evaluation:
         *("nist", "0" * 64, ("all",), (), graded, dict.fromkeys(graded.query_ids, "")),
         facets_of([row] * len(graded.query_ids), []),
         DrawnQueries(("all",) * len(graded.query_ids), nothing, nothing, {}, {}, None),
-        *(KnownQueries([], {}), frozenset(), PooledPairs({}, frozenset(), frozenset(), ())),
+        *(KnownQueries([], {}), frozenset(), PooledPairs({})),
     )
     rows = run_rows(run(folder / results), graded)
     read = {"STANDARD": [SystemRun("STANDARD", results, rows, len(rows.query), 0, 0, {})]}

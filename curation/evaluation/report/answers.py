@@ -1,0 +1,148 @@
+"""Report, answers of systems: how right they are, by kind of query, and what was not graded.
+
+Exact match and F1 are computed from reference answers, scores of citations from people's marks; correctness,
+support of nuggets and faithfulness are what people graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from curation.evaluation.answers.citations import CITATION_SCORES
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnsweringSystem
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
+from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS, SUPPORT
+from curation.evaluation.figures.means import Figure, MeasureFigure
+from curation.evaluation.report.judge import judge_sections
+from curation.evaluation.report.section import mark, with_interval, with_own_n
+from curation.reports.page import Section, Table
+from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
+from curation.text import amount
+
+_COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
+"""Measure → what an answer is compared with for it."""
+SUPPORTED = (
+    "Support of nuggets with a judge",
+    "all nuggets of the answers to",
+    " The estimates are of all queries: one without an answer counts 0, and is not in n.",
+)
+"""Heading, what was graded, and what more there is to say."""
+MOST_DRAWN = 12
+"""Systems that are drawn; the table has all."""
+SystemFigures = Mapping[str, MeasureFigure | Figure | None]
+"""What is said of a system → figure; None where there is none."""
+_MEANINGS = {
+    "f1": "Exact match and F1 are those of SQuAD, the best over all reference answers.",
+    WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support, okay ones with half a weight.",
+    CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
+    "query. Citation recall is the share of the documents with evidence from which it cites some.",
+    CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
+    FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
+}
+
+
+def support_findings(found: AnswerEvaluation) -> list[str]:
+    """Of support: whose means are too low, and the first systems' scores by a judge whom people correct.
+
+    Means have the zeros of all queries without an answer, and values of graded answers alone.
+    """
+    low = [one.name for one in found.systems if one.ungraded.get(SUPPORT) and one.missing + one.empty]
+    why = "not all answers are graded for support, and queries without an answer count 0"
+    figures = [(one.name, one.overall.get(WEIGHTED)) for one in found.judged.runs[:5]] if found.judged else []
+    return [f"{', '.join(low)}: {why}, so means of nuggets are too low."] * bool(low) + [
+        f"{name}: {WEIGHTED} {with_interval(one.estimate)} where people correct the judge's grades, "
+        f"{one.sampled:,} of {amount(one.everything, 'answer')} by people."
+        for name, one in figures
+        if one is not None
+    ]
+
+
+def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
+    """Exact match, F1 and people's grades by system; none where no answers were named."""
+    if found is None:
+        return []
+    measures = shown_measures(found)
+    sentence = f"{compared_with(found)} A query that a system did not answer counts 0. {meanings(measures)}"
+    counts = ["answered", "missing", "empty"]
+    if found.unanswerable:
+        sentence += (
+            f"\n{amount(found.unanswerable, 'query is', 'queries are')} unanswerable: silence is the share "
+            "of all of them with an empty answer. One without a row counts as not silent, and is counted."
+        )
+        counts += ["silent on unanswerable", "unanswerable without a row"]
+    for system in found.systems:
+        left = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
+        left += [f"{amount(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
+        sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
+    overall = Table(
+        f"Means over {amount(found.queries, 'query', 'queries')}",
+        ("system", *measures, *counts),
+        tuple(_row(system, measures, found) for system in found.systems),
+    )
+    drawn = figures_drawing(
+        "Answers of each system", {system.name: system.overall for system in found.systems}
+    )
+    count = found.sealed_count.sentence if found.sealed_count else ""
+    answers = Section("Answers", sentence, (drawn,), (overall, *_strata(found, measures)), count)
+    return [answers, *judge_sections(found.judged, *SUPPORTED)]
+
+
+def shown_measures(found: AnswerEvaluation) -> list[str]:
+    """The measures that a system has a value of."""
+    every = list(found.systems[0].overall)
+    return [one for one in every if any(own.overall[one].value is not None for own in found.systems)] or every
+
+
+def compared_with(found: AnswerEvaluation) -> str:
+    """How many queries have something that answers are compared with, in a sentence."""
+    shown = shown_measures(found)
+    have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
+    return (
+        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have {' or '.join(have)}."
+    )
+
+
+def meanings(measures: Sequence[str]) -> str:
+    """What these measures of answers are, in sentences."""
+    return " ".join(text for name, text in _MEANINGS.items() if name in measures)
+
+
+def _row(system: AnsweringSystem, measures: Sequence[str], found: AnswerEvaluation) -> tuple[object, ...]:
+    figures = (with_own_n(system.overall[name], found.queries) for name in measures)
+    silence = (with_own_n(system.refused, found.unanswerable), system.unsent) if found.unanswerable else ()
+    return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
+
+
+def _strata(found: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
+    tables = []
+    for system in found.systems:
+        for facet, values in system.strata.items():
+            rows = []
+            for value, one in values.items():
+                means = [_mean(one.figures.get(name), one.queries) for name in measures]
+                rows.append((value, one.queries, *means, one.left_out or ""))
+            columns = (facet, "queries", *measures, "note")
+            tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
+    return tables
+
+
+def _mean(figure: Figure | None, queries: int) -> str:
+    return "–" if figure is None else with_own_n(figure, queries)
+
+
+def figures_drawing(title: str, systems: Mapping[str, SystemFigures]) -> Markup:
+    """What is known of the first systems; of the scores of nuggets the weighted one."""
+    told_of = [one for one in next(iter(systems.values())) if one == WEIGHTED or one not in NUGGET_SCORES]
+    known = [one for one in told_of if any(has_value(triple[one]) for triple in systems.values())]
+    drawn = [one for one in known if one != "exact_match"][:MOST_SERIES]
+    rows = [
+        DotRow(name, "", [mark("", triple[one], "no figure") for one in drawn])
+        for name, triple in list(systems.items())[:MOST_DRAWN]
+    ]
+    return dot_plot(title, drawn, rows)
+
+
+def has_value(figure: MeasureFigure | Figure | None) -> bool:
+    return figure is not None and figure.value is not None

@@ -1,0 +1,110 @@
+"""Report, query by query: two systems as points, or the lowest and highest queries of one system."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.evaluation.evaluation import Evaluation
+from curation.reports.page import QueryName, Section, Table
+from curation.reports.plots import PlotPoint, scatter
+from curation.text import amount
+
+QUERY_BY_QUERY = "Query by query"
+RESULTS = ("won", "lost", "tied", "zero")
+NAMED = 5
+"""Queries that are named at either end."""
+
+
+class QueryValues(NamedTuple):
+    """A query with the values of two systems; of one system alone the first value is 0."""
+
+    query_id: str
+    text: str
+    first: float
+    second: float
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+    @property
+    def result(self) -> str:
+        """Of the second system, out of `RESULTS`; `zero` is 0 for both."""
+        if not (self.first or self.second):
+            return "zero"
+        return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
+
+
+def write_queries(found: Evaluation) -> list[Section]:
+    if found.query_ids is None:
+        return []
+    return [_of_one(found) if len(found.runs) == 1 else _of_two(found)]
+
+
+def _of_two(found: Evaluation) -> Section:
+    """The first two systems; the others are compared in the section on pairs."""
+    first, second = (system.name for system in found.runs[:2])
+    headline, rows = found.measures[0], _values(found, 0, 1)
+    by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
+    worse = [row for row in by_difference[:NAMED] if row.difference < 0]
+    better = [row for row in by_difference[::-1][:NAMED] if row.difference > 0]
+    labels = {row.query_id: str(number) for number, row in enumerate([*better, *worse], 1)}
+    points = [
+        PlotPoint(
+            row.first,
+            row.second,
+            f"{row.text}: {row.first:.3f}, {row.second:.3f}",
+            labels.get(row.query_id, ""),
+        )
+        for row in rows
+    ]
+    equal = sum(row.difference == 0 for row in rows)
+    sentence = (
+        f"Each point is a query: {headline} of {first} across, of {second} up. Above the line {second} is "
+        f"better. {equal:,} of {amount(len(rows), 'query', 'queries')} are equal."
+    )
+    if len(found.runs) > 2:
+        sentence += f"\nThe first two of {len(found.runs):,} systems are drawn."
+    columns = ("number", "query", "query id", first, second, "difference")
+    tables = [
+        Table(
+            caption,
+            columns,
+            tuple((int(labels[r.query_id]), *_cells(r), r.difference) for r in chosen),
+        )
+        for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse))
+        if chosen
+    ]
+    drawing = scatter(f"{headline}, query by query", first, second, points)
+    return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
+
+
+def _of_one(found: Evaluation) -> Section:
+    name, headline, rows = found.runs[0].name, found.measures[0], _values(found, 0, 0)
+    ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
+    columns = ("query", "query id", headline)
+    tables = tuple(
+        Table(
+            caption,
+            columns,
+            tuple((QueryName(row.text, row.query_id), row.query_id, row.first) for row in chosen),
+        )
+        for caption, chosen in (
+            (f"Lowest of {name}", ordered[:NAMED]),
+            (f"Highest of {name}", ordered[::-1][:NAMED]),
+        )
+    )
+    zero = sum(row.first == 0 for row in rows)
+    return Section(QUERY_BY_QUERY, f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables)
+
+
+def _values(found: Evaluation, first: int, second: int) -> list[QueryValues]:
+    """Queries with a value of both systems by the headline measure."""
+    headline, texts = found.measures[0], found.query_texts or ()
+    one, other = ((found.runs[place].per_query or {})[headline] for place in (first, second))
+    rows = zip(found.query_ids or (), texts, one, other, strict=True)
+    return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]
+
+
+def _cells(row: QueryValues) -> tuple[QueryName, str, float, float]:
+    return QueryName(row.text, row.query_id), row.query_id, row.first, row.second

@@ -1,0 +1,92 @@
+"""Report, the triple: what each system finds, how right its answers are, and whether they are faithful.
+
+Of the scores of nuggets the weighted one is in the triple, as it has a value wherever there are nuggets. A
+run and a file of answers are of one system where they have the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
+from curation.evaluation.answers.to_grade import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.report.answers import (
+    SystemFigures,
+    figures_drawing,
+    meanings,
+    shown_measures,
+    support_findings,
+)
+from curation.evaluation.report.section import with_interval
+from curation.reports.page import Section, Table
+
+TRIPLE = "Retrieval, answers, faithfulness"
+GRADED = (CORRECTNESS, FAITHFULNESS)
+
+
+def triple_sections(found: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+    """Retrieval, answer quality and faithfulness of each system, on one line."""
+    systems = _triples(found, answers)
+    told_of = list(next(iter(systems.values())))
+    rows = tuple((name, *(_triple_cell(triple, one) for one in told_of)) for name, triple in systems.items())
+    sentence = f"Retrieval is {found.measures[0]} of the runs. {meanings(shown_measures(answers))}"
+    table = Table("Means over queries", ("system", *told_of), rows, words=True)
+    return [
+        Section(
+            TRIPLE, sentence, (figures_drawing(TRIPLE, systems),), (table,), _triple_remark(found, answers)
+        )
+    ]
+
+
+def triple_findings(found: Evaluation, answers: AnswerEvaluation) -> list[str]:
+    """The same as a sentence for each of the first systems."""
+    first = list(_triples(found, answers).items())[:5]
+    sentences = [
+        f"{name}: {'; '.join(f'{one} {_triple_cell(triple, one)}' for one in triple)}."
+        for name, triple in first
+    ]
+    return [*sentences, *support_findings(answers)]
+
+
+def _triples(found: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
+    """The systems with a run first."""
+    retrieval = {system.name: system.overall[found.measures[0]] for system in found.runs}
+    answered = {system.name: system.overall for system in answers.systems}
+    shown = [one for one in shown_measures(answers) if one == WEIGHTED or one not in NUGGET_SCORES]
+    computed = [name for name in shown if name not in GRADED]
+    return {
+        name: {
+            f"retrieval, {found.measures[0]}": retrieval.get(name),
+            **{one: answered.get(name, {}).get(one) for one in (*computed, *_wanted(shown))},
+        }
+        for name in dict.fromkeys([*retrieval, *answered])
+    }
+
+
+def _wanted(shown: Sequence[str]) -> list[str]:
+    """What people should grade besides: nuggets say how right an answer is, as correctness does."""
+    return [one for one in GRADED if one in shown or one != CORRECTNESS or WEIGHTED not in shown]
+
+
+def _triple_cell(triple: SystemFigures, name: str) -> str:
+    figure = triple[name]
+    if figure is None:
+        return "not graded" if name in GRADED else "–"
+    return with_interval(figure)
+
+
+def _triple_remark(found: Evaluation, answers: AnswerEvaluation) -> str:
+    remarks = []
+    runs, answered = {one.name for one in found.runs}, {one.name for one in answers.systems}
+    if not runs & answered:
+        remarks.append(
+            "No run and no file of answers have the same name: name them alike to read a system on one line."
+        )
+    shown = shown_measures(answers)
+    if missing := [name for name in _wanted(shown) if name not in shown]:
+        remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
+    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
+        remarks.append("How right the answers are is not known: no reference answers, and no graded nuggets.")
+    return " ".join(remarks)
