@@ -55,7 +55,7 @@ def synthetic_write(
     from curation.coverage.language_model.candidates import WritingRequest, plan_writing
     from curation.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
     from curation.coverage.language_model.writing import write_queries
-    from curation.step import DEFAULT_MODEL
+    from curation.retrieval.embeddings import DEFAULT_MODEL
 
     store, name = project_store(), model_name()
     request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL, fill)

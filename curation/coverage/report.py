@@ -45,10 +45,9 @@ from curation.coverage.measures import (
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.reports.page import Section, Table
-from curation.retrieval.embeddings import find_model
+from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
 from curation.sources.queries import active_queries
 from curation.statistics.arrays import Ints
-from curation.step import DEFAULT_MODEL
 from curation.store import Cursor, Query, Store
 from curation.store.documents import current_snapshot, refuse_held
 from curation.text import isolated, percent

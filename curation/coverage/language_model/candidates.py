@@ -51,9 +51,9 @@ from curation.errors import InputError, RefusedError, refuse_problems
 from curation.guides.guide import current_guide
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
+from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.sources.redaction.personal_data import redact
 from curation.statistics.intervals import wilson
-from curation.step import DEFAULT_MODEL
 from curation.store import (
     COMMAND_LINE,
     Cursor,
