@@ -174,7 +174,6 @@ COMMANDS = {
     "adjudicate decide": Call("@ z@-b --grade 1 --reason again#", pairs=True),
     "adjudicate send-back": Call("@ z@-a", exit=1),
     "adjudicate unclear": Call("@ z@-a --question unclear"),
-    "leakage sweep": Call("--no-paraphrase --threshold 0.8 --threshold 0.6"),
     "leakage groups": Call("--no-paraphrase"),
     "release list": Call(""),
     "release show": Call("v2"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
+from curation.cli.leakage import NoTimeBlock, refuse_time_block
 from curation.cli.options import asks
 from curation.cli.output import carry_out, emit, left_out, say
 from curation.errors import InputError
@@ -35,6 +36,7 @@ def split(
         list[str] | None,
         typer.Option(metavar="NAME=FRACTION", help="Part and its share. Repeatable."),
     ] = None,
+    time_block: NoTimeBlock = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ignore the parts that released queries have.")
     ] = False,
@@ -43,7 +45,7 @@ def split(
     """Split the graded queries so that nothing leaks. No text, intent or document ties queries of two parts.
 
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
-    both, or when documents relevant to them are near-duplicates. --same and --time-block add other ties.
+    both, or when documents relevant to them are near-duplicates. --same adds other ties.
     Whole groups of tied queries are assigned so that strata, sources and tags are spread evenly. Queries of a
     release keep their part.
 
@@ -54,10 +56,11 @@ def split(
       goldset split --relevant-grade 2 --document-threshold 0.9 --json
       goldset split --cut "q3f2~q81c" --cut "ipad case~iphone case" --largest-group 0.1
       goldset split --by-time --same session --undated dev
-      goldset split --numbers apart --time-block 1d --fresh
+      goldset split --numbers apart --fresh
     """
     from curation.steps import STEPS
 
+    refuse_time_block(time_block)
     if fresh and request.options.keep is not None:
         raise InputError("--keep and --fresh contradict each other: expected one of them.")
     if fresh:
@@ -92,7 +95,7 @@ def _query_texts(store: Store) -> dict[str, str]:
 
 def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     from curation.cli.certificate import show_certificate
-    from curation.splits.refusals import chain_lines, edge_sentence, still_tied_lines
+    from curation.splits.refusals import chain_lines, edge_sentence, remaining_lines
 
     if not report.created:
         say("Unchanged: the same split exists already and is the current one.")
@@ -104,8 +107,8 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     )
     if report.cut:
         say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
-    for held in report.still_tied:
-        say(*still_tied_lines(held, texts))
+    for pair in report.remaining_ties:
+        say(*remaining_lines(pair, texts))
     if report.groups_across:
         groups = "1 group" if report.groups_across == 1 else f"{report.groups_across:,} groups"
         say(
@@ -121,7 +124,7 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     for group in report.large_groups:
         say(
             "",
-            f"WARNING: one group holds {amount(group.queries, 'query', 'queries')} "
+            f"WARNING: one group holds {amount(len(group.queries), 'query', 'queries')} "
             f"({percent(group.share)} of all)"
             + (f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."),
             group.most_ties,

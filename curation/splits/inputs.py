@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -26,6 +26,13 @@ from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
 from curation.store.query_ranges import SHOWINGS
+
+_TIMES = """
+    SELECT q.query_id, min(t.time)
+    FROM queries q JOIN traffic t USING (normalised)
+    WHERE list_contains($queries, q.query_id) AND t.time IS NOT NULL
+    GROUP BY q.query_id ORDER BY q.query_id
+"""
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,14 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         sealed=shut_door(cursor).closed,
         outside=outside_pairs(cursor),
     )
+
+
+def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
+    """Query id → when it was first asked (UTC); queries that the traffic has no time of are absent.
+
+    A query is found in the traffic by its normalised text, so other spellings of it do not count.
+    """
+    return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
 
 
 def settled_queries(labels: SplitLabels) -> GradedQueries:

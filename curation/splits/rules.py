@@ -17,7 +17,6 @@ by reading the pairs of real queries above and below them:
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -35,7 +34,6 @@ LEAST_SHINGLES = 20
 """… if it has so many. A title of ten words is in many a text of which it is no copy."""
 LEAST_THRESHOLD = 0.1
 LEAST_COSINE = 0.3
-LONGEST_BLOCK = 100 * 366 * 86_400
 DECIMALS = 4
 """Cosines are rounded to so many places: the last ones are the machine's."""
 SESSION = "session"
@@ -43,22 +41,6 @@ GROUP = "group"
 SESSIONS = 3
 """A query that was asked in more sessions than this is tied by none of them: a head query is in a
 thousand sessions with a thousand queries that it has nothing to do with."""
-
-
-_SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
-
-def seconds_of(span: str) -> int:
-    """The seconds of a span such as 30m.
-
-    Raises
-    ------
-    InputError: it is none.
-    """
-    found = re.fullmatch(r"([1-9]\d*)([smhdw])", span)
-    if found is None:
-        raise InputError(f"Time block {span}: expected a number and s, m, h, d or w, such as 30m or 7d")
-    return int(found[1]) * _SPANS[found[2]]
 
 
 def parsed_cut(text: str) -> tuple[str, str]:
@@ -86,7 +68,6 @@ class Rules:
     shared: whether a document that is relevant to both ties them.
     keys: 'session', 'group' (a relevant document's group_key) or a metadata field of the query. With 'group'
         the likeness of two queries, or documents, that both have a group is no tie.
-    time_block: queries first asked within the same block of so many seconds are tied.
     numbers: 'text': numbers and model names are text as any other; 'apart': queries that name different ones
         are not tied by query text or paraphrase; 'tie': texts are compared with them taken out.
     cut: pairs of query ids whose direct ties do not count: residual leakage, reported as such.
@@ -142,16 +123,6 @@ class Rules:
         "a field one of the query. Similarity does not tie two queries that both have a group. Repeatable.",
         flag="--same",
         metavar="KEY",
-    )
-    time_block: int | None = option(
-        None,
-        "Keep queries together that were first asked in the same …",
-        "Tie queries first asked within the same block. A block is, for instance, 30m, 1h, 7d or 2w long.",
-        choices=(None, 3_600, 86_400, 604_800),
-        words={3_600: "the same hour", 86_400: "the same day", 604_800: "the same week"},
-        unset="any time",
-        metavar="SPAN",
-        read=seconds_of,
     )
     numbers: Numbers = option(
         "text",

@@ -5,13 +5,6 @@ split that it made before, and adds nothing.
 
 A split is stored with its row, its edges and its assignments. Its report tells what it is, what ties were
 found, and how good the parts are.
-
-Whether a large leakage group spoils a split: it fills most of a part, or keeps parts from their shares.
-
-A group that other queries balance does no harm: of 134 queries, 11 that must stay together leave both parts
-at their size. The same share harms where the group alone decides what a part is like.
-
-Groups and parts that the exhaustive check has passed.
 """
 
 from __future__ import annotations
@@ -20,14 +13,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, NamedTuple
 
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
-from curation.splits.assignment.assignment import ALL, Levels, PartShare, assign_parts
+from curation.splits.assignment.assignment import ALL, PartShare, assign_parts
 from curation.splits.assignment.by_time import ByTime, assign_by_time
 from curation.splits.assignment.carried_over import (
     NOTHING_CARRIED_OVER,
@@ -39,10 +31,11 @@ from curation.splits.assignment.carried_over import (
 from curation.splits.certificate.certificate import Certificate, certificate_of, without_sealed
 from curation.splits.certificate.certify import certify
 from curation.splits.certificate.findings import Findings
-from curation.splits.groups.cuts import StillTied, cuts_by_id, still_tied
-from curation.splits.groups.groups import leakage_groups
+from curation.splits.cuts import RemainingTies, cuts_by_id, remaining_ties
+from curation.splits.groups import leakage_groups
 from curation.splits.inputs import GradedQueries, read_labels, settled_queries
-from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
+from curation.splits.leakage_groups import LeakageGroup, balance_problem, largest_groups
+from curation.splits.refusals import SMALL, refuse_empty, refuse_joined, refuse_large
 from curation.splits.request import LARGEST_GROUP, PARTS, RULES, AssignmentOptions, NewSplit, check_request
 from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge
@@ -51,7 +44,7 @@ from curation.splits.ties.parameters import described
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges, with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_setting, record_event, utc_now
-from curation.text import amount, canonical_json, digest
+from curation.text import canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
 
 
@@ -62,7 +55,6 @@ class CheckedAssignment(NamedTuple):
     ----------
     groups, parts: query id → group, part.
     missed: edges that only the exhaustive check found.
-    proved: no other assignment is nearer to the fractions; None by time.
     by_time: how the cut by time went; None where parts were balanced.
     """
 
@@ -70,7 +62,6 @@ class CheckedAssignment(NamedTuple):
     parts: dict[str, str]
     findings: Findings
     missed: list[Edge]
-    proved: bool | None
     by_time: ByTime | None
 
 
@@ -93,10 +84,10 @@ def assign_and_check(
         groups = leakage_groups(inputs.queries, [*edges, *missed])
         fixed, chains = carried_over_groups(groups, carried.parts, [*edges, *missed])
         refuse_joined(chains, carried.parts, inputs)
-        parts, proved, by_time = _assigned(graded, request, groups, fixed)
+        parts, by_time = _assigned(graded, request, groups, fixed)
         findings = certify(graded.inputs, parts, request.rules, progress)
         if not findings.leaks:
-            return CheckedAssignment(groups, parts, findings, missed, proved, by_time)
+            return CheckedAssignment(groups, parts, findings, missed, by_time)
         if any(groups[leak.query_a] == groups[leak.query_b] for leak in findings.leaks):
             raise AssertionError(f"an edge crosses the split: {findings.leaks[0]}")
         missed += [
@@ -107,52 +98,11 @@ def assign_and_check(
 
 def _assigned(
     graded: GradedQueries, request: NewSplit, groups: Mapping[str, str], fixed: Mapping[str, str]
-) -> tuple[dict[str, str], bool | None, ByTime | None]:
+) -> tuple[dict[str, str], ByTime | None]:
     fractions, options = request.fractions, request.options
     if options.by_time and len(fractions) > 1:
-        parts, by_time = assign_by_time(groups, graded.inputs.times, fractions, options.undated, fixed)
-        return parts, None, by_time
-    balanced = assign_parts(groups, graded.levels, fractions, request.seed, fixed)
-    return balanced.parts, balanced.proved, None
-
-
-MOST = 0.5
-"""A group with a larger share of its part's queries makes figures on that part figures of one topic."""
-OFF = {"all": (1.0, 0.1), "level": (3.0, 0.25)}
-"""How far a part may be from its ideal, as a whole and in a level: queries; a share of the ideal if more."""
-
-
-def spoiled_by(
-    members: Sequence[str],
-    parts: Mapping[str, str],
-    shares: Sequence[PartShare],
-    levels: Levels,
-    balanced: bool,
-) -> str:
-    """What a group spoils, as the end of a sentence about it; '' where it does no harm.
-
-    Parameters
-    ----------
-    members: the group's queries.
-    parts: query id → part.
-    balanced: whether parts were to be near their fractions; by time they are not.
-    """
-    part = parts[members[0]]
-    filled = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
-    if len(members) > MOST * filled:
-        return f"it is {len(members):,} of the {amount(filled, 'query', 'queries')} of {part}"
-    held = Counter(column for name in members for column in levels[name])
-    held[ALL, ALL] = len(members)
-    for share in shares if balanced else ():
-        least, ratio = OFF["all" if share.dimension == ALL else "level"]
-        off = abs(share.reached - share.ideal)
-        if held[share.dimension, share.level] >= off > max(least, ratio * share.ideal):
-            of = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
-            return (
-                f"{share.part} has {amount(share.reached, 'query', 'queries')}{of} where "
-                f"{share.ideal:,.1f} were asked for"
-            )
-    return ""
+        return assign_by_time(groups, graded.inputs.times, fractions, options.undated, fixed)
+    return assign_parts(groups, graded.levels, fractions, request.seed, fixed), None
 
 
 def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:
@@ -219,8 +169,8 @@ class SplitReport:
         is relevant to both; pairs of nearly identical relevant documents.
     edges: kind → number of edges kept: the strongest ties that hold the groups together.
     cut: the ties that were cut by name, whether or not they cross the parts.
-    still_tied: pairs that were cut and that other ties still join.
-    large_groups: groups with more than 5 % of the queries, and what they spoil; of one part none.
+    remaining_ties: pairs that were cut and that other ties still join.
+    large_groups: groups with more than 5 % of the queries, and what they spoil; none where there is one part.
     groups_across: groups of documents that are relevant in several parts, where groups are no tie.
     kept: queries whose part is carried over from a release.
     disagreeing: of these, queries that releases have in different parts: the newest release decides.
@@ -234,8 +184,8 @@ class SplitReport:
     ties: dict[str, int]
     edges: dict[str, int]
     cut: tuple[Edge, ...]
-    still_tied: tuple[StillTied, ...]
-    large_groups: tuple[LargeGroup, ...]
+    remaining_ties: tuple[RemainingTies, ...]
+    large_groups: tuple[LeakageGroup, ...]
     groups_across: int
     kept: int
     disagreeing: int
@@ -273,7 +223,7 @@ class PreparedSplit(NamedTuple):
         """Refuse a split with a group that is too large, or with a part without a query."""
         inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.options.largest_group
         if most is not None or not self.request.rules.says_what_belongs_together:
-            refuse_large(self.report.large_groups, groups, inputs, self.request.rules, most)
+            refuse_large(self.report.large_groups, inputs, len(groups), most)
         refuse_empty(self.report.certificate.shares, groups, self.edges, inputs)
 
 
@@ -383,15 +333,7 @@ def _report(
         checked.groups,
         checked.parts,
         checked.findings,
-        checked.proved,
         len(checked.missed),
-    )
-    spoils = partial(
-        spoiled_by,
-        parts=checked.parts,
-        shares=certificate.shares,
-        levels=graded.levels,
-        balanced=checked.by_time is None,
     )
     return SplitReport(
         split_id=split_id,
@@ -400,15 +342,36 @@ def _report(
         ties={label: ties.found[label] + missed[label] for label in KINDS},
         edges={label: counts[label] for label in KINDS},
         cut=tuple(ties.cut),
-        still_tied=still_tied(graded.inputs, request.rules, checked.groups),
-        large_groups=large_groups(graded.inputs, checked.groups, edges, request.rules, spoils)
-        if len(request.parts) > 1
-        else (),
+        remaining_ties=remaining_ties(request.rules.cut, checked.groups, edges),
+        large_groups=_large_groups(graded, request, checked, edges, certificate.shares),
         groups_across=groups,
         kept=len(carried.parts),
         disagreeing=carried.disagreeing,
         by_time=checked.by_time,
         left_out=graded.left_out | ties.left_out,
+    )
+
+
+def _large_groups(
+    graded: GradedQueries,
+    request: NewSplit,
+    checked: CheckedAssignment,
+    edges: Sequence[Edge],
+    shares: Sequence[PartShare],
+) -> tuple[LeakageGroup, ...]:
+    if len(request.parts) == 1:
+        return ()
+    groups, parts = checked.groups, checked.parts
+    least = int(max(SMALL, LARGEST_GROUP * len(groups))) + 1
+    large = largest_groups(graded.inputs, request.rules, groups, edges, least=least)
+    balanced = checked.by_time is None
+    return tuple(
+        replace(
+            group,
+            part=parts[group.group_id],
+            spoils=balance_problem(list(group.queries), parts, shares, graded.levels, balanced),
+        )
+        for group in large
     )
 
 

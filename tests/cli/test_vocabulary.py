@@ -49,7 +49,6 @@ SHARED = {
     "--id-field": ("field with the", "str"),
     "--json": ("one json object", "bool"),
     "--judge": ("judge", "str"),
-    "--kind": ("kind of", "str"),
     "--license": ("licence of the data set", "str"),
     "--limit": ("rows to show; 0: all. --json has all.", "int"),
     "--model": ("model", "str"),
@@ -95,14 +94,13 @@ SHARED = {
     "--tag-field": ("tag", "str"),
     "--text-field": ("field with", "str"),
     "--threshold": ("similarity", "float"),
-    "--time-block": ("first asked within the same block", "str"),
     "--time-field": ("field with the time", "str"),
     "--today": ("the day whose quarter it is", "datetime"),
     "--unanswerable": ("the corpus", "bool"),
 }
 ALONE = set(
     """
-    --about --address
+    --about --address --kind
     --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns --annotator-field
     --annotator-map
     --answer-field --ask-from --asker-only --backup-to --baseline --body-field --bot-per-day

@@ -48,8 +48,8 @@ def test_a_preview_shows_the_group_that_storing_would_refuse_and_names_no_comman
     options = AssignmentOptions(largest_group=0.05)
     tied = Rules(paraphrase=None, shared=False, document=None, query=0.1)
     seen = preview_split(store, NewSplit((("dev", 1.0),), 1, tied, options=options))
-    assert len(seen.groups[0].group.queries) == 8
-    assert seen.groups[0].group.chain
+    assert len(seen.groups[0].queries) == 8
+    assert seen.groups[0].chain
     split = preview_split(store, NewSplit(tuple(PARTS.items()), 1, tied))
     assert "No query is left for" in split.refused
     assert "--" not in split.refused

@@ -13,11 +13,10 @@ from curation.errors import RefusedError
 from curation.similarity.pairs import VERIFIED, exact_links
 from curation.similarity.rewording import reworded_shingles
 from curation.similarity.shingles import character_shingles, jaccard, word_shingles
-from curation.splits.assignment import assignment
 from curation.splits.assignment.assignment import ALL, assign_parts, distances, shares
 from curation.splits.assignment.carried_over import carried_over_groups
 from curation.splits.certificate.certify import certify
-from curation.splits.groups.groups import chain, leakage_groups, members_of
+from curation.splits.groups import chain, leakage_groups, members_of
 from curation.splits.inputs import SplitInputs
 from curation.splits.refusals import refuse_joined
 from curation.splits.rules import Rules
@@ -65,7 +64,7 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
     queries, edges = graph
     levels = {query: data.draw(LEVELS) for query in queries}
     groups = leakage_groups(queries, edges)
-    assigned = assign_parts(groups, levels, parts, seed).parts
+    assigned = assign_parts(groups, levels, parts, seed)
     assert set(assigned) == set(queries)
     assert all(assigned[edge.query_a] == assigned[edge.query_b] for edge in edges)
     assert all(len({assigned[query] for query in group}) == 1 for group in members_of(groups).values())
@@ -77,7 +76,7 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
 
 @given(graphs(), PARTS, st.data())
 @settings(max_examples=examples(15))
-def test_no_dimension_is_nearer_than_its_bound_and_a_proved_assignment_is_the_nearest(
+def test_no_dimension_is_nearer_than_its_bound_and_a_small_assignment_is_near_the_nearest(
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], data: st.DataObject
 ) -> None:
     queries, edges = graph
@@ -86,12 +85,12 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_proved_assignment_is_the_ne
     assume(len(parts) ** len(names) <= 300)
     levels = {query: data.draw(LEVELS) for query in queries}
     found = assign_parts(groups, levels, parts, seed=1)
-    reached = distances(found.parts, levels, parts, groups)
+    reached = distances(found, levels, parts)
     assert all(distance.queries >= distance.least - 1e-6 for distance in reached)
     weight = max(1, len({dimension for level in levels.values() for dimension, _ in level}))
 
     def cost(assigned: dict[str, str]) -> float:
-        gaps = distances(assigned, levels, parts, groups)
+        gaps = distances(assigned, levels, parts)
         return sum(gap.queries * (weight if gap.dimension == ALL else 1) for gap in gaps)
 
     largest = max(map(len, members_of(groups).values()))
@@ -108,28 +107,7 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_proved_assignment_is_the_ne
             if share.dimension == ALL
         )
     ]
-    if found.proved:
-        assert cost(found.parts) == pytest.approx(min(map(cost, allowed)), abs=1e-4)
-    sizes = [distances(assigned, dict.fromkeys(queries, ()), parts, groups)[0] for assigned in every]
-    assert all(size.queries >= size.least - 1e-6 for size in sizes)
-
-
-def test_the_search_alone_comes_near_the_best_that_the_solver_proves(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries = [f"q{number:03}" for number in range(40)]
-    groups = {query: queries[number - number % (1 + number % 3)] for number, query in enumerate(queries)}
-    levels = {
-        query: {("band", "ht"[number % 2]), ("segment", "abc"[number // 7 % 3])}
-        for number, query in enumerate(queries)
-    }
-    parts = {"dev": 0.7, "test": 0.3}
-    best = assign_parts(groups, levels, parts, 0)
-    monkeypatch.setattr(assignment, "CELLS", 0)
-    searched = assign_parts(groups, levels, parts, 0)
-    assert (best.proved, searched.proved) == (True, False)
-    cost = [
-        sum(d.queries for d in distances(found.parts, levels, parts, groups)) for found in (best, searched)
-    ]
-    assert cost[1] <= cost[0] + 1.0
+    assert cost(found) <= min(map(cost, allowed)) + 2
 
 
 @given(
@@ -142,7 +120,7 @@ def test_growing_the_set_never_moves_a_released_query(
     queries, edges = graph
     early = set(queries[:size])
     first = leakage_groups(early, [edge for edge in edges if early.issuperset(edge[:2])])
-    released = assign_parts(first, dict.fromkeys(early, ()), parts, seed=0).parts
+    released = assign_parts(first, dict.fromkeys(early, ()), parts, seed=0)
     groups = leakage_groups(queries, edges)
     sides, chains = carried_over_groups(groups, released, edges)
     for steps in chains:
@@ -154,7 +132,7 @@ def test_growing_the_set_never_moves_a_released_query(
         with pytest.raises(RefusedError, match="A released query never changes its part"):
             refuse_joined(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
         return
-    grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides).parts
+    grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides)
     assert {query: grown[query] for query in released} == released
     assert all(grown[edge.query_a] == grown[edge.query_b] for edge in edges)
 
@@ -195,13 +173,13 @@ def test_several_dimensions_are_balanced_together_and_not_only_crossed() -> None
         for number, query in enumerate(queries)
     }
     parts = {"dev": 0.6, "test": 0.4}
-    assigned = assign_parts({query: query for query in queries}, levels, parts, seed=3).parts
+    assigned = assign_parts({query: query for query in queries}, levels, parts, seed=3)
     reached = {(row.part, row.level): row.reached for row in shares(assigned, levels, parts)}
     assert {key: count for key, count in reached.items() if key[0] == "dev"} == {
         **{("dev", "all"): 60, ("dev", "head"): 15, ("dev", "tail"): 30, ("dev", "torso"): 15},
         **{("dev", "a"): 42, ("dev", "b"): 18, ("dev", "question"): 12},
     }
-    found = distances(assigned, levels, parts, {query: query for query in queries})
+    found = distances(assigned, levels, parts)
     assert {distance.dimension: distance.queries for distance in found} == dict.fromkeys(
         ("all", "band", "segment", "tag"), 0.0
     )
@@ -215,14 +193,6 @@ def test_the_assignment_depends_on_the_seed_and_not_on_the_order_of_the_queries(
     backwards = assign_parts(dict(reversed(groups.items())), dict(reversed(levels.items())), parts, seed=1)
     assert first == backwards
     assert first != assign_parts(groups, levels, parts, seed=2)
-
-
-def test_where_sizes_cannot_be_met_the_bound_says_how_far_the_best_is() -> None:
-    groups = {query: QUERIES[number // 6 * 6] for number, query in enumerate(QUERIES)}
-    found = assign_parts(groups, dict.fromkeys(QUERIES, ()), {"dev": 0.6, "test": 0.4}, seed=0)
-    (whole,) = distances(found.parts, dict.fromkeys(QUERIES, ()), {"dev": 0.6, "test": 0.4}, groups)
-    assert found.proved
-    assert (whole.queries, whole.least) == pytest.approx((2.4, 2.4))  # 12 of 24 for an ideal of 14.4
 
 
 def inputs(texts: dict[str, str], relevant: dict[str, set[str]], documents: dict[str, str]) -> SplitInputs:
@@ -299,7 +269,7 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     edges = tied(whole)
     groups = leakage_groups(texts, find_edges(whole, RULES, compare=exact_links).edges)
     assert groups == leakage_groups(texts, sorted(edges))
-    parts = assign_parts(groups, dict.fromkeys(texts, ()), {"dev": 0.5, "test": 0.5}, seed=0).parts
+    parts = assign_parts(groups, dict.fromkeys(texts, ()), {"dev": 0.5, "test": 0.5}, seed=0)
     assert certify(whole, parts, RULES).leaks == ()
 
     torn = {name: data.draw(st.sampled_from(["dev", "test"])) for name in texts}

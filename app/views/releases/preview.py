@@ -9,8 +9,8 @@ from app.views.releases.bars import StackRow, stacks
 from curation.splits.assignment.assignment import ALL, PartShare
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.page import certificate_sections, findings
-from curation.splits.groups.cuts import WeakLink
-from curation.splits.preview import PreviewedGroup, SplitPreview
+from curation.splits.leakage_groups import LeakageGroup
+from curation.splits.preview import SplitPreview
 from curation.splits.refusals import edge_sentence
 from curation.text import amount, isolated, left_out_sentences
 
@@ -52,12 +52,10 @@ def tables(found: Certificate) -> None:
 
 def cuts(found: SplitPreview) -> dict[tuple[str, str], str]:
     """Pairs of queries whose tie could be cut → the two in words."""
-    links = [(one, link) for one in found.groups for link in one.group.weakest or ()]
     return {
-        (link.edge.query_a, link.edge.query_b): " ~ ".join(
-            one.group.queries.get(name, name) for name in link.edge[:2]
-        )
-        for one, link in links
+        edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
+        for group in found.groups
+        for edge in group.chain
     }
 
 
@@ -127,21 +125,15 @@ def _groups(found: SplitPreview) -> None:
     alone, groups = found.sizes.get(1, 0), sum(count for size, count in found.sizes.items() if size > 1)
     whole = amount(groups, "group stays whole in its part", "groups stay whole in their parts")
     ui.sentences(f"{whole}; {amount(alone, 'query is', 'queries are')} tied to no other.")
-    for one in found.groups:
-        group = one.group
-        with st.expander(
-            ui.plain(f"{amount(len(group.queries), 'query', 'queries')} in {one.part}: {_begin(one)}")
-        ):
-            _group(one)
+    for group in found.groups:
+        queries = amount(len(group.queries), "query", "queries")
+        texts = list(group.queries.values())
+        begin = f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
+        with st.expander(ui.plain(f"{queries} in {group.part}: {begin}")):
+            _group(group)
 
 
-def _begin(one: PreviewedGroup) -> str:
-    texts = list(one.group.queries.values())
-    return f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
-
-
-def _group(one: PreviewedGroup) -> None:
-    group = one.group
+def _group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
     more = len(texts) - MOST_QUERIES
     ui.said(
@@ -152,9 +144,6 @@ def _group(one: PreviewedGroup) -> None:
     ties = [edge_sentence(edge, group.queries) for edge in group.chain[:STEPS]]
     more = len(group.chain) - len(ties)
     ui.said("Why they are tied", *ties, *([f"… and {more:,} more"] if more else []))
-    if group.weakest:
-        links = [_link(link, one) for link in group.weakest]
-        ui.said("The weakest ties; cut together they split the group", *links)
 
 
 def _why_not(found: SplitPreview) -> list[str]:
@@ -165,7 +154,3 @@ def _why_not(found: SplitPreview) -> list[str]:
             "The groups are below, with what ties them. Choose ties to cut in “Which queries stay together”."
         )
     return lines
-
-
-def _link(link: WeakLink, one: PreviewedGroup) -> str:
-    return f"{edge_sentence(link.edge, one.group.queries)}; leaves {link.left:,} and {link.right:,}"

@@ -2,8 +2,7 @@
 
 Groups with the same numbers of the same kinds of query are one type. The result is a table of whole numbers:
 how many groups of each type each part gets. Several seeded starts, each greedy from the largest group down,
-are improved by single moves and swaps until none helps. Where the table is small, an integer program (HiGHS)
-finds the best one, which replaces theirs where it is better.
+are improved by single moves and swaps until none helps.
 
     cost = Σ over parts and columns of weight × |reached − ideal| / 2
 
@@ -22,9 +21,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from curation.splits.groups.groups import members_of
+from curation.splits.groups import members_of
 from curation.statistics.arrays import Floats, Ints
 from curation.text import digest
 
@@ -35,9 +33,6 @@ STEPS = 1_000
 """Moves and swaps after which a start is as good as it gets."""
 WINDOW = 96
 """Types of a part that are tried for a swap at one time; others are tried later."""
-CELLS = 120
-"""The largest table (types × parts) whose best is asked of the solver."""
-NODES = 100
 ALL = "all"
 
 _ROUNDING = 1e-9
@@ -64,26 +59,12 @@ class Distance:
     Attributes
     ----------
     queries: half the sum of |reached − ideal| over parts and levels: queries in the wrong part.
-    least: what no split of this set goes below, as far as known: for 'all' with groups whole, for the others
-        with queries whole.
+    least: what no split of this set goes below, because queries are whole.
     """
 
     dimension: str
     queries: float
     least: float
-
-
-class PartAssignment(NamedTuple):
-    """The part of each query.
-
-    Attributes
-    ----------
-    parts: query id → part.
-    proved: no other assignment has a lower cost; else this is the best that was found.
-    """
-
-    parts: dict[str, str]
-    proved: bool
 
 
 class _Table(NamedTuple):
@@ -113,8 +94,8 @@ def assign_parts(
     parts: Mapping[str, float],
     seed: int,
     carried: Mapping[str, str] | None = None,
-) -> PartAssignment:
-    """Assign every group to a part.
+) -> dict[str, str]:
+    """Assign every group to a part: query id → part.
 
     Parameters
     ----------
@@ -124,13 +105,12 @@ def assign_parts(
     """
     fixed = carried or {}
     table = _table(groups, levels, parts, seed, fixed)
-    cells, proved = _best(table, list(parts.values()), seed)
+    cells = _best(table, list(parts.values()), seed)
     part_of = dict(fixed)
     for names, row in zip(table.groups, cells.tolist(), strict=True):
         places = [part for part, number in zip(parts, row, strict=True) for _ in range(number)]
         part_of |= dict(zip(names, places, strict=True))
-    assigned = {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
-    return PartAssignment(assigned, proved)
+    return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
 
 
 def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[PartShare, ...]:
@@ -148,9 +128,9 @@ def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, floa
 
 
 def distances(
-    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float], groups: Mapping[str, str]
+    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
 ) -> tuple[Distance, ...]:
-    """The distance of each dimension, 'all' first; `groups`: query id → leakage group."""
+    """The distance of each dimension, 'all' first."""
     found: dict[str, list[float]] = {}
     for share in shares(assigned, levels, parts):
         found.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
@@ -158,7 +138,7 @@ def distances(
     least = dict.fromkeys(found, 0.0)
     for (dimension, _), total in totals.items():
         least[dimension] += _rounding(total, parts)
-    least[ALL] = _least_sizes(Counter(groups[query_id] for query_id in assigned), parts)
+    least[ALL] = _rounding(len(assigned), parts)
     return tuple(
         Distance(dimension, round(sum(gaps), 6), round(least[dimension], 6))
         for dimension, gaps in found.items()
@@ -203,22 +183,15 @@ def _table(
     )
 
 
-def _best(table: _Table, fractions: Sequence[float], seed: int) -> tuple[Ints, bool]:
-    """The table of lowest cost that was found, shape (types, parts), and whether that is proved."""
-    shape = (len(table.groups), len(fractions))
+def _best(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
+    """The table of lowest cost that was found, shape (types, parts)."""
     if not table.groups:
-        return np.zeros(shape, dtype=np.int64), True
+        return np.zeros((0, len(fractions)), dtype=np.int64)
     number = STARTS if table.times.sum() <= MANY else STARTS // 4
     starts = [_greedy(table, fractions, digest("assign", seed, start)) for start in range(number)]
     limit = max(float(table.counts[:, 0].max()), *(_furthest(table, start) for start in starts))
     tried = [_improved(table, start, limit) for start in starts]
-    best = min(tried, key=lambda cells: _cost(table, cells))
-    if np.prod(shape) > CELLS:
-        return best, False
-    exact, bound = _solve(table, limit)
-    if exact is not None and _cost(table, exact) < _cost(table, best) - 1e-6:
-        best = exact
-    return best, bool(_cost(table, best) <= bound + 1e-6)
+    return min(tried, key=lambda cells: _cost(table, cells))
 
 
 def _gaps(table: _Table, cells: Ints) -> Floats:
@@ -318,50 +291,3 @@ def _heights(gaps: Floats, weights: Floats) -> Floats:
     """The cost of gaps, columns last, with a little of their squares so that they are spread."""
     found: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
     return found
-
-
-def _solve(table: _Table, limit: float) -> tuple[Ints | None, float]:
-    """The best table by an integer program, or None where it was not found in time; and a lower bound."""
-    from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
-
-    kinds, parts = len(table.groups), len(table.wanted)
-    columns = table.counts.shape[1]
-    cells, gaps = kinds * parts, parts * columns
-    reached = sparse.kron(table.counts.T, sparse.eye_array(parts)).tocsr()  # rows: column by part
-    wanted = table.wanted.T.ravel()
-    slack = sparse.eye_array(gaps)
-    of_kind = sparse.kron(sparse.eye_array(kinds), np.ones((1, parts)))
-    sums = sparse.hstack([of_kind, sparse.csr_array((kinds, gaps))])
-    constraints = [
-        LinearConstraint(sums.tocsr(), table.times, table.times),
-        LinearConstraint(sparse.hstack([reached, -slack]).tocsr(), -np.inf, wanted),
-        LinearConstraint(sparse.hstack([reached, slack]).tocsr(), wanted, np.inf),
-    ]
-    most = np.full(gaps, np.inf)
-    most[:parts] = limit + _ROUNDING
-    found = milp(
-        np.concatenate([np.zeros(cells), np.repeat(table.weights, parts) / 2]),
-        integrality=np.concatenate([np.ones(cells), np.zeros(gaps)]),
-        bounds=Bounds(0, np.concatenate([np.repeat(table.times, parts), most])),
-        constraints=constraints,
-        options={"node_limit": NODES, "mip_rel_gap": 0.0},
-    )
-    bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
-    if found.x is None:
-        return None, float(bound)
-    return np.rint(found.x[:cells]).astype(np.int64).reshape(kinds, parts), float(bound)
-
-
-def _least_sizes(sizes: Mapping[str, int], parts: Mapping[str, float]) -> float:
-    """What half the sum of |reached − ideal| over the parts cannot go below with these groups whole."""
-    total = sum(sizes.values())
-    names: dict[int, list[str]] = {}
-    for name, size in sizes.items():
-        names.setdefault(size, []).append(name)
-    column = np.array(list(names), dtype=np.float64).reshape(-1, 1)
-    wanted = total * np.array(list(parts.values())).reshape(-1, 1)
-    rounded = _rounding(total, parts)
-    if len(names.get(1, ())) >= max(sizes.values()) * len(parts):
-        return rounded  # the single ones fill whatever whole groups leave
-    _, bound = _solve(_Table(column, list(names.values()), wanted, np.ones(1)), np.inf)
-    return max(rounded, bound)

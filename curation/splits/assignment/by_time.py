@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import accumulate, groupby
 
 from curation.errors import RefusedError
-from curation.splits.groups.groups import members_of
+from curation.splits.groups import members_of
 from curation.text import amount
 
 SHOWN = 5

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
-from curation.splits.groups.groups import members_of, neighbours_of, reached_from, steps_to
+from curation.splits.groups import members_of, shortest_chain
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
 from curation.store.release_parts import read_part
@@ -103,15 +103,7 @@ def carried_over_groups(
         if len(parts) == 1:
             found[name] = parts.pop()
         else:
-            chains.append(_chain_across(members, carried, edges))
+            part = carried[members[0]]
+            starts = [query for query in members if carried[query] == part]
+            chains.append(shortest_chain(starts, set(members).difference(starts), edges))
     return found, chains
-
-
-def _chain_across(members: Sequence[str], carried: Mapping[str, str], edges: Sequence[Edge]) -> list[Edge]:
-    """The shortest way from the carried-over queries of the first one's part to one of another part."""
-    strongest = sorted(edges, key=lambda edge: (-edge.similarity, edge))
-    part = carried[members[0]]
-    neighbours = neighbours_of(reversed(strongest))
-    came_from = reached_from([query for query in members if carried[query] == part], neighbours)
-    end = next(query for query in came_from if carried.get(query, part) != part)
-    return steps_to(end, came_from, neighbours)

@@ -95,7 +95,6 @@ class Certificate:
     query_hash: of the ids and texts of the queries; corpus_hash: of the corpus (ids and versions).
     groups, largest: number of leakage groups, and queries in the largest.
     shares, distances: how near the parts are to their fractions, as a whole and in each dimension.
-    proved: whether no other assignment of whole groups is nearer; None where that was not asked.
     checks, leaks, residual: what was found across the parts (`findings.Findings`).
     missed: ties that MinHash missed and the exhaustive check found, so that they became ties.
     texts: the texts of the queries that leaks, residual and the cuts among the parameters name.
@@ -111,7 +110,6 @@ class Certificate:
     largest: int
     shares: tuple[PartShare, ...]
     distances: tuple[Distance, ...]
-    proved: bool | None
     checks: tuple[TieCheck, ...]
     leaks: tuple[Crossing, ...]
     residual: tuple[Crossing, ...]
@@ -126,7 +124,6 @@ def certificate_of(
     groups: Mapping[str, str],
     parts: Mapping[str, str],
     findings: Findings,
-    proved: bool | None = None,
     missed: int = 0,
 ) -> Certificate:
     """The certificate of a split.
@@ -134,7 +131,6 @@ def certificate_of(
     Parameters
     ----------
     groups, parts: query id → leakage group, part; of the queries that are in the split.
-    proved: whether no other assignment is nearer to the fractions, where that is known.
     missed: ties that only the exhaustive check found.
     """
     inputs = graded.inputs
@@ -152,8 +148,7 @@ def certificate_of(
         groups=len(sizes),
         largest=max(sizes.values(), default=0),
         shares=shares(parts, graded.levels, fractions),
-        distances=distances(parts, graded.levels, fractions, groups),
-        proved=proved,
+        distances=distances(parts, graded.levels, fractions),
         checks=findings.checks,
         leaks=findings.leaks,
         residual=findings.residual,

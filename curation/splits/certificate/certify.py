@@ -38,7 +38,7 @@ from curation.splits.certificate.findings import (
     TieCheck,
     closest_pair,
 )
-from curation.splits.certificate.shared import check_keys, check_shared_documents, check_time_blocks
+from curation.splits.certificate.shared import check_keys, check_shared_documents
 from curation.splits.certificate.shingles import character_shingles, numbers_and_signs, sorted_shingles
 from curation.splits.numbers import compared_text, names
 from curation.statistics.arrays import Ints
@@ -160,7 +160,6 @@ CHECKS: tuple[Callable[[SplitEvidence], CheckResult | None], ...] = (
     check_shared_documents,
     check_documents,
     check_keys,
-    check_time_blocks,
 )
 """One for each kind of tie, in the order of the certificate; a check returns None where it was not made."""
 

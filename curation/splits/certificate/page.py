@@ -184,7 +184,6 @@ def _shares(certificate: Certificate) -> Section:
         for share in certificate.shares
     ]
     far = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
-    proved = " No other assignment of whole groups is nearer over all." if certificate.proved else ""
     return Section(
         "Part sizes against their targets",
         "Queries of each kind in each part, next to the target.",
@@ -193,8 +192,8 @@ def _shares(certificate: Certificate) -> Section:
             Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),
             Table("Queries", columns, tuple(rows)),
         ),
-        "Queries off: half the sum of the differences from what was asked for. Least possible: for the whole "
-        "with groups whole, else with queries whole." + proved,
+        "Queries off: half the sum of the differences from what was asked for. Least possible: no "
+        "split is nearer.",
     )
 
 

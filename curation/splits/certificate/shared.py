@@ -1,9 +1,8 @@
-"""Checks of what queries of different parts have in common: a document, a key, or a block of time."""
+"""Checks of what queries of different parts have in common: a document or a key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import combinations
 
 from curation.splits.certificate.findings import CheckResult, Crossing, SplitEvidence, TieCheck
@@ -11,9 +10,6 @@ from curation.splits.rules import SESSION, SESSIONS
 
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
-SAME_TIME_BLOCK = "same time block"
-
-_EPOCH = datetime(1970, 1, 1)
 
 
 def check_shared_documents(evidence: SplitEvidence) -> CheckResult:
@@ -40,22 +36,10 @@ def check_keys(evidence: SplitEvidence) -> CheckResult | None:
     return common_to_parts(evidence, SAME_KEY, holders)
 
 
-def check_time_blocks(evidence: SplitEvidence) -> CheckResult | None:
-    """Blocks of time in which queries of different parts were first asked; not made without a block."""
-    seconds = evidence.rules.time_block
-    if seconds is None:
-        return None
-    holders: dict[str, list[str]] = {}
-    for query_id in sorted(evidence.inputs.times):
-        since = (evidence.inputs.times[query_id] - _EPOCH).total_seconds()
-        holders.setdefault(str(int(since // seconds)), []).append(query_id)
-    return common_to_parts(evidence, SAME_TIME_BLOCK, holders)
-
-
 def common_to_parts(
     evidence: SplitEvidence, kind: str, holders: Mapping[str, Sequence[str]], looked_for: bool = True
 ) -> CheckResult:
-    """Queries that have the same document, key or block; for each two parts one pair that is not cut, and all
+    """Queries that have the same document or key; for each two parts one pair that is not cut, and all
     that are.
 
     Parameters

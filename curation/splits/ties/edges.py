@@ -23,7 +23,7 @@ class Edge(NamedTuple):
     kind: label of the kind of tie.
     similarity: exact Jaccard of the query texts or documents, or cosine of the embeddings; else 1.
     documents: shared documents; or the two similar ones, that of query_a first; or none.
-    key: what both have: 'session 4f1c…', 'project apollo', or the start of the block of time; or ''.
+    key: what both have: 'session 4f1c…' or 'project apollo'; or ''.
     """
 
     query_a: str

@@ -7,7 +7,7 @@ query is listed: what a spanning forest leaves out may be what keeps two of them
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -55,14 +55,11 @@ class TieKind:
     parameter: the name under which a stored split has that field.
     find: the search; it is called only where the kind is switched on.
     is_threshold: whether the setting is a number from which on there is a tie.
-    off: the value of the setting that switches the kind off.
     if_absent: value of the setting in stored splits that are older than the kind.
-    problem: what is wrong with the setting's value; None where it is fine.
     fixed: further parameters that a stored split has in any case.
     when_on: further parameters that a stored split has where the kind is switched on.
     unsearchable: why these inputs cannot be searched; None where they can.
     minhashed: whether the search compares texts by MinHash.
-    counts_on: settings of other kinds whose ties the search leaves out of its own.
     """
 
     label: str
@@ -70,22 +67,15 @@ class TieKind:
     parameter: str
     find: Callable[[TieSearch], FoundTies]
     is_threshold: bool = False
-    off: Any = None
     if_absent: Any = None
-    problem: Callable[[Any], str | None] = lambda value: None
     fixed: Mapping[str, Any] = field(default_factory=dict)
     when_on: Callable[[Rules], dict[str, Any]] = _nothing
     unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
     minhashed: bool = False
-    counts_on: tuple[str, ...] = ()
 
     def value(self, rules: Rules) -> Any:
         """The value of its setting."""
         return getattr(rules, self.setting)
-
-    def with_value(self, rules: Rules, value: Any) -> Rules:
-        """The rules with another value of its setting."""
-        return replace(rules, **{self.setting: value})
 
     def is_on(self, rules: Rules) -> bool:
         """Whether the rules ask for it."""

@@ -10,21 +10,18 @@ from curation.splits.ties.near_duplicate import TIE as NEAR_DUPLICATE
 from curation.splits.ties.paraphrase import TIE as PARAPHRASE
 from curation.splits.ties.query_text import TIE as QUERY_TEXT
 from curation.splits.ties.same_key import TIE as SAME_KEY
-from curation.splits.ties.same_time import TIE as SAME_TIME
 from curation.splits.ties.shared_document import TIE as SHARED_DOCUMENT
 from curation.step import out_of_bounds
 
 KINDS: dict[str, TieKind] = {
-    kind.label: kind
-    for kind in (QUERY_TEXT, PARAPHRASE, SHARED_DOCUMENT, NEAR_DUPLICATE, SAME_KEY, SAME_TIME)
+    kind.label: kind for kind in (QUERY_TEXT, PARAPHRASE, SHARED_DOCUMENT, NEAR_DUPLICATE, SAME_KEY)
 }
 """Label → kind, in the order of tables and of stored counts."""
 
 
 def problems(rules: Rules) -> list[str]:
     """What is wrong with the rules, a sentence each; none when they are fine."""
-    of_kinds = [kind.problem(value) for kind in KINDS.values() if (value := kind.value(rules)) is not None]
-    found = out_of_bounds(Rules, vars(rules)) + [problem for problem in of_kinds if problem is not None]
+    found = out_of_bounds(Rules, vars(rules))
     if rules.numbers not in get_args(Numbers):
         found.append(
             f"There is no rule of numbers {rules.numbers!r}; expected one of {', '.join(get_args(Numbers))}"

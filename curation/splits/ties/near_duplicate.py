@@ -78,5 +78,4 @@ TIE = TieKind(
     is_threshold=True,
     fixed={"document_shingles": f"{WORDS} words"},
     minhashed=True,
-    counts_on=("shared",),
 )

@@ -140,7 +140,6 @@ TIE = TieKind(
     setting="keys",
     parameter="keys",
     find=find,
-    off=(),
     if_absent=(),
     when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
 )

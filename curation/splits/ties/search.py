@@ -1,27 +1,28 @@
 """The search for ties of all kinds.
 
 Groups need no more than a spanning forest of the strongest edges: that is what `find_edges` keeps, with the
-number of all ties. `all_ties` lists every single one, which cutting needs.
+number of all ties. `all_ties` lists every single one, which `ties.cut` needs.
 
-Keys, times and embeddings of the queries, read or computed only as far as the rules ask for them.
+`with_tie_data` reads keys and times, and computes embeddings, as far as the rules ask for them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.similarity.pairs import Search, exact_links, minhash_links
-from curation.splits.inputs import SplitInputs, within
+from curation.splits.inputs import SplitInputs, read_times, within
 from curation.splits.rules import GROUP, Rules
 from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges
 from curation.splits.ties.kind import TieSearch
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.paraphrase import query_vectors
 from curation.splits.ties.same_key import read_keys
-from curation.splits.ties.same_time import read_times
 from curation.store import Store
 from curation.store.documents import group_keys
 
@@ -33,7 +34,7 @@ class Ties(NamedTuple):
     ----------
     edges: ordered; a spanning forest of the strongest.
     found: label → number of all ties: pairs of similar query texts; pairs of queries for each document that
-        is relevant to both, for each key and block of time; pairs of nearly identical relevant documents.
+        is relevant to both, and for each key; pairs of nearly identical relevant documents.
     cut: ties that the rules cut by name; none of them is in `edges` or `found` (of nearly identical
         documents only the edge is left out, the pair of documents is counted).
     methods: label → how the kind was searched.
@@ -94,6 +95,14 @@ def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> 
     return sorted(best.values())
 
 
+def ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> dict[str, int]:
+    """Kind → number of ties between these queries, most first."""
+    inside = set(members)
+    own = replace(rules, cut=tuple(pair for pair in rules.cut if inside.issuperset(pair)))
+    counts = Counter(find_edges(within(inputs, inside), own).found)
+    return {kind: count for kind, count in counts.most_common() if count}
+
+
 def _cut_pairs(rules: Rules) -> frozenset[QueryPair]:
     return frozenset(ordered_pair(*pair) for pair in rules.cut)
 
@@ -112,23 +121,18 @@ def _check_cut(inputs: SplitInputs, rules: Rules) -> None:
 def with_tie_data(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
 ) -> SplitInputs:
-    """The inputs with the keys, times (also where `dated`) and embeddings that the rules ask for.
+    """The inputs with the keys and embeddings that the rules ask for, and with times where `dated`.
 
     Raises
     ------
-    InputError: no query or relevant document has a key, or no query a time, that is asked for.
+    InputError: no query or relevant document has a key that is asked for.
     RefusedError: embeddings are missing and the model is not available.
     """
-    if rules.keys or rules.time_block is not None or dated:
+    if rules.keys or dated:
         with store.reading() as cursor:
             keys = read_keys(cursor, inputs, rules.keys)
-            times = read_times(cursor, inputs) if rules.time_block is not None or dated else {}
+            times = read_times(cursor, list(inputs.queries)) if dated else {}
             grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
-        if rules.time_block is not None and not times:
-            raise InputError(
-                "Queries cannot be tied by time: the traffic has no time of any of these.",
-                command="`goldset import traffic --time-field` imports times.",
-            )
         inputs = replace(
             inputs,
             keys={name: frozenset(found) for name, found in sorted(keys.items())},

@@ -28,6 +28,5 @@ TIE = TieKind(
     setting="shared",
     parameter="shared_documents",
     find=find,
-    off=False,
     if_absent=True,
 )

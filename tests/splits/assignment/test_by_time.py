@@ -110,5 +110,3 @@ def test_a_project_is_split_by_when_its_queries_were_first_asked(store: Store, t
     assert report.certificate.parameters["by_time"] is True
     assert report.by_time is not None
     assert report.by_time.begins["test"] == datetime(2026, 3, 19, 8)
-    week = Rules(paraphrase=None, time_block=7 * 86_400)
-    assert make_split(store, {"dev": 1.0}, rules=week).edges["same time block"] > 0

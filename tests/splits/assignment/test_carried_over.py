@@ -160,7 +160,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
         (["--part", "train"], "--part train: expected NAME=FRACTION"),
         (["--part", "dev=0.5", "--dev", "0.5"], "the part 'dev' was given twice"),
         (["--cut", "amber"], "Cut amber: expected two queries, by id or text, with ~ between them"),
-        (["--time-block", "soon"], "Time block soon: expected a number and s, m, h, d or w"),
+        (["--time-block", "7d"], "--time-block is gone: import queries with a field"),
         (["--keep", "v1", "--fresh"], "--keep and --fresh contradict each other"),
         (["--numbers", "odd"], "There is no rule of numbers 'odd'; expected one of text, apart, tie"),
         (["--same", "colour", "--no-paraphrase"], "no query has a field 'colour'"),

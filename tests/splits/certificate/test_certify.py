@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import datetime
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +18,7 @@ from curation.splits.assignment.assignment import assign_parts
 from curation.splits.certificate import shingles
 from curation.splits.certificate.certify import certify
 from curation.splits.certificate.findings import Crossing
-from curation.splits.groups.groups import leakage_groups
+from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.kinds import KINDS
@@ -95,7 +94,7 @@ def test_documents_a_letter_apart_leak_in_scripts_without_spaces(first: str, sec
 
 def test_every_kind_of_tie_has_a_check_with_the_same_name_in_the_same_order() -> None:
     inputs = replace(words("one", "two"), vectors=np.eye(2, dtype=np.float32))
-    rules = Rules(keys=("project",), time_block=3_600)
+    rules = Rules(keys=("project",))
     found = certify(inputs, {"q0": "dev", "q1": "test"}, rules)
     assert all(kind.is_on(rules) for kind in KINDS.values())
     assert [check.kind for check in found.checks] == list(KINDS)
@@ -132,7 +131,7 @@ def test_a_pair_that_is_not_looked_for_is_shown_and_no_leak() -> None:
 
 @st.composite
 def split_inputs(draw: st.DrawFn) -> SplitInputs:
-    """Short texts of few letters, documents of few words, keys, times and vectors of few directions."""
+    """Short texts of few letters, documents of few words, keys and vectors of few directions."""
     queries = draw(st.lists(st.text("ab 12", max_size=6), min_size=2, max_size=9))
     names = [f"q{number}" for number in range(len(queries))]
     corpus = draw(st.lists(st.text("xy ", max_size=12), min_size=1, max_size=5))
@@ -141,16 +140,13 @@ def split_inputs(draw: st.DrawFn) -> SplitInputs:
     keys = st.frozensets(
         st.tuples(st.sampled_from(["session", "project"]), st.sampled_from("123456")), max_size=5
     )
-    hours = st.none() | st.integers(0, 30)
-    asked = {name: hour for name in names if (hour := draw(hours)) is not None}
     angles = np.array([draw(st.sampled_from([0.0, 0.3, 0.9, 1.5])) for _ in names])
     return SplitInputs(
         dict(zip(names, queries, strict=True)),
         kept,
         {name: corpus[int(name[1:])] for name in sorted(frozenset[str]().union(*kept.values()))},
         {name: draw(keys) for name in names},
-        {name: datetime(2026, 1, 1 + hour // 24, hour % 24) for name, hour in asked.items()},
-        np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32),
+        vectors=np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32),
     )
 
 
@@ -163,7 +159,6 @@ def rules_with_cuts(draw: st.DrawFn, names: list[str]) -> Rules:
         document=draw(st.sampled_from([None, 0.5, 0.8])),
         shared=draw(st.booleans()),
         keys=tuple(draw(st.sets(st.sampled_from(["session", "project"])))),
-        time_block=draw(st.sampled_from([None, 3_600, 7_200])),
         numbers=draw(st.sampled_from(["text", "apart", "tie"])),
         cut=tuple(draw(st.lists(st.sampled_from(pairs), max_size=4, unique=True))),
     )
@@ -176,7 +171,7 @@ def test_the_exhaustive_maximum_never_exceeds_a_threshold_except_on_cut_ties(
 ) -> None:
     rules = data.draw(rules_with_cuts(list(inputs.queries)))
     groups = leakage_groups(inputs.queries, find_edges(inputs, rules, compare=exact_links).edges)
-    parts = assign_parts(groups, dict.fromkeys(groups, ()), {"dev": 0.5, "test": 0.5}, seed=0).parts
+    parts = assign_parts(groups, dict.fromkeys(groups, ()), {"dev": 0.5, "test": 0.5}, seed=0)
     found = certify(inputs, parts, rules)
     assert found.leaks == ()
     for check in found.checks:
@@ -250,16 +245,6 @@ def test_a_cosine_is_rounded_before_it_is_compared() -> None:
     inputs = SplitInputs({"q0": "a", "q1": "b"}, {}, {}, vectors=vectors)
     found = certify(inputs, {"q0": "dev", "q1": "test"}, BY_MEANING)
     assert found.leaks == (Crossing("q0", "q1", "paraphrase", 0.8),)
-
-
-def test_a_block_of_time_before_1970_is_the_same_one_for_both() -> None:
-    """Counted from below: half a second before 1970 lies in the block before."""
-    times = {"q0": datetime(1969, 12, 31, 23, 59, 59, 500_000), "q1": datetime(1969, 12, 31, 23, 30)}
-    inputs = SplitInputs({"q0": "amber", "q1": "birch"}, {}, {}, times=times)
-    hourly = Rules(query=None, paraphrase=None, document=None, shared=False, time_block=3_600)
-    assert [edge.key for edge in find_edges(inputs, hourly).edges] == ["1969-12-31 23:00:00"]
-    (leak,) = certify(inputs, {"q0": "dev", "q1": "test"}, hourly).leaks
-    assert leak.kind == "same time block"
 
 
 def test_of_a_document_across_the_parts_one_pair_is_a_leak_and_each_cut_pair_residual() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime
 from itertools import combinations
 from random import Random
 
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from curation.errors import InputError, RefusedError
 from curation.similarity.pairs import EXACTLY, exact_links
 from curation.splits.certificate.certify import certify
-from curation.splits.groups.groups import leakage_groups
+from curation.splits.groups import leakage_groups
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
@@ -27,7 +26,6 @@ from curation.splits.ties.paraphrase import LABEL as PARAPHRASE
 from curation.splits.ties.paraphrase import paraphrase_links, query_vectors
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.same_key import LABEL as SAME_KEY
-from curation.splits.ties.same_time import LABEL as SAME_TIME
 from curation.splits.ties.search import all_ties, find_edges
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
 from curation.store import Store
@@ -119,16 +117,6 @@ def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so
     }
 
 
-def test_queries_first_asked_in_one_block_of_time_are_tied() -> None:
-    times = {f"q{number}": datetime(2026, 3, 1, hour) for number, hour in enumerate((0, 23, 9))} | {
-        "q2": datetime(2026, 3, 2, 0)
-    }
-    inputs = replace(texts("one", "two", "three", "never asked"), times=times)
-    assert find_edges(inputs, replace(NONE, time_block=86_400)).edges == [
-        Edge("q0", "q1", SAME_TIME, 1.0, (), "2026-03-01 00:00:00")
-    ]
-
-
 @pytest.mark.parametrize(
     ("numbers", "tied"),
     [
@@ -149,12 +137,11 @@ def test_numbers_and_model_names_are_text_or_set_apart_or_tie_by_choice(
 
 
 def test_rules_that_cannot_be_are_named_all_together() -> None:
-    wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, time_block=0, cut=(("a", "a"),))
+    wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, cut=(("a", "a"),))
     assert [text.partition("; expected")[0] for text in problems(wrong)] == [
         "“Similarity of query texts from”: 1.5 is out of range",
         "“Similarity of paraphrases from”: 0.1 is out of range",
         "“Similarity of documents from”: 0 is out of range",
-        "a time block of 0 seconds: expected 1 to 3,162,240,000",
         "Cut a~a: a query is not tied to itself",
     ]
     assert problems(NONE) == [
@@ -191,8 +178,7 @@ def split_inputs(draw: st.DrawFn) -> SplitInputs:
         {name: found for name, found in relevant.items() if found},
         {name: text for name, text in documents.items() if any(name in found for found in relevant.values())},
         {name: frozenset({("project", draw(st.sampled_from("xyz")))}) for name in ids if draw(st.booleans())},
-        {name: datetime(2026, 1, draw(st.integers(1, 9))) for name in ids if draw(st.booleans())},
-        np.eye(4, dtype=np.float32)[[draw(st.integers(0, 3)) for _ in ids]],
+        vectors=np.eye(4, dtype=np.float32)[[draw(st.integers(0, 3)) for _ in ids]],
     )
 
 
@@ -223,7 +209,6 @@ RULES = st.builds(
     document=st.sampled_from([None, 0.7]),
     shared=st.booleans(),
     keys=st.sampled_from([(), ("project",)]),
-    time_block=st.sampled_from([None, 86_400]),
 )
 
 
@@ -262,7 +247,7 @@ def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(inputs: SplitIn
     assert sorted(by_two) == all_ties(inputs, rules)
     pairs = Counter(edge.kind for edge in by_two)
     found = find_edges(inputs, rules, compare=exact_links).found
-    assert all(found[kind] == pairs[kind] for kind in (QUERY_TEXT, PARAPHRASE, SAME_KEY, SAME_TIME))
+    assert all(found[kind] == pairs[kind] for kind in (QUERY_TEXT, PARAPHRASE, SAME_KEY))
 
 
 @given(split_inputs(), RULES, st.randoms(use_true_random=False))
@@ -271,7 +256,7 @@ def test_edges_do_not_depend_on_the_order_in_which_queries_and_documents_come(
     inputs: SplitInputs, rules: Rules, random: Random
 ) -> None:
     shuffled = {}
-    for name in ("queries", "relevant", "documents", "keys", "times"):
+    for name in ("queries", "relevant", "documents", "keys"):
         items = list(getattr(inputs, name).items())
         random.shuffle(items)
         shuffled[name] = dict(items)

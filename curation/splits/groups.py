@@ -1,12 +1,9 @@
-"""Leakage groups: the connected components of the edges, and the chain that made one large.
-
-Where a group could be cut is found in `cuts`.
-"""
+"""Leakage groups: the connected components of the edges, and chains of edges through a group."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy.sparse import coo_matrix
@@ -14,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from curation.splits.ties.edges import Edge
 
-Neighbours = Mapping[str, Mapping[str, Edge]]
+_Neighbours = Mapping[str, Mapping[str, Edge]]
 
 
 def leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str, str]:
@@ -47,25 +44,31 @@ def chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
     queries with several edges only the strongest counts.
     """
     inside = set(members)
-    own = [edge for edge in edges if edge.query_a in inside]
-    neighbours = neighbours_of(sorted(own, key=lambda edge: (edge.similarity, edge.kind)))
-    *_, far = reached_from([min(inside)], neighbours)
-    came_from = reached_from([far], neighbours)
+    neighbours = _neighbours_of(edge for edge in edges if edge.query_a in inside)
+    *_, far = _reached_from([min(inside)], neighbours)
+    came_from = _reached_from([far], neighbours)
     *_, other = came_from
-    steps = steps_to(other, came_from, neighbours)
+    steps = _steps_to(other, came_from, neighbours)
     return steps[::-1] if other < far else steps
 
 
-def neighbours_of(edges: Iterable[Edge]) -> Neighbours:
-    """Query → the queries that it is tied to, each with its edge: the last one between the two."""
+def shortest_chain(starts: Iterable[str], ends: Collection[str], edges: Iterable[Edge]) -> list[Edge]:
+    """The steps of a shortest way from one of the starts to one of the ends, which are in one group."""
+    neighbours = _neighbours_of(edges)
+    came_from = _reached_from(starts, neighbours)
+    return _steps_to(next(query for query in came_from if query in ends), came_from, neighbours)
+
+
+def _neighbours_of(edges: Iterable[Edge]) -> _Neighbours:
+    """Query → the queries that it is tied to, each with the strongest edge between the two."""
     neighbours: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
-    for edge in edges:
+    for edge in sorted(edges, key=lambda edge: (edge.similarity, edge.kind)):
         neighbours[edge.query_a][edge.query_b] = edge
         neighbours[edge.query_b][edge.query_a] = edge
     return neighbours
 
 
-def reached_from(starts: Iterable[str], neighbours: Neighbours) -> dict[str, str]:
+def _reached_from(starts: Iterable[str], neighbours: _Neighbours) -> dict[str, str]:
     """Query → the one before it on a shortest way from a start (or itself), the nearest queries first."""
     came_from = {start: start for start in starts}
     queue = deque(came_from)
@@ -78,8 +81,8 @@ def reached_from(starts: Iterable[str], neighbours: Neighbours) -> dict[str, str
     return came_from
 
 
-def steps_to(end: str, came_from: Mapping[str, str], neighbours: Neighbours) -> list[Edge]:
-    """The edges of the way that `reached_from` found to a query, in their order."""
+def _steps_to(end: str, came_from: Mapping[str, str], neighbours: _Neighbours) -> list[Edge]:
+    """The edges of the way that `_reached_from` found to a query, in their order."""
     steps: list[Edge] = []
     while (before := came_from[end]) != end:
         steps.append(neighbours[before][end])

@@ -1,1 +1,0 @@
-"""Leakage groups: connected queries, their chains, weakest links and cuts."""
