@@ -32,15 +32,8 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 
 from benchmarks.steps import shared_data
-from curation.similarity.pairs import (
-    MINHASH_SEED,
-    NUM_PERM,
-    banding,
-    candidates,
-    exact_links,
-    minhash_links,
-    signatures,
-)
+from curation.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
+from curation.similarity.pairs import exact_links, minhash_links
 from curation.similarity.shingles import Shingles, distinct, jaccard, word_shingles
 
 PRODUCTS = "chorus_icecat/products.jsonl.gz"

@@ -23,11 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.clusters import EntityMatch
-from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
+from curation.coverage.asked import match_asked
+from curation.coverage.coverage_map import CoverageMap, MapSettings
 from curation.coverage.matching import ALTERNATIVES, MatchingRule
 from curation.coverage.measures import Clusters, measure_coverage
-from curation.coverage.report import find_coverage, match_asked
+from curation.coverage.query_entities import EntityMatch
+from curation.coverage.report import find_coverage
+from curation.coverage.stored_map import map_in_force, read_map
 from curation.files.fields import CorpusFields
 from curation.progress import silent
 from curation.project import init_project

@@ -18,10 +18,13 @@ import numpy as np
 
 from benchmarks import coverage_matching
 from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
-from curation.coverage.clusters import EntityMatch, documents_of
-from curation.coverage.coverage_map import CoverageMap, MapSettings, map_in_force, read_map
+from curation.coverage.asked import clusters_at, match_asked
+from curation.coverage.clusters import documents_of
+from curation.coverage.coverage_map import CoverageMap, MapSettings
 from curation.coverage.measures import Clusters, QueryShape, query_shape
-from curation.coverage.report import CoverageReport, clusters_at, find_coverage, match_asked
+from curation.coverage.query_entities import EntityMatch
+from curation.coverage.report import CoverageReport, find_coverage
+from curation.coverage.stored_map import map_in_force, read_map
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.pooling.systems import Systems
 from curation.progress import silent

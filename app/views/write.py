@@ -10,6 +10,7 @@ from app.app_page import JUDGE, LEADS, AppPage
 from app.components.keys import Draft, keys
 from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
+from curation.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.coverage.writing.queue import (
     WritingQueue,
     WritingTask,
@@ -19,7 +20,6 @@ from curation.coverage.writing.queue import (
     write_task,
     writing_queue,
 )
-from curation.coverage.writing.tasks import UNANSWERABLE
 from curation.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING

@@ -91,7 +91,7 @@ def coverage_command(
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.coverage.coverage_map import MapSettings
-    from curation.coverage.language_model.chat import model_name
+    from curation.coverage.language_model.endpoint import model_name
     from curation.coverage.language_model.filtering import filter_settings
     from curation.coverage.report import find_coverage
     from curation.steps import STEPS
@@ -154,7 +154,7 @@ def coverage_rename(
     Examples:
       goldset coverage rename 4 "USB hubs"
     """
-    from curation.coverage.coverage_map import rename_cluster
+    from curation.coverage.stored_map import rename_cluster
 
     named = rename_cluster(project_store(), number, name)
     emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
@@ -190,7 +190,8 @@ def coverage_open_tasks(
       goldset coverage open-tasks --queries 2 --annotators anna --region 4
       goldset coverage open-tasks --queries 40 --annotators anna,ben --fill
     """
-    from curation.coverage.writing.tasks import GAP, UNANSWERABLE, open_tasks
+    from curation.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+    from curation.coverage.writing.tasks import open_tasks
 
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
@@ -218,7 +219,8 @@ def coverage_written(as_json: Json = False) -> None:
       goldset coverage written
       goldset coverage written --json
     """
-    from curation.coverage.writing.tasks import batches, coverage_queries
+    from curation.coverage.writing.coverage_queries import coverage_queries
+    from curation.coverage.writing.progress import batches
     from curation.sampling.tags.answerable import written_unanswerable
 
     with project_store().reading() as cursor:
@@ -292,7 +294,7 @@ def _evaluated(
 def _show_written(
     found: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
 ) -> None:
-    from curation.coverage.writing.tasks import batch_table
+    from curation.coverage.writing.progress import batch_table
 
     show_tables(batch_table(tasks))
     table(

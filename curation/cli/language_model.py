@@ -13,8 +13,8 @@ from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.coverage.coverage_map import MapSettings
+    from curation.coverage.entities import Extractor
     from curation.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
-    from curation.coverage.phrases import Extractor
     from curation.store import Store
 
 Send = Annotated[
@@ -66,8 +66,8 @@ class Sender:
     def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
         """Send these calls; False: nothing may be sent, and what would be is printed."""
         from curation.coverage.language_model.answers import Asking, add_spending, ask, plan_calls
-        from curation.coverage.language_model.candidates import LONGEST_TEXT
-        from curation.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
+        from curation.coverage.language_model.endpoint import find_endpoint, model_at, model_name, prices_set
+        from curation.coverage.language_model.model_extractor import LONGEST_TEXT
 
         work = plan_calls(store, calls, prices_set())
         sentence = f"{model_at()}: {work_sentence(work)}"
@@ -88,17 +88,22 @@ class Sender:
 
     def extractor(self, store: Store) -> Extractor | None:
         """The extractor that reads the model's answers; None: they are lacking, and nothing may be sent."""
-        from curation.coverage.language_model.candidates import ModelExtractor, document_calls, read_mentions
-        from curation.coverage.language_model.chat import model_name
+        from curation.coverage.language_model.endpoint import model_name
+        from curation.coverage.language_model.model_extractor import (
+            ModelExtractor,
+            document_calls,
+            read_mentions,
+        )
 
         calls, cut = document_calls(store, model_name())
         return ModelExtractor(store, model_name()) if self.ask(store, calls, read_mentions, cut) else None
 
     def filter(self, store: Store, settings: MapSettings) -> bool:
         """Ask what the queries are about; False: answers are lacking, and nothing may be sent."""
-        from curation.coverage.language_model.chat import model_name
+        from curation.coverage.asked import match_asked
+        from curation.coverage.language_model.endpoint import model_name
         from curation.coverage.language_model.filtering import filter_calls, keep_entities, read_kept
-        from curation.coverage.report import find_map, match_asked
+        from curation.coverage.report import find_map
 
         with progress_bar() as progress:
             found = find_map(store, settings, progress, in_force=False)

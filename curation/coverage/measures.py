@@ -39,6 +39,10 @@ Clusters = frozenset[int]
 _THIRDS = ("low", "middle", "high")
 
 
+Cell = tuple[int | None, int | None]
+"""The thirds of dispersion and alignment from 0; None where the figure is undefined or not cut."""
+
+
 class AskedText(NamedTuple):
     """A text of the traffic: its clusters, and how many searches asked it."""
 
@@ -136,10 +140,6 @@ class Tertiles(NamedTuple):
     def part(self, value: float) -> int:
         """0, 1 or 2, from low to high."""
         return int(value > self.lower) + int(value > self.upper)
-
-
-Cell = tuple[int | None, int | None]
-"""The thirds of dispersion and alignment from 0; None where the figure is undefined or not cut."""
 
 
 class QueryGrid(NamedTuple):

@@ -26,7 +26,8 @@ from math import log1p
 
 import numpy as np
 
-from curation.coverage.phrases import CUTS, LONGEST, MOST, Entity, singular, singular_name
+from curation.coverage.entities import Entity, singular, singular_name
+from curation.coverage.phrases import CUTS, LONGEST, MOST
 from curation.retrieval.terms import stemmed
 from curation.statistics.arrays import Floats, Ints
 from curation.words import words

@@ -1,19 +1,4 @@
-"""Assumed negatives: the pairs that count as not relevant although nobody judged them.
-
-Evaluation and training take a document that nobody judged for not relevant. The pairs for which that
-assumption matters fall into three strata:
-
-'top'     within the pool's depth in some system's list, and not judged: over the budget, not drawn into the
-          sample of the pool, of a system or a corpus that came later, or waiting for its round
-'below'   below the pool's depth in every list, and within a greater depth in at least one: what usual
-          practice mines as hard negatives
-'random'  drawn for a pool as an easy negative, and within that depth of no list
-
-Excluded are pairs that are judged or planned in an open round, also under the id of an identical document;
-documents without text, which nobody could judge; and near-duplicates of a relevant document, which
-`hard_negatives` excludes as well. All of them are counted, and the near-duplicates are listed.
-
-The audit of assumed negatives: how many documents that count as not relevant, unjudged, are relevant.
+"""The audit of assumed negatives: how many documents that count as not relevant, unjudged, are relevant.
 
 The population is `assumed`'s, from the lists of the latest pool's systems, searched again, and the current
 corpus. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included
@@ -24,23 +9,23 @@ rate of its own; `audit_rate` works it out from what was judged.
 from __future__ import annotations
 
 import json
-from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
-from curation.filters.stored import NO_FILTERS, Filters, read_filters
+from curation.filters.stored import read_filters
 from curation.labeling.rounds.candidates import Candidate, Chosen
 from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import list_rounds
+from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.candidates import AUDIT, RANDOM
-from curation.pooling.corpus_texts import CorpusTexts, read_texts
-from curation.pooling.relevance import Pair, Relevance
-from curation.pooling.systems import SystemHits, Systems, known_systems, refuse_without_corpus
+from curation.pooling.corpus_texts import read_texts
+from curation.pooling.relevance import Pair
+from curation.pooling.systems import Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.settling.relevance import VotesOnScale, read_votes_on_scale, relevance_of
@@ -49,131 +34,19 @@ from curation.similarity.near_duplicates import near_duplicate
 from curation.similarity.shingles import word_shingles
 from curation.sources.queries import active_queries
 from curation.statistics.allocation import allocate
-from curation.store import Cursor, Document, Query, Store
+from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 from curation.text import seeded
 
-ReadDocuments = Callable[[Iterable[str]], Iterable[Document]]
-TOP, BELOW = "top", "below"
-STRATA = (TOP, BELOW, RANDOM)
-
-
-class AlikePair(NamedTuple):
-    """An unjudged document that is nearly the text of a relevant one, and was kept out of the population."""
-
-    query_id: str
-    document_id: str
-    positive_id: str
-    similarity: float
-
-
-class Population(NamedTuple):
-    """The assumed negatives by stratum, ordered, and what is none: listed and counted by reason."""
-
-    strata: Mapping[str, list[Pair]]
-    near_duplicates: list[AlikePair]
-    left_out: dict[str, int]
-
-
-def assumed_negatives(
-    found: Sequence[SystemHits],
-    queries: Sequence[Query],
-    corpus: Corpus,
-    texts: CorpusTexts,
-    documents: ReadDocuments,
-    random: Iterable[Pair],
-    taken: Iterable[Pair],
-    candidates: Iterable[Pair],
-    relevance: Relevance,
-    *,
-    pool_depth: int,
-    depth: int,
-    threshold: float,
-    filters: Filters = NO_FILTERS,
-) -> Population:
-    """The assumed negatives by stratum; a text with several ids counts once.
-
-    Parameters
-    ----------
-    texts, documents: what is known of all texts of the corpus, and its documents by id.
-    found: what each system finds for `queries`, to `depth` or deeper.
-    random: pairs that were drawn as easy negatives.
-    taken: pairs that are judged or will be.
-    candidates: decide the id under which a text with several ids is judged.
-    filters: pairs outside that of their query are known as not relevant, and none of the population.
-    """
-    identical = texts.identical
-    done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
-    ranks = _best_ranks(found, queries, random, StandIns(identical, candidates, filters.outside), depth)
-    known = frozenset(corpus.part(document_id for _, document_id in ranks).ids)
-    alike_to_relevant = _near_duplicates(ranks, documents, relevance, threshold)
-    strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
-    near: list[AlikePair] = []
-    left_out: Counter[str] = Counter()
-    for pair, rank in sorted(ranks.items()):
-        if pair[1] not in known:
-            left_out["easy negatives name a document that the corpus no longer has"] += 1
-        elif filters.outside(*pair):
-            left_out["pairs are outside the filter of their query"] += 1
-        elif (pair[0], identical.first(pair[1])) in done:
-            left_out["pairs are judged, or planned in an open round"] += 1
-        elif pair[1] in texts.blank:
-            left_out["pairs have a document without text"] += 1
-        elif pair in alike_to_relevant:
-            near.append(alike_to_relevant[pair])
-        else:
-            strata[RANDOM if rank is None else TOP if rank <= pool_depth else BELOW].append(pair)
-    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
-    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
-
-
-def _near_duplicates(
-    pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
-) -> dict[Pair, AlikePair]:
-    """Pair → the relevant document of its query that it nearly repeats, of those that do."""
-    positives = defaultdict[str, list[str]](list)
-    for pair in sorted(relevance.grades):
-        if relevance.is_relevant(pair):
-            positives[pair[0]].append(pair[1])
-    asked = defaultdict[str, list[str]](list)
-    for query_id, document_id in pairs:
-        if query_id in positives:
-            asked[document_id].append(query_id)
-    relevant = documents(name for names in positives.values() for name in names)
-    shingles = {one.document_id: word_shingles(one.text) for one in relevant}
-    alike = {}
-    for document in documents(asked):
-        name = document.document_id
-        known = ChainMap({name: word_shingles(document.text)}, shingles)
-        for query_id in asked[name]:
-            found = near_duplicate(name, positives[query_id], known, threshold)
-            if found is not None:
-                alike[query_id, name] = AlikePair(query_id, *found)
-    return alike
-
-
-def _best_ranks(
-    found: Sequence[SystemHits],
-    queries: Sequence[Query],
-    random: Iterable[Pair],
-    stand_ins: StandIns,
-    depth: int,
-) -> dict[Pair, int | None]:
-    """Pair → the best rank that a system gives it within the depth; None for what chance alone drew."""
-    ranks: dict[Pair, int | None] = {}
-    asked = {query.query_id for query in queries}
-    for system in found:
-        for query, hits in zip(queries, system.hits, strict=True):
-            for rank, hit in enumerate(hits[:depth], 1):
-                pair = (query.query_id, stand_ins.of(query.query_id, hit.document_id))
-                ranks[pair] = min(rank, ranks.get(pair) or rank)
-    for query_id, document_id in random:
-        if query_id in asked:
-            ranks.setdefault((query_id, stand_ins.of(query_id, document_id)), None)
-    return ranks
-
-
 DEPTH = 100
+# What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.
+_TAKEN = """
+SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
+WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
+UNION SELECT query_id, document_id FROM counted_judgments
+UNION SELECT query_id, document_id FROM current_adjudications
+ORDER BY ALL
+"""
 
 
 class Drawn(NamedTuple):
@@ -412,13 +285,3 @@ def _draw(given: _AuditInputs, population: Population, names: Sequence[str], ask
     stratum_of = (item.name for item in counts for _ in range(item.drawn))
     sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
     return Chosen(candidates, parameters, left_out, sources)
-
-
-# What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.
-_TAKEN = """
-SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
-WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
-UNION SELECT query_id, document_id FROM counted_judgments
-UNION SELECT query_id, document_id FROM current_adjudications
-ORDER BY ALL
-"""

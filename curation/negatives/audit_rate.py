@@ -39,6 +39,13 @@ MINIMUM_JUDGED = 10
 """With fewer judged pairs, and more in the stratum, a rate is no figure to show."""
 
 
+_OTHER_TEXT = """
+SELECT DISTINCT p.query_id, p.document_id
+FROM presentations p JOIN judged_versions v USING (query_id, document_id)
+WHERE p.round_id = ? AND v.content_hash <> p.content_hash
+"""
+
+
 class StratumRate(NamedTuple):
     """What was measured in one stratum.
 
@@ -236,10 +243,3 @@ def _why_no_rate(strata: Sequence[StratumRate]) -> str:
         return ""
     counts = ", ".join(f"{item.name} ({item.judged} of {item.drawn} drawn)" for item in lacking)
     return f"Too few pairs are judged for a rate (at least {MINIMUM_JUDGED} each): {counts}."
-
-
-_OTHER_TEXT = """
-SELECT DISTINCT p.query_id, p.document_id
-FROM presentations p JOIN judged_versions v USING (query_id, document_id)
-WHERE p.round_id = ? AND v.content_hash <> p.content_hash
-"""

@@ -35,6 +35,17 @@ WITNESSES = 2
 """How many systems must rank an unjudged document above a relevant one to make it a suspect."""
 
 
+# A system that was pooled several times (deeper, or over another corpus) counts as it last was.
+_RANKED = """
+SELECT c.query_id, c.document_id, c.system, c.rank, c.score
+FROM candidate_sources c JOIN pools p USING (pool_id)
+WHERE c.rank IS NOT NULL {query}
+QUALIFY row_number() OVER (
+    PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.rowid DESC) = 1
+ORDER BY ALL
+"""
+
+
 class HardNegative(NamedTuple):
     """A top-ranked document that people judged not relevant, or that is outside the filter of its query.
 
@@ -310,14 +321,3 @@ def _negative(
     systems = {system: places[system].rank for system in sorted(places)}
     margin = best.rank - min(others) if others else None
     return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin)
-
-
-# A system that was pooled several times (deeper, or over another corpus) counts as it last was.
-_RANKED = """
-SELECT c.query_id, c.document_id, c.system, c.rank, c.score
-FROM candidate_sources c JOIN pools p USING (pool_id)
-WHERE c.rank IS NOT NULL {query}
-QUALIFY row_number() OVER (
-    PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.rowid DESC) = 1
-ORDER BY ALL
-"""

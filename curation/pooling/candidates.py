@@ -34,6 +34,12 @@ TOP = 10
 """How far down a system's list judgments are counted: nDCG@10 and the like look no further."""
 
 
+REACH = 1000
+RANDOM = "random"
+AUDIT = "audit:"
+"""Audited pairs are candidates of the system 'audit:' and their stratum (`negatives.audit`)."""
+
+
 class CandidateSource(NamedTuple):
     """One row of candidate_sources, without its pool. Chance gives neither rank nor score.
 
@@ -136,12 +142,6 @@ def system_reports(
         )
         for system in found
     ]
-
-
-REACH = 1000
-RANDOM = "random"
-AUDIT = "audit:"
-"""Audited pairs are candidates of the system 'audit:' and their stratum (`negatives.audit`)."""
 
 
 class Draw(NamedTuple):

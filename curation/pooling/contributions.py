@@ -25,6 +25,11 @@ from curation.reports.page import ShareCell, Table
 from curation.store import Cursor, Store, fetch
 from curation.text import amount
 
+_RANKED = """
+SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE pool_id = ? AND system <> ?
+"""
+_AT_RANDOM = "SELECT query_id, document_id FROM candidate_sources WHERE pool_id = ? AND system = ?"
+
 
 class Contribution(NamedTuple):
     """One system's part in a pool.
@@ -120,7 +125,7 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 
     Parameters
     ----------
-    relevance: of the project's pairs (`consensus.relevance`).
+    relevance: of the project's pairs (`settling.consensus.relevance_of`).
     pool: the pool's id or the beginning of it; without one the pool that was built last.
 
     Raises
@@ -220,9 +225,3 @@ def _pool(pool_id: str, parameters: str, report: str) -> _StoredPool:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-_RANKED = """
-SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE pool_id = ? AND system <> ?
-"""
-_AT_RANDOM = "SELECT query_id, document_id FROM candidate_sources WHERE pool_id = ? AND system = ?"

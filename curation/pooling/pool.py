@@ -86,6 +86,34 @@ from curation.words import CUT, is_cut_otherwise
 Pair = tuple[str, str]
 
 
+BATCH = 1_000
+"""Queries that are searched for at once."""
+LONGEST = 60
+"""Characters of a query that is named in a sentence."""
+LEXICAL = frozenset({"bm25", "hybrid"})
+OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
+NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
+# A pool of random negatives alone has no rank at all: the types cannot be read off the values.
+_SOURCES = pa.schema(
+    {
+        "pool_id": pa.string(),
+        "query_id": pa.string(),
+        "document_id": pa.string(),
+        "system": pa.string(),
+        "rank": pa.int32(),
+        "score": pa.float64(),
+        "passage_start": pa.int32(),
+        "passage_end": pa.int32(),
+    }
+)
+_CHARACTERS = """
+SELECT sum(length(title) + length(body)) FROM documents JOIN snapshot_documents USING (content_hash)
+WHERE snapshot_id = ? AND NOT EXISTS (
+    FROM pools WHERE snapshot_id = ?
+        AND (json_exists(parameters, '$.systems.dense') OR json_exists(parameters, '$.systems.hybrid')))
+"""
+
+
 class Spent(NamedTuple):
     """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
 
@@ -115,15 +143,6 @@ def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
     turns = seeded(of_query, seed, key=lambda query_id: ["budget", query_id])
     rounds = max(map(len, of_query.values()))
     return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
-
-
-BATCH = 1_000
-"""Queries that are searched for at once."""
-LONGEST = 60
-"""Characters of a query that is named in a sentence."""
-LEXICAL = frozenset({"bm25", "hybrid"})
-OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
-NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
 
 
 @dataclass(frozen=True)
@@ -234,7 +253,7 @@ def build_pool(
 
     Parameters
     ----------
-    systems: names out of `pooling.SYSTEMS`, `run:NAME` for imported runs, and `engine:NAME` for engines,
+    systems: names out of `pooling.request.SYSTEMS`, `run:NAME` for imported runs, `engine:NAME` for engines,
         whose lists of today are stored as a run.
     model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
     budget: at most so many pairs that systems propose, evenly over the queries (`spend`). Random
@@ -507,34 +526,11 @@ def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Coll
     return int(added[0][0])
 
 
-# A pool of random negatives alone has no rank at all: the types cannot be read off the values.
-_SOURCES = pa.schema(
-    {
-        "pool_id": pa.string(),
-        "query_id": pa.string(),
-        "document_id": pa.string(),
-        "system": pa.string(),
-        "rank": pa.int32(),
-        "score": pa.float64(),
-        "passage_start": pa.int32(),
-        "passage_end": pa.int32(),
-    }
-)
-
-
 def _built_before(cursor: Cursor, pool_id: str) -> PoolReport | None:
     rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
     if not rows:
         return None
     return _report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
-
-
-_CHARACTERS = """
-SELECT sum(length(title) + length(body)) FROM documents JOIN snapshot_documents USING (content_hash)
-WHERE snapshot_id = ? AND NOT EXISTS (
-    FROM pools WHERE snapshot_id = ?
-        AND (json_exists(parameters, '$.systems.dense') OR json_exists(parameters, '$.systems.hybrid')))
-"""
 
 
 def _report(

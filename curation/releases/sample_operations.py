@@ -6,7 +6,7 @@ figures vary among the queries of a release.
 
 from __future__ import annotations
 
-from curation.coverage.coverage_map import map_in_force
+from curation.coverage.stored_map import map_in_force
 from curation.progress import Progress
 from curation.releases.spread import spread_if_asked
 from curation.releases.stored import released_queries

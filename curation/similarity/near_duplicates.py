@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from curation.progress import Progress, silent
-from curation.similarity.pairs import Links, alike
+from curation.similarity.forest import Links
+from curation.similarity.pairs import alike
 from curation.similarity.shingles import Shingles, jaccard, word_shingles
 from curation.statistics.arrays import Ints
 from curation.store import Document

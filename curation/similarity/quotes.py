@@ -25,6 +25,10 @@ MOST_WORDS = 1_000
 """A quotation with more words is found as it is or not at all."""
 
 
+QUOTED = ("start_at", "end_at", "quote", "quote_hash")
+"""The columns of a range as it is stored."""
+
+
 class FoundQuote(NamedTuple):
     """Where a quotation is; `score` is 1 where it is there word by word, else twice the words in common over
     those of both.
@@ -119,10 +123,6 @@ def outside_of(body: str, spans: Iterable[Span]) -> str:
             length = amount(len(body), "character")
             return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
     return ""
-
-
-QUOTED = ("start_at", "end_at", "quote", "quote_hash")
-"""The columns of a range as it is stored."""
 
 
 def quoted(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:

@@ -108,7 +108,7 @@ class SplitLabels(NamedTuple):
     Attributes
     ----------
     scale: the values of the guide in force, ascending.
-    votes: what `consensus.consensus.settled` takes.
+    votes: what `settling.consensus.settled` takes.
     snapshot: document_id, content_hash of the current corpus, ordered.
     documents: document_id, title, body of all that somebody found relevant.
     strata: query id → stratum of the current sample.

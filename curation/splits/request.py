@@ -31,7 +31,7 @@ class AssignmentOptions:
     undated: by time, the part for groups that no time is known of.
     keep: names of the releases whose queries keep their parts; None: all of them.
     largest_group: the largest share of the queries that one group may have; None: any, unless a large group
-        spoils the split (`groups.spoiling`).
+        spoils the split (`leakage_groups.balance_problem`).
     """
 
     by_time: bool = option(

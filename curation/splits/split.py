@@ -47,6 +47,8 @@ from curation.store import COMMAND_LINE, Store, append_rows, get_setting, put_se
 from curation.text import canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
 
+STORED_EDGES = "strongest spanning forest"
+
 
 class CheckedAssignment(NamedTuple):
     """Groups and parts that nothing crosses.
@@ -191,9 +193,6 @@ class SplitReport:
     disagreeing: int
     by_time: ByTime | None
     left_out: dict[str, int]
-
-
-STORED_EDGES = "strongest spanning forest"
 
 
 class _SplitBasis(NamedTuple):

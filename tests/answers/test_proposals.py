@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from curation.answers.proposals import MOST, NuggetProposals, read_proposals, read_proposed, share_sentences
-from curation.coverage.language_model.answers import MALFORMED, MalformedAnswerError, load_prompt
+from curation.coverage.language_model.answers import MALFORMED
+from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.sources.answers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.store import Store
 from tests.support.command_line import invoke

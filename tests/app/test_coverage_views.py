@@ -13,8 +13,10 @@ from app import context
 from app.navigation import pages_of
 from app.views.coverage import gaps
 from curation.coverage.report import find_gaps
+from curation.coverage.state import read_state
+from curation.coverage.writing.coverage_queries import UNANSWERABLE, coverage_queries
 from curation.coverage.writing.queue import WritingQueue, WritingTask, writing_queue
-from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries, open_tasks, read_state
+from curation.coverage.writing.tasks import open_tasks
 from curation.jobs import jobs_of
 from curation.store import Annotator, Store, utc_now
 from curation.text import isolated

@@ -9,24 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.coverage import clusters as graph_module
-from curation.coverage.clusters import (
-    EntityGraph,
+from curation.coverage import entity_graph as graph_module
+from curation.coverage.clusters import entity_masses, make_clusters, partition
+from curation.coverage.entities import Entity
+from curation.coverage.entity_graph import EntityGraph, join_neighbours, nearest
+from curation.coverage.names import naming_entities, noun_shares
+from curation.coverage.resolution import (
     GraphDraw,
     Partitions,
     choose_resolution,
     draw_graphs,
-    entity_masses,
     find_partitions,
-    join_neighbours,
-    make_clusters,
     mean_rand_index,
-    nearest,
-    partition,
     recovered_shares,
 )
-from curation.coverage.names import naming_entities, noun_shares
-from curation.coverage.phrases import Entity
 from curation.retrieval.embeddings import Vectors
 from tests.support import examples
 

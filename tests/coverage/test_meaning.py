@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from curation.coverage.coverage_map import MapSettings, map_in_force, read_map, read_texts
+from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
+from curation.coverage.stored_map import map_in_force, read_map, read_texts
 from curation.store import Store
 from tests.support.pool_project import put_texts
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.coverage.clusters import EntityMatch, match_queries, named_entities
 from curation.coverage.coverage_map import MapSettings
+from curation.coverage.entities import singular_name
 from curation.coverage.matching import ALTERNATIVES, TWO, rule_of
 from curation.coverage.measures import (
     AskedText,
@@ -21,7 +21,7 @@ from curation.coverage.measures import (
     possible_cells,
     query_shape,
 )
-from curation.coverage.phrases import singular_name
+from curation.coverage.query_entities import EntityMatch, match_queries, named_entities
 from tests.support import examples
 
 CLUSTERS = st.frozensets(st.integers(0, 7), max_size=4)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.coverage.phrases import (
+from curation.coverage.entities import (
     LONGEST_DESCRIPTION,
     LONGEST_SENTENCE,
     NO_ENTITY,
     Entity,
     Extraction,
     Mention,
-    PhraseExtractor,
     entity_name,
     find_entities,
-    joining_words,
-    phrases_of,
     singular,
 )
+from curation.coverage.phrases import PhraseExtractor, joining_words, phrases_of
 from curation.progress import Progress, silent
 from curation.store import Document
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.coverage.coverage_map import MapSettings, map_in_force, read_map
+from curation.coverage.coverage_map import MapSettings
 from curation.coverage.matching import ALTERNATIVES
 from curation.coverage.report import NO_CLUSTER, find_coverage, find_gaps
+from curation.coverage.stored_map import map_in_force, read_map
 from curation.errors import InputError, RefusedError
 from curation.sources.corpus import import_corpus
 from curation.sources.traffic.traffic_import import import_traffic

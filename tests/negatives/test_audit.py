@@ -23,7 +23,8 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.item_views import Showing
 from curation.labeling.session.queue import next_showings
 from curation.labeling.session.submit import submit
-from curation.negatives.audit import STRATA, AlikePair, assumed_negatives, draw_pairs, open_audit
+from curation.negatives.assumed import STRATA, AlikePair, assumed_negatives
+from curation.negatives.audit import draw_pairs, open_audit
 from curation.negatives.audit_rate import MINIMUM_JUDGED, audit_report, measured_rate, rate_over
 from curation.negatives.hard_negatives import hard_negatives
 from curation.people.annotators import add_annotator

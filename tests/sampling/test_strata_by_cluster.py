@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from curation.coverage.coverage_map import MapSettings, map_in_force, rename_cluster
+from curation.coverage.coverage_map import MapSettings
 from curation.coverage.report import find_coverage
+from curation.coverage.stored_map import map_in_force, rename_cluster
 from curation.errors import InputError, RefusedError
 from curation.sampling.designs import Stratum
 from curation.sampling.request import SamplingPlan

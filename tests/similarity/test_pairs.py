@@ -16,20 +16,8 @@ from hypothesis import strategies as st
 
 from curation.progress import silent
 from curation.similarity import pairs as pairs_module
-from curation.similarity.pairs import (
-    EXACTLY,
-    LEAST_RECALL,
-    MINHASH_SEED,
-    NUM_PERM,
-    VERIFIED,
-    Search,
-    alike,
-    banding,
-    candidates,
-    exact_links,
-    minhash_links,
-    signatures,
-)
+from curation.similarity.minhash import LEAST_RECALL, MINHASH_SEED, NUM_PERM, banding, candidates, signatures
+from curation.similarity.pairs import EXACTLY, VERIFIED, Search, alike, exact_links, minhash_links
 from curation.similarity.shingles import character_shingles, distinct, jaccard, word_shingles
 from tests.support import examples
 

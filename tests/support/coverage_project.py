@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from curation.coverage.coverage_map import MapSettings
-from curation.coverage.phrases import PhraseExtractor, find_entities
+from curation.coverage.entities import find_entities
+from curation.coverage.phrases import PhraseExtractor
 from curation.coverage.report import find_coverage
 from curation.retrieval.embeddings import BFLOAT16, DEFAULT_MODEL
 from curation.store import Store, append

@@ -15,9 +15,12 @@ from app.navigation import all_pages
 from curation.answers.create_task import AnswerTaskPlan, open_answer_task
 from curation.answers.writing import write_answer
 from curation.answers.writing import writing_queue as answering_queue
-from curation.coverage.clusters import Cluster, EntityMatch, Partitions
-from curation.coverage.coverage_map import CoverageMap, write_map, write_texts
-from curation.coverage.phrases import Entity
+from curation.coverage.clusters import Cluster
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.entities import Entity
+from curation.coverage.query_entities import EntityMatch
+from curation.coverage.resolution import Partitions
+from curation.coverage.stored_map import write_map, write_texts
 from curation.coverage.writing.queue import write_task, writing_queue
 from curation.coverage.writing.tasks import open_tasks
 from curation.files.lines import clean

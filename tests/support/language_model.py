@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from curation.coverage.language_model.answers import Asking
-from curation.coverage.language_model.chat import find_endpoint
+from curation.coverage.language_model.endpoint import find_endpoint
 from curation.web import Patience
 
 KEY = "sk-a-key-that-nobody-may-see"

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from curation.coverage.writing.tasks import (
-    CoverageState,
-    read_state,
-    state_fingerprint,
-)
+from curation.coverage.state import CoverageState, read_state, state_fingerprint
 from curation.errors import RefusedError
 from curation.evaluation.region_graph import RegionGraph, region_graph_of
 from curation.store import Store

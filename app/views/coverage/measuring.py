@@ -8,9 +8,7 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from curation.coverage import CoverageRequest
-from curation.coverage.writing.tasks import (
-    CoverageState,
-)
+from curation.coverage.state import CoverageState
 from curation.pooling.pool import embedding_forecast
 from curation.text import amount
 

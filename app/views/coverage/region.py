@@ -8,8 +8,9 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from curation.coverage.coverage_map import LONGEST_NAME, rename_cluster
-from curation.coverage.writing.tasks import CoverageState, open_tasks
+from curation.coverage.state import CoverageState
+from curation.coverage.stored_map import LONGEST_NAME, rename_cluster
+from curation.coverage.writing.tasks import open_tasks
 from curation.reports.page import NumberCell, QueryName
 from curation.store.documents import snapshot_titles
 from curation.text import isolated, listed

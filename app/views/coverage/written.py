@@ -6,12 +6,9 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from curation.coverage.writing.tasks import (
-    CoverageState,
-    batch_table,
-    batches,
-    coverage_queries,
-)
+from curation.coverage.state import CoverageState
+from curation.coverage.writing.coverage_queries import coverage_queries
+from curation.coverage.writing.progress import batch_table, batches
 from curation.reports.page import QueryName
 from curation.sampling.tags.answerable import UnanswerableCheck, written_unanswerable
 

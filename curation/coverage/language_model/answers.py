@@ -1,6 +1,4 @@
-"""Prompts: the instructions that go before each text, kept as files, and known by their hash.
-
-Stored answers: what a model answered once is kept in the project, and is never paid again.
+"""Stored answers: what a model answered once is kept in the project, and is never paid again.
 
 A call is known by the hash of the model's name, the prompt and the text that it was asked about. Refusals and
 malformed answers are kept, too, because they may have been paid: a refusal is final, and of one call `FORMS`
@@ -10,84 +8,23 @@ answered is asked again by the next run.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from itertools import islice
 from math import ceil
 from threading import Event, Semaphore
 from typing import Any, NamedTuple
 
-from curation.coverage.language_model.chat import ModelEndpoint, ModelReply, TokenPrices, chat
+from curation.coverage.language_model.chat import ModelReply, chat
+from curation.coverage.language_model.endpoint import ModelEndpoint, TokenPrices
+from curation.coverage.language_model.prompts import MalformedAnswerError, ModelPrompt
 from curation.progress import Progress, silent
 from curation.store import Cursor, Store, append, fetch, utc_now
-from curation.text import canonical_json, digest
+from curation.text import digest
 from curation.web import Patience
-
-
-class MalformedAnswerError(ValueError):
-    """An answer is not of the form that its prompt asks for; the message says what it lacks."""
-
-
-class ModelPrompt(NamedTuple):
-    """Instructions for a model; `prompt_hash` is that of the words."""
-
-    name: str
-    words: str
-
-    @property
-    def prompt_hash(self) -> str:
-        return digest("prompt", self.words)
-
-    def messages(self, material: Any) -> list[dict[str, str]]:
-        """The chat that asks about some material, which is sent as JSON: it cannot pass for instructions."""
-        return [
-            {"role": "system", "content": self.words},
-            {"role": "user", "content": canonical_json(material)},
-        ]
-
-
-@cache
-def load_prompt(name: str) -> ModelPrompt:
-    """The prompt of that name, from its file."""
-    text = files("curation.coverage.language_model").joinpath("prompts", f"{name}.md").read_text("utf-8")
-    return ModelPrompt(name, text)
-
-
-def read_object(answer: str) -> dict[str, Any]:
-    """The one JSON object in an answer, which may have words or a fence around it.
-
-    Raises
-    ------
-    MalformedAnswerError: there is none.
-    """
-    start, end = answer.find("{"), answer.rfind("}")
-    try:
-        found = json.loads(answer[start : end + 1]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise MalformedAnswerError("an answer that is no JSON object")
-    return found
-
-
-def read_list(answer: str, name: str, of: type) -> list[Any]:
-    """The list of that name in the one JSON object of an answer, all of one type.
-
-    Raises
-    ------
-    MalformedAnswerError: there is none.
-    """
-    listed = read_object(answer).get(name)
-    if not isinstance(listed, list) or not all(isinstance(one, of) for one in listed):
-        raise MalformedAnswerError(f"an answer without a list of {name}")
-    return listed
-
 
 FORMS = 3
 """Answers of one call that may be malformed, or rejections of it."""
@@ -97,13 +34,13 @@ PARALLEL = 4
 """Calls that are under way at once."""
 CHARACTERS = 4
 """Characters of a token, roughly: to say before what a call will read."""
-
 REFUSED = "the language model refused"
 MALFORMED = "the language model gave no answer of the form asked for"
 NOT_ASKED = "not asked yet"
-
 Check = Callable[[str], object]
 """Reads an answer; raises a `MalformedAnswerError` where it is not of the form asked for."""
+_Replies = dict[str, list[ModelReply]]
+_Coming = Future[list[ModelReply]]
 
 
 class ModelCall(NamedTuple):
@@ -284,10 +221,6 @@ def add_spending(one: ModelSpending, other: ModelSpending) -> ModelSpending:
         sum(priced) if priced else None,
         dict(sorted((Counter(one.left_out) + Counter(other.left_out)).items())),
     )
-
-
-_Replies = dict[str, list[ModelReply]]
-_Coming = Future[list[ModelReply]]
 
 
 def _ask_all(

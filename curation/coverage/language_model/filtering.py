@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.coverage.coverage_map import CoverageMap, write_kept
-from curation.coverage.language_model.answers import (
-    ModelCall,
-    load_prompt,
-    read_answers,
-    read_list,
-)
-from curation.coverage.report import AskedOfCorpus
+from curation.coverage.asked import AskedOfCorpus
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.language_model.answers import ModelCall, read_answers
+from curation.coverage.language_model.prompts import load_prompt, read_list
+from curation.coverage.stored_map import write_kept
 from curation.store import Store
 
 PROMPT = "about"

@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from curation.coverage.clusters import EntityMatch
-from curation.coverage.coverage_map import match_texts, write_texts
+from curation.coverage.coverage_map import match_texts
 from curation.coverage.language_model.answers import (
     IN_A_ROW,
     MALFORMED,
@@ -35,36 +34,37 @@ from curation.coverage.language_model.answers import (
     ModelSpending,
     add_spending,
     ask,
-    load_prompt,
     read_answers,
 )
 from curation.coverage.language_model.candidates import (
     ALIKE,
-    NO_DOCUMENT,
-    NOTHING_DRAWN,
-    TRIES,
     VERIFY,
     WRITE,
-    JudgedShare,
     QueryAim,
-    WritingInputs,
-    WritingRequest,
-    aims_of,
     candidates_call,
-    check_request,
-    draw_queries,
     is_shown,
     read_candidates,
     read_check,
-    read_inputs,
     verification_call,
     why_refused,
-    withhold,
 )
 from curation.coverage.language_model.chat import is_rejection
+from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
+from curation.coverage.language_model.prompts import load_prompt
+from curation.coverage.language_model.writing_plan import (
+    NO_DOCUMENT,
+    TRIES,
+    WritingInputs,
+    WritingRequest,
+    aims_of,
+    check_request,
+    read_inputs,
+)
 from curation.coverage.measures import Tertiles, alignment
+from curation.coverage.query_entities import EntityMatch
 from curation.coverage.report import CoverageGap
-from curation.coverage.writing.tasks import (
+from curation.coverage.stored_map import write_texts
+from curation.coverage.writing.coverage_queries import (
     GAP,
     CoverageQuery,
     QueryOrigin,

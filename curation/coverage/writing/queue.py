@@ -9,17 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.coverage.coverage_map import ClusterTopic, documents_of_cluster, read_topic
-from curation.coverage.writing.checks import NEAR, STYLES, QueryStyle, TextWarnings, check_text, shares_words
-from curation.coverage.writing.tasks import (
-    GAP,
-    QueryOrigin,
-    add_coverage_query,
-    documents_left,
-    documents_taken,
-    propose_origins,
-    task_id_of,
-)
+from curation.coverage.stored_map import ClusterTopic, documents_of_cluster, read_topic
+from curation.coverage.writing.checks import NEAR, TextWarnings, check_text, shares_words
+from curation.coverage.writing.coverage_queries import GAP, QueryOrigin, add_coverage_query, propose_origins
+from curation.coverage.writing.styles import STYLES, QueryStyle
+from curation.coverage.writing.tasks import documents_left, documents_taken, task_id_of
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.retrieval.embeddings import DEFAULT_MODEL, embed
 from curation.sources.queries import KnownQueries, active_queries

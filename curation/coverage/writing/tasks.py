@@ -4,17 +4,6 @@ Tasks go to the gaps in the order of searches × documents, one each before any 
 open or written from earlier batches count. Or they fill regions of few queries, the largest first. Tasks for
 unanswerable queries go to all regions as to the gaps: their queries ask for what is next to a region and
 absent from the corpus. The documents of a region come in an order by seed, each once for either kind.
-
-How far query writing is: batch by batch, writer by writer, and for each region of the map in force.
-
-Queries that were written for coverage, by a person or by a language model, and where each comes from.
-
-A query is one of the project's like any other: it is pooled, judged and evaluated. Its source says who wrote
-it, 'written' for people and 'synthetic' for models. The rows here add writer, document, cluster and style.
-
-The state of coverage as stored: the map in force, what asks for each cluster, and the gaps.
-
-No model is needed. Queries added since coverage was measured are not matched yet, and count nowhere.
 """
 
 from __future__ import annotations
@@ -22,205 +11,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from heapq import heapify, heappop, heappush
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
-from curation.coverage.matching import rule_of
-from curation.coverage.measures import ENOUGH, CoverageMeasures
+from curation.coverage.measures import ENOUGH
 from curation.coverage.report import (
-    ClusterCoverage,
-    CoverageGap,
-    documents_outside,
-    figures_by_rule,
     gaps_of,
-    measured,
-    of_clusters,
-    reach_section,
-    read_asked,
 )
-from curation.coverage.writing.checks import STYLES, draw_styles
+from curation.coverage.state import CoverageState, read_state
+from curation.coverage.stored_map import map_in_force
+from curation.coverage.writing.coverage_queries import GAP, PURPOSES
+from curation.coverage.writing.styles import draw_styles
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
-from curation.reports.page import Section, Table
 from curation.sources.left.reading import bring_texts
 from curation.sources.written_query import add_query
 from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
-from curation.text import amount, canonical_json, digest, seeded
-
-
-@dataclass(frozen=True)
-class CoverageState:
-    """What is known of the clusters of the map in force.
-
-    Attributes
-    ----------
-    map: without the partitions of other resolutions and seeds.
-    clusters: by number.
-    queries: number of a cluster → the queries about it, by id; clusters without any are absent.
-    gaps: by searches × documents.
-    regions: the measures over regions.
-    nowhere: queries that are about no entity.
-    unmatched: queries that were not matched yet.
-    reach: how far the figures depend on the rule for C(q) and on the seed, and what is in no region.
-    """
-
-    map: CoverageMap
-    clusters: list[ClusterCoverage]
-    queries: dict[int, list[Query]]
-    gaps: list[CoverageGap]
-    regions: CoverageMeasures
-    nowhere: list[Query]
-    unmatched: list[Query]
-    reach: Section
-
-
-def read_state(cursor: Cursor) -> CoverageState:
-    """The state of the map in force.
-
-    Raises
-    ------
-    RefusedError: there is no map of the corpus in force.
-    """
-    found = read_map(cursor, map_in_force(cursor), all_partitions=False)
-    everything = read_asked(cursor, found.map_id)
-    asked = everything.matched()
-    queries: dict[int, list[Query]] = {}
-    nowhere = []
-    for query in asked.queries:
-        held = found.clusters_of_query(asked.matches[query.normalised])
-        for number in held:
-            queries.setdefault(number, []).append(query)
-        if not held:
-            nowhere.append(query)
-    counted = of_clusters(found, asked)
-    return CoverageState(
-        map=found,
-        clusters=counted,
-        queries=queries,
-        gaps=gaps_of(found, counted),
-        regions=measured(found, asked, found.regions),
-        nowhere=nowhere,
-        unmatched=everything.unmatched,
-        reach=reach_section(
-            rule_of(found.parameters).name, figures_by_rule(found, asked), documents_outside(found)
-        ),
-    )
-
-
-def state_fingerprint(cursor: Cursor) -> str:
-    """A short text that changes whenever the state could: what changes a project is in its audit trail."""
-    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
-    sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
-    return digest(str(events), str(cursor.execute(sql).fetchall()))
-
-
-GAP, UNANSWERABLE = "gap", "unanswerable"
-PURPOSES = (GAP, UNANSWERABLE)
-ORIGIN = "origin"
-"""The system that proposes the document that a query was written for."""
-WrittenBy = Literal["written", "synthetic"]
-
-
-class QueryOrigin(NamedTuple):
-    """Where a query that was written for coverage comes from.
-
-    Attributes
-    ----------
-    purpose: 'gap', for a region without a query; or 'unanswerable', for a topic that the corpus lacks.
-    writer: an annotator's name, or a model's.
-    document_id, content_hash: the document that was shown, in the version that was.
-    style: the name of one of `STYLES`.
-    detail: what else is known of it, as JSON.
-    """
-
-    purpose: str
-    writer: str
-    map_id: str
-    cluster: int
-    document_id: str
-    content_hash: str
-    style: str
-    detail: Mapping[str, Any]
-
-
-class CoverageQuery(NamedTuple):
-    """A query with its origin; `detail` is JSON."""
-
-    query_id: str
-    text: str
-    source: str
-    purpose: str
-    writer: str
-    map_id: str
-    cluster: int
-    document_id: str
-    content_hash: str
-    style: str
-    detail: str
-    written_at: datetime
-
-
-def add_coverage_query(
-    cursor: Cursor, text: str, origin: QueryOrigin, source: WrittenBy = "written", actor: str | None = None
-) -> Query:
-    """Add a query to the project's, marked with its source and where it comes from.
-
-    Parameters
-    ----------
-    actor: who did it, where that is not the writer, as when somebody has a model write.
-
-    Raises
-    ------
-    InputError: the text is empty or holds personal data; or purpose or style are unknown.
-    RefusedError: the project holds the text already.
-    """
-    if origin.purpose not in PURPOSES or origin.style not in STYLES:
-        raise InputError(
-            f"The purpose of a query for coverage is one of {', '.join(PURPOSES)}, its style one of "
-            f"{', '.join(STYLES)}; found {origin.purpose!r} and {origin.style!r}."
-        )
-    query = add_query(cursor, text, source=source)
-    row: Sequence[Any] = [*origin[:-1], canonical_json(origin.detail), utc_now()]
-    cursor.execute(
-        "INSERT INTO coverage_queries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [query.query_id, *row],
-    )
-    detail = {"query": query.query_id, **origin._asdict()}
-    record_event(cursor, "coverage query", detail, actor or origin.writer)
-    return query
-
-
-def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """The document that each query was written for becomes a candidate to judge, if it is none yet.
-
-    An unanswerable query was written for no document, so that it is not taken for pooled.
-    """
-    sql = """
-        SELECT query_id, document_id, map_id FROM coverage_queries c
-        WHERE purpose = ? AND list_contains(?::TEXT[], query_id)
-        AND NOT EXISTS (FROM candidates k WHERE k.query_id = c.query_id AND k.document_id = c.document_id)
-        ORDER BY query_id
-    """
-    rows = cursor.execute(sql, [GAP, query_ids]).fetchall()
-    names = ("query_id", "document_id")
-    append_rows(cursor, "candidates", [row[:2] for row in rows], names)
-    sources = [(*pair, digest(ORIGIN, map_id)) for *pair, map_id in rows]
-    append_rows(cursor, "candidate_sources", sources, (*names, "pool_id"), system=ORIGIN)
-
-
-def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
-    """The queries written for coverage, of any map, in the order of writing."""
-    sql = """
-        SELECT c.query_id, q.text, q.source, c.purpose, c.writer, c.map_id, c.cluster, c.document_id,
-               c.content_hash, c.style, c.detail, c.written_at
-        FROM coverage_queries c JOIN queries q USING (query_id) ORDER BY c.rowid
-    """
-    return fetch(cursor, CoverageQuery, sql)
-
+from curation.text import amount, digest, seeded
 
 BUSY = "Coverage kept changing meanwhile, and nobody was asked. Try again."
 MOST_AT_ONCE = 1_000
@@ -504,55 +313,3 @@ def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Seque
     ]
     names = ("task_id", "position", "writer", *PlannedTask._fields, "content_hash", "style")
     append_rows(cursor, "writing_tasks", rows, names, batch_id=id_)
-
-
-class TaskCounts(NamedTuple):
-    """Tasks by what became of them."""
-
-    open: int
-    written: int
-    passed: int
-
-
-class BatchProgress(NamedTuple):
-    """A batch of query-writing tasks and one writer's part of it."""
-
-    batch_id: str
-    kind: str
-    seed: int
-    author: str
-    opened_at: datetime
-    writer: str
-    open: int
-    written: int
-    passed: int
-
-
-def batch_table(found: Sequence[BatchProgress]) -> Table:
-    """The batches of tasks, and how far each writer is."""
-    columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
-    rows = ((one.opened_at, one.kind, one.writer, one.open, one.written, one.passed) for one in found)
-    return Table("Query-writing tasks", columns, tuple(rows))
-
-
-_COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
-              count(*) FILTER (outcome = 'passed')"""
-_FROM = (
-    """writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"""
-)
-
-
-def batches(cursor: Cursor) -> list[BatchProgress]:
-    """Each writer's part of each batch, the newest batch first."""
-    sql = f"""
-        SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
-        GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer
-        ORDER BY b.rowid DESC, t.writer
-    """  # noqa: S608  texts from above
-    return fetch(cursor, BatchProgress, sql)
-
-
-def tasks_of_clusters(cursor: Cursor, map_id: str) -> dict[int, TaskCounts]:
-    """Number of a cluster of a map → its tasks of both kinds; clusters without any are absent."""
-    sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
-    return {number: TaskCounts(*counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

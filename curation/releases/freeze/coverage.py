@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from curation.coverage.coverage_map import IN_FORCE, CoverageMap, map_in_force, read_map
+from curation.coverage.asked import matches_of
+from curation.coverage.coverage_map import CoverageMap
 from curation.coverage.measures import Clusters, QueryShape, Tertiles, cell_of, make_grid, query_shape
-from curation.coverage.report import matches_of
+from curation.coverage.stored_map import IN_FORCE, map_in_force, read_map
 from curation.errors import NotFoundError, RefusedError
 from curation.progress import Progress, silent
 from curation.releases.freeze.content import ReleaseDraft

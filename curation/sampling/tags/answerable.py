@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.coverage.writing.tasks import UNANSWERABLE, coverage_queries
+from curation.coverage.writing.coverage_queries import UNANSWERABLE, coverage_queries
 from curation.store import Cursor
 
 _COUNTS = """

@@ -33,6 +33,10 @@ Shown = TypeVar("Shown")
 SEALED_TEXT = "not named, as a release seals what is relevant"
 
 
+FORMAT = 1
+ALTERED = "holds no certificate: it was altered. Split again."
+
+
 def without_sealed(found: Shown, closed: Collection[str]) -> Shown:
     """What was found of ties, at any depth, without the documents that tie queries of `closed`."""
     return _shown(found, closed) if closed else found
@@ -79,10 +83,6 @@ def _check(found: TieCheck) -> TieCheck:
 
 def _closest(found: ClosestPair | None) -> ClosestPair | None:
     return found and ClosestPair("–", "–", found.similarity, SEALED_TEXT, SEALED_TEXT)
-
-
-FORMAT = 1
-ALTERED = "holds no certificate: it was altered. Split again."
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from curation.progress import Progress
-from curation.similarity.pairs import EXACTLY, Links, Search
+from curation.similarity.forest import Links
+from curation.similarity.pairs import EXACTLY, Search
 from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import names
 from curation.splits.rules import Rules

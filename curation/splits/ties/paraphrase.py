@@ -20,7 +20,8 @@ from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
-from curation.similarity.pairs import EXACTLY, Collected, Links
+from curation.similarity.forest import Links
+from curation.similarity.pairs import EXACTLY, Collected
 from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import compared_text
 from curation.splits.rules import DECIMALS, Numbers

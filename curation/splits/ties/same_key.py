@@ -26,6 +26,23 @@ IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so tha
 Keys = dict[str, set[tuple[str, str]]]
 
 
+_ANY = {
+    SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
+    GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
+}
+_SESSIONS = """
+    SELECT DISTINCT q.query_id, t.session
+    FROM queries q JOIN traffic t USING (normalised)
+    WHERE list_contains($queries, q.query_id) AND t.session IS NOT NULL
+    ORDER BY ALL
+"""
+_FIELD = """
+    SELECT query_id, metadata->>$pointer AS value FROM queries
+    WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
+    ORDER BY query_id
+"""
+
+
 def find(search: TieSearch) -> FoundTies:
     """Pairs of queries for each key that both have, of the kinds of key that the rules name."""
     popular = set(_in_many_sessions(search.inputs))
@@ -120,21 +137,6 @@ def _field_names(cursor: Cursor) -> list[str]:
     return [name for (name,) in cursor.execute(sql).fetchall()]
 
 
-_ANY = {
-    SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
-    GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
-}
-_SESSIONS = """
-    SELECT DISTINCT q.query_id, t.session
-    FROM queries q JOIN traffic t USING (normalised)
-    WHERE list_contains($queries, q.query_id) AND t.session IS NOT NULL
-    ORDER BY ALL
-"""
-_FIELD = """
-    SELECT query_id, metadata->>$pointer AS value FROM queries
-    WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
-    ORDER BY query_id
-"""
 TIE = TieKind(
     label=LABEL,
     setting="keys",

@@ -1,7 +1,7 @@
 """The search for ties of all kinds.
 
 Groups need no more than a spanning forest of the strongest edges: that is what `find_edges` keeps, with the
-number of all ties. `all_ties` lists every single one, which `ties.cut` needs.
+number of all ties. `all_ties` lists every single one, which a cut needs.
 
 `with_tie_data` reads keys and times, and computes embeddings, as far as the rules ask for them.
 """

@@ -19,25 +19,15 @@ from curation.coverage.language_model.answers import (
     MALFORMED,
     NOT_ASKED,
     REFUSED,
-    MalformedAnswerError,
     ModelCall,
-    ModelPrompt,
     ModelSpending,
     ask,
     plan_calls,
     read_answers,
-    read_object,
 )
-from curation.coverage.language_model.chat import (
-    FAILED,
-    LARGEST,
-    RATE_LIMIT,
-    REJECTED,
-    TokenPrices,
-    chat,
-    find_endpoint,
-    prices_set,
-)
+from curation.coverage.language_model.chat import FAILED, LARGEST, RATE_LIMIT, REJECTED, chat
+from curation.coverage.language_model.endpoint import TokenPrices, find_endpoint, prices_set
+from curation.coverage.language_model.prompts import MalformedAnswerError, ModelPrompt, read_object
 from curation.errors import InputError, RefusedError
 from curation.store import Store
 from curation.web import NOT_REACHED, TIMED_OUT, Patience

@@ -8,23 +8,16 @@ from typing import Any
 import pytest
 
 from curation.coverage.coverage_map import MapSettings
-from curation.coverage.language_model.answers import (
-    MALFORMED,
-    REFUSED,
-    Asking,
-    MalformedAnswerError,
-    ModelSpending,
-    ask,
-    load_prompt,
-)
-from curation.coverage.language_model.candidates import (
+from curation.coverage.entities import Entity, find_entities
+from curation.coverage.language_model.answers import MALFORMED, REFUSED, Asking, ModelSpending, ask
+from curation.coverage.language_model.model_extractor import (
     MOST,
     ModelExtractor,
     document_call,
     document_calls,
     read_mentions,
 )
-from curation.coverage.phrases import Entity, find_entities
+from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.report import find_coverage
 from curation.errors import RefusedError
 from curation.store import Document, Store

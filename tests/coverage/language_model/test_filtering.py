@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.coverage_map import map_in_force, read_map, read_texts
-from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.filtering import PROMPT, read_kept
+from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.report import BY_RULE
-from curation.coverage.writing.tasks import state_fingerprint
+from curation.coverage.state import state_fingerprint
+from curation.coverage.stored_map import map_in_force, read_map, read_texts
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import fill

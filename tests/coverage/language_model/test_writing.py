@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.language_model.answers import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.candidates import (
     ALIKE,
     COPIED,
@@ -19,16 +18,14 @@ from curation.coverage.language_model.candidates import (
     PERSONAL,
     AnswerCheck,
     QueryAim,
-    WritingRequest,
-    draw_queries,
     is_shown,
-    judged_origins,
-    plan_writing,
     read_candidates,
     read_check,
     why_refused,
 )
-from curation.coverage.language_model.chat import TokenPrices
+from curation.coverage.language_model.endpoint import TokenPrices
+from curation.coverage.language_model.judged_share import draw_queries, judged_origins
+from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,
@@ -41,9 +38,10 @@ from curation.coverage.language_model.writing import (
     SyntheticQueries,
     write_queries,
 )
+from curation.coverage.language_model.writing_plan import WritingRequest, plan_writing
 from curation.coverage.report import find_coverage
-from curation.coverage.writing.checks import STYLES
-from curation.coverage.writing.tasks import ORIGIN
+from curation.coverage.writing.coverage_queries import ORIGIN
+from curation.coverage.writing.styles import STYLES
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool

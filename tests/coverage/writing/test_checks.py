@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.coverage.writing.checks import (
-    STYLES,
-    alike_queries,
-    check_text,
-    copied_phrases,
-    has_names,
-    reads_as_query,
-    shares_words,
-)
+from curation.coverage.writing.checks import alike_queries, check_text, copied_phrases, shares_words
+from curation.coverage.writing.styles import STYLES, has_names, reads_as_query
 from curation.store import Query
 
 TITLE = "Green tea"

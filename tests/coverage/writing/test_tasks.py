@@ -9,18 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.coverage.report import find_coverage, find_gaps
+from curation.coverage.state import read_state
+from curation.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, coverage_queries
+from curation.coverage.writing.progress import batches, tasks_of_clusters
 from curation.coverage.writing.queue import WritingTask, check_written, pass_task, write_task, writing_queue
-from curation.coverage.writing.tasks import (
-    FILLED,
-    ORIGIN,
-    UNANSWERABLE,
-    batches,
-    coverage_queries,
-    open_tasks,
-    read_state,
-    share_out,
-    tasks_of_clusters,
-)
+from curation.coverage.writing.tasks import FILLED, open_tasks, share_out
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.create_round import open_round

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from curation.coverage.coverage_map import cluster_names, map_in_force, read_map, rename_cluster
 from curation.coverage.report import find_gaps
-from curation.coverage.writing.checks import STYLES, draw_styles
-from curation.coverage.writing.tasks import QueryOrigin, add_coverage_query, coverage_queries
+from curation.coverage.stored_map import cluster_names, map_in_force, read_map, rename_cluster
+from curation.coverage.writing.coverage_queries import QueryOrigin, add_coverage_query, coverage_queries
+from curation.coverage.writing.styles import STYLES, draw_styles
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.sources.queries import active_queries
 from curation.store import Store

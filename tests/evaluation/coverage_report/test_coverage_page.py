@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from curation.coverage.writing.tasks import CoverageState, read_state
+from curation.coverage.state import CoverageState, read_state
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.coverage_report import comparison_sections, coverage_page
 from curation.evaluation.region_graph import region_graph_of

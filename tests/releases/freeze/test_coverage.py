@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from curation.coverage.coverage_map import map_in_force, rename_cluster
 from curation.coverage.report import find_coverage
+from curation.coverage.stored_map import map_in_force, rename_cluster
 from curation.errors import RefusedError
 from curation.releases.card.card import Card
 from curation.releases.diff.diff import diff
