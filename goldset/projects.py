@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.agreement.report.report import AgreementReport
     from curation.coverage.report import CoverageReport
     from curation.imports.outcome import ImportOutcome
-    from curation.pooling.pool import PoolReport
+    from curation.pooling.pool_report import PoolReport
     from curation.releases.freeze.freeze import Frozen
     from curation.sampling.sample import SampleReport
     from curation.splits.split import SplitReport

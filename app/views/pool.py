@@ -16,7 +16,8 @@ from curation.jobs import Job
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contribution_table, contributions
 from curation.pooling.from_engines import notices
-from curation.pooling.pool import embedding_forecast, last_pool, sample_table
+from curation.pooling.pool import embedding_forecast
+from curation.pooling.pool_report import last_pool, sample_table
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.reports.page import QueryName

@@ -28,7 +28,7 @@ from curation.step import out_of_bounds
 from curation.store import COMMAND_LINE, Store
 
 if TYPE_CHECKING:
-    from curation.pooling.pool import PoolReport
+    from curation.pooling.pool_report import PoolReport
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def pool_runs(
     InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
     RefusedError: the project has another run of that name, or the author is no lead.
     """
-    from curation.pooling.pool import build_pool  # what most evaluations need not load
+    from curation.pooling.pool import build_pool
     from curation.sources.run_import import import_run
 
     check_pooling(store, depth, author)

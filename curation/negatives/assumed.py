@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from curation.filters.stored import NO_FILTERS, Filters
-from curation.pooling.candidates import RANDOM
 from curation.pooling.corpus_texts import CorpusTexts
+from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemHits
 from curation.similarity.identical import StandIns

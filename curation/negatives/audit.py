@@ -22,8 +22,9 @@ from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.pooling.candidates import AUDIT, RANDOM
+from curation.pooling.candidates import AUDIT
 from curation.pooling.corpus_texts import read_texts
+from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent

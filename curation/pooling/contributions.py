@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from curation.door import shut_door, withheld
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.pooling.candidates import RANDOM, TOP
+from curation.pooling.candidates import TOP
+from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Ranked, Relevance
 from curation.reports.page import ShareCell, Table
 from curation.store import Cursor, Store, fetch

@@ -18,7 +18,7 @@ from curation.engines.client import Engine, EngineClient, EngineList
 from curation.engines.documents import bring_missing
 from curation.engines.stored import engines_of_runs, find_engine
 from curation.errors import InputError, RefusedError
-from curation.pooling.candidates import REACH, RandomOrder
+from curation.pooling.random_negatives import REACH, RandomOrder
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.progress import Progress

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from curation.engines.stored import find_engine
-from curation.pooling.pool import PoolReport, build_pool, checked_request, queries_to_pool, sample_table
+from curation.pooling.pool import build_pool, checked_request, queries_to_pool
+from curation.pooling.pool_report import PoolReport, sample_table
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import refuse_without_corpus
 from curation.progress import Progress

@@ -5,25 +5,16 @@ high. Every candidate keeps each system, rank and score that proposed it, so tha
 a system alone contributed. A pool's id is the hash of all that goes in, the ids included under which
 identical documents are judged already: building it twice adds nothing.
 
-A budget of pairs is spent evenly, where there are more candidates than people can judge. Every query's
-candidates are put in order: by the best rank that any system gave, then by how many systems
-proposed them, then by document id. The budget goes round: each query's first candidate, each query's second,
-and so on. A query with few candidates leaves its turns to the others, and the last round, for which the
-budget does not suffice, takes the queries in an order drawn by seed.
-
 Instead of the best ranked pairs, a random sample of the pool can be judged: see `pool_sample`.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -32,38 +23,34 @@ from curation.engines import RATE
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.filters.stored import read_filters
 from curation.people.annotators import require_author
-from curation.pooling.candidates import (
-    REACH,
-    CandidateSource,
-    Draw,
-    GivenOrder,
-    RandomOrder,
-    SystemReport,
-    Union,
-    draw_negatives,
-    negative_order,
-    system_reports,
-    unite,
-)
+from curation.pooling.budget import Spent, spend
+from curation.pooling.candidates import CandidateSource, Union, system_reports, unite
 from curation.pooling.corpus_texts import read_texts
 from curation.pooling.from_engines import ask_engines, draw_negatives_outside
+from curation.pooling.pool_report import PoolReport, _built_before, _report
 from curation.pooling.pool_sample import (
     PooledPair,
-    SampledBand,
     SampleDesign,
     append_pairs,
     draw_sample,
     read_design,
     sampled_bands,
 )
+from curation.pooling.random_negatives import (
+    REACH,
+    Draw,
+    GivenOrder,
+    RandomOrder,
+    draw_negatives,
+    negative_order,
+)
+from curation.pooling.relevance import Pair
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, SystemFound, Systems, known_systems, refuse_without_corpus
 from curation.progress import Progress, silent
-from curation.reports.page import ShareCell, Table
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.embeddings import Minutes, minutes_to_embed
 from curation.retrieval.terms import choose_stemmer
-from curation.retrieval.verify_bm25 import Bm25Sample
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.left.reading import bring_texts
 from curation.sources.queries import active_queries
@@ -80,16 +67,11 @@ from curation.store import (
     utc_now,
 )
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
-from curation.text import amount, canonical_json, digest, seeded
+from curation.text import canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
-
-Pair = tuple[str, str]
-
 
 BATCH = 1_000
 """Queries that are searched for at once."""
-LONGEST = 60
-"""Characters of a query that is named in a sentence."""
 LEXICAL = frozenset({"bm25", "hybrid"})
 OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
 NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
@@ -114,95 +96,6 @@ WHERE snapshot_id = ? AND NOT EXISTS (
 """
 
 
-class Spent(NamedTuple):
-    """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
-
-    proposals: list[CandidateSource]
-    over: int
-
-
-def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
-    """The proposals of at most `budget` pairs; None is no limit."""
-    if budget is None:
-        return Spent(list(proposals), 0)
-    ranks: defaultdict[Pair, list[int]] = defaultdict(list)
-    for proposal in proposals:
-        ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
-    if len(ranks) <= budget:
-        return Spent(list(proposals), 0)
-    chosen = set(_rounds(ranks, seed)[:budget])
-    kept = [p for p in proposals if (p.query_id, p.document_id) in chosen]
-    return Spent(kept, len(ranks) - budget)
-
-
-def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
-    """All pairs in the order in which the budget is spent on them."""
-    of_query: defaultdict[str, list[Pair]] = defaultdict(list)
-    for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
-        of_query[pair[0]].append(pair)
-    turns = seeded(of_query, seed, key=lambda query_id: ["budget", query_id])
-    rounds = max(map(len, of_query.values()))
-    return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
-
-
-@dataclass(frozen=True)
-class PoolReport:
-    """A pool, whether it was built now or before.
-
-    Attributes
-    ----------
-    queries: how many were searched for, those without any hit among them.
-    candidates: (query, document) pairs of this pool, the random ones among them.
-    random_negatives: pairs that were drawn at random.
-    added: pairs that were no candidates before this call.
-    built_before: this very pool was stored already; nothing was added.
-    left_out: reason, written to be read after its number → number.
-    sample: by band, where a random sample of the pool is judged; else empty.
-    rank_bm25: how far BM25 was compared with rank-bm25; None without BM25, and in pools of older goldsets.
-    texts: of the queries for which a system found nothing, as far as their ids are kept.
-    """
-
-    pool_id: str
-    snapshot_id: str
-    queries: int
-    candidates: int
-    random_negatives: int
-    added: int
-    built_before: bool
-    systems: list[SystemReport]
-    left_out: dict[str, int]
-    sample: tuple[SampledBand, ...] = ()
-    rank_bm25: Bm25Sample | None = None
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def sentences(self) -> list[str]:
-        """The pool's size, and what was left out of it, each with the reason."""
-        return [
-            f"{amount(self.candidates, 'candidate')} for {amount(self.queries, 'query', 'queries')}, "
-            f"{self.random_negatives:,} of them random negatives.",
-            *([str(self.rank_bm25)] if self.rank_bm25 and self.rank_bm25.queries else []),
-            *self.gaps,
-        ]
-
-    @property
-    def gaps(self) -> list[str]:
-        """What was found for no query, and what was left out, each with the reason."""
-        nothing = [
-            f"{system.system} found nothing for {amount(count, 'query', 'queries')}"
-            f"{self._named(system.no_hit_ids.get(why, ()), count)}: {why}."
-            for system in self.systems
-            for why, count in system.no_hit.items()
-        ]
-        return [*nothing, *(f"{count:,} {why}." for why, count in self.left_out.items())]
-
-    def _named(self, query_ids: Sequence[str], count: int) -> str:
-        """The first of so many queries, each cut to a length that a line has room for."""
-        texts = [shorten(self.texts[one], LONGEST, placeholder="…") for one in query_ids if one in self.texts]
-        more = f" and {count - len(texts):,} more" if texts and count > len(texts) else ""
-        return f" ({', '.join(f'“{text}”' for text in texts)}{more})" if texts else ""
-
-
 class _PoolInputs(NamedTuple):
     snapshot_id: str
     corpus: Corpus
@@ -224,12 +117,6 @@ class _BuiltPool(NamedTuple):
     report: dict[str, Any]
     sample: list[PooledPair]
     outside: Mapping[Pair, str]
-
-
-def sample_table(report: PoolReport) -> Table:
-    """What was drawn of each band of ranks, where a sample of the pool is judged."""
-    rows = tuple((one.ranks, one.pairs, one.drawn, ShareCell(one.share, 1)) for one in report.sample or ())
-    return Table("A random sample of the pool is judged", ("Ranks", "Pooled pairs", "Drawn", "Share"), rows)
 
 
 def build_pool(
@@ -324,18 +211,6 @@ def build_pool(
     bring_texts(store, (proposal.document_id for proposal in proposals))
     pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample, outside)
     return _keep(store, pool, author)
-
-
-def last_pool(store: Store) -> PoolReport | None:
-    """The pool that was built last, as it was reported; None before the first. `added` is not kept: 0."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT pool_id, snapshot_id, report FROM pools ORDER BY rowid DESC LIMIT 1"
-        ).fetchall()
-        if not rows:
-            return None
-        pool_id, snapshot_id, report = rows[0]
-        return _report(cursor, pool_id, snapshot_id, json.loads(report), 0, built_before=True)
 
 
 def embedding_forecast(cursor: Cursor) -> Minutes | None:
@@ -524,31 +399,3 @@ def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table, outside: Coll
         [row[0], *left],
     ).fetchall()
     return int(added[0][0])
-
-
-def _built_before(cursor: Cursor, pool_id: str) -> PoolReport | None:
-    rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
-    if not rows:
-        return None
-    return _report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
-
-
-def _report(
-    cursor: Cursor, pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
-) -> PoolReport:
-    systems = [SystemReport(**system) for system in report["systems"]]
-    counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
-    sample = tuple(SampledBand(**band) for band in report.get("sample", ()))
-    ids = sorted({one for system in systems for named in system.no_hit_ids.values() for one in named})
-    found = cursor.execute("SELECT query_id, text FROM queries WHERE query_id IN (SELECT unnest(?))", [ids])
-    compared = Bm25Sample(**report["rank_bm25"]) if "rank_bm25" in report else None
-    return PoolReport(
-        *(pool_id, snapshot_id),
-        added=added,
-        built_before=built_before,
-        systems=systems,
-        sample=sample,
-        rank_bm25=compared,
-        texts=dict(found.fetchall()),
-        **counts,
-    )

@@ -23,7 +23,8 @@ from curation.labeling.rounds.create_round import RoundOpened, open_over, refuse
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import refuse_taken
 from curation.people.annotators import require_annotators, require_author
-from curation.pooling.pool import PoolReport, build_pool
+from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import PoolReport
 from curation.progress import Progress, silent
 from curation.relabeling.drift.closing import fix_reports
 from curation.relabeling.plan.choice import PlanPair

@@ -20,7 +20,8 @@ from curation.jobs.stored import begin, end
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling.pool import build_pool, last_pool
+from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import last_pool
 from curation.progress import silent
 from curation.sampling.sample import draw_sample
 from curation.sampling.stored_sample import current_sample

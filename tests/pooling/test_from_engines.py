@@ -13,7 +13,8 @@ from curation.engines.stored import add_engine
 from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling.from_engines import notices
 from curation.pooling.operations import OPERATIONS
-from curation.pooling.pool import PoolReport, build_pool
+from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
 from curation.store import Store, append
 from curation.store.documents import current_corpus, is_held

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import InputError, NotFoundError
+from curation.pooling.budget import spend
 from curation.pooling.candidates import CandidateSource
-from curation.pooling.pool import build_pool, spend
+from curation.pooling.pool import build_pool
 from curation.sources.run_import import import_run
 from curation.store import Store
 from tests.support.pool_project import put_run, put_texts

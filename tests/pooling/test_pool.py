@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.files.fields import CorpusFields
-from curation.pooling.candidates import REACH, Draw, draw_negatives, negative_order
 from curation.pooling.pool import build_pool, embedding_forecast
+from curation.pooling.random_negatives import REACH, Draw, draw_negatives, negative_order
 from curation.pooling.systems import MOST, SystemHits
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages, verify_bm25
 from curation.retrieval.embeddings import minutes_to_embed

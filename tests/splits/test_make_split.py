@@ -23,11 +23,12 @@ from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
 from curation.splits.certificate.page import findings
+from curation.splits.checked_assignment import assign_and_check
 from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
 from curation.splits.leakage_groups import balance_problem
 from curation.splits.request import AssignmentOptions, NewSplit
 from curation.splits.rules import Rules
-from curation.splits.split import assign_and_check, make_split
+from curation.splits.split import make_split
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT

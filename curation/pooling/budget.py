@@ -1,0 +1,48 @@
+"""The budget of a pool: pairs are spent evenly over the queries, where people cannot judge all.
+
+Every query's candidates are put in order: by the best rank that any system gave, then by how many systems
+proposed them, then by document id. The budget goes round: each query's first candidate, each query's second,
+and so on. A query with few candidates leaves its turns to the others, and the last round, for which the
+budget does not suffice, takes the queries in an order drawn by seed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.pooling.candidates import CandidateSource
+from curation.pooling.relevance import Pair
+from curation.text import seeded
+
+
+class Spent(NamedTuple):
+    """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
+
+    proposals: list[CandidateSource]
+    over: int
+
+
+def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
+    """The proposals of at most `budget` pairs; None is no limit."""
+    if budget is None:
+        return Spent(list(proposals), 0)
+    ranks: defaultdict[Pair, list[int]] = defaultdict(list)
+    for proposal in proposals:
+        ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
+    if len(ranks) <= budget:
+        return Spent(list(proposals), 0)
+    chosen = set(_rounds(ranks, seed)[:budget])
+    kept = [p for p in proposals if (p.query_id, p.document_id) in chosen]
+    return Spent(kept, len(ranks) - budget)
+
+
+def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
+    """All pairs in the order in which the budget is spent on them."""
+    of_query: defaultdict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
+        of_query[pair[0]].append(pair)
+    turns = seeded(of_query, seed, key=lambda query_id: ["budget", query_id])
+    rounds = max(map(len, of_query.values()))
+    return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
