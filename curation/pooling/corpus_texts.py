@@ -39,4 +39,5 @@ def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     looked_at = StoredDocuments(store, compared["content_hash"])
     without = frozenset(document.document_id for document in looked_at if not document.text)
     beyond_ascii = signs.filter(pc.invert(signs["ascii"]))["content_hash"]
-    return CorpusTexts(Identical(looked_at), without, beyond_ascii)
+    texts = ((document.document_id, document.title, document.body) for document in looked_at)
+    return CorpusTexts(Identical(texts), without, beyond_ascii)

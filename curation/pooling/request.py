@@ -17,7 +17,7 @@ class PoolRequest:
 
     Attributes
     ----------
-    budget: at most so many pairs that systems propose, evenly over the queries (`pool.spend`). Random
+    budget: at most so many pairs that systems propose, evenly over the queries (`budget.spend`). Random
         negatives come on top.
     sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.

@@ -6,19 +6,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from curation.store import Document
-
 Grade = TypeVar("Grade")
 
 
 class Identical:
-    """Which documents of a corpus are the same text. Documents without any text are each their own."""
+    """Which documents of a corpus are the same text. Documents without any text are each their own.
 
-    def __init__(self, documents: Iterable[Document]) -> None:
+    Parameters
+    ----------
+    documents: id, title and body of each.
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, str, str]]) -> None:
         by_text: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for document in documents:
-            if document.text:
-                by_text[document.title, document.body].append(document.document_id)
+        for document_id, title, body in documents:
+            if title.strip() or body.strip():
+                by_text[title, body].append(document_id)
         self._ids = {
             document_id: sorted(ids) for ids in by_text.values() if len(ids) > 1 for document_id in ids
         }

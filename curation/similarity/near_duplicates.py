@@ -19,7 +19,6 @@ from curation.similarity.forest import Links
 from curation.similarity.pairs import alike
 from curation.similarity.shingles import Shingles, jaccard, word_shingles
 from curation.statistics.arrays import Ints
-from curation.store import Document
 
 _BATCH = 8_192
 
@@ -80,7 +79,7 @@ def near_duplicate_groups(corpus: pa.Table, threshold: float, progress: Progress
     def shingles() -> Iterator[Shingles]:
         nonlocal without_words
         for _, title, body in _rows(corpus):
-            found = word_shingles(Document("", "", title, body).text)
+            found = word_shingles(f"{title}\n{body}")
             if not found:
                 without_words += 1
             yield found

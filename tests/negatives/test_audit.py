@@ -362,7 +362,11 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
         found,
         [Query("q", "q", "q", "written")],
         corpus_of(documents),
-        CorpusTexts(Identical(documents), frozenset("h"), pa.table({})),
+        CorpusTexts(
+            Identical((one.document_id, one.title, one.body) for one in documents),
+            frozenset("h"),
+            pa.table({}),
+        ),
         lambda _: (),
         [("q", d) for d in sorted(random)],
         [("q", d) for d in taken],

@@ -320,7 +320,7 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 
 def negatives(found: list[SystemHits], queries: list[Query], documents: list[Document], number: int) -> Draw:
     """Drawn by seed 5 outside the first 10, where nothing is held yet."""
-    identical = Identical(documents)
+    identical = Identical((one.document_id, one.title, one.body) for one in documents)
     order = negative_order([one.document_id for one in documents], 5, identical)
     return draw_negatives(found, queries, order, number, 10, identical, StandIns(identical, []))
 
@@ -342,7 +342,7 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     corpus: int, lists: list[list[int]], held: set[int], number: int, depth: int, seed: int
 ) -> None:
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
-    identical = Identical(documents)
+    identical = Identical((one.document_id, one.title, one.body) for one in documents)
     found = [
         SystemHits(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]])
         for place, ranked in enumerate(lists)

@@ -65,7 +65,11 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
         release = opened(store, name)
         parts = parts_of(release)
     pins = [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
-    identical = Identical(document for _, document in release.pinned(store, pins) if document)
+    identical = Identical(
+        (document.document_id, document.title, document.body)
+        for _, document in release.pinned(store, pins)
+        if document
+    )
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
     rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
     graded = shares_of(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
