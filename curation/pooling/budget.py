@@ -10,32 +10,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.relevance import Pair
 from curation.text import seeded
 
 
-class Spent(NamedTuple):
-    """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
-
-    proposals: list[CandidateSource]
-    over: int
-
-
-def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
-    """The proposals of at most `budget` pairs; None is no limit."""
+def spend(
+    proposals: Sequence[CandidateSource], budget: int | None, seed: int
+) -> tuple[list[CandidateSource], int]:
+    """The proposals of at most `budget` pairs, and how many pairs are over it; None is no limit."""
     if budget is None:
-        return Spent(list(proposals), 0)
+        return list(proposals), 0
     ranks: defaultdict[Pair, list[int]] = defaultdict(list)
     for proposal in proposals:
         ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
     if len(ranks) <= budget:
-        return Spent(list(proposals), 0)
+        return list(proposals), 0
     chosen = set(_rounds(ranks, seed)[:budget])
     kept = [p for p in proposals if (p.query_id, p.document_id) in chosen]
-    return Spent(kept, len(ranks) - budget)
+    return kept, len(ranks) - budget
 
 
 def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:

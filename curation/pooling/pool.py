@@ -23,7 +23,7 @@ from curation.engines import RATE
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.filters.stored import read_filters
 from curation.people.annotators import require_author
-from curation.pooling.budget import Spent, spend
+from curation.pooling.budget import spend
 from curation.pooling.candidates import CandidateSource, Union, system_reports, unite
 from curation.pooling.corpus_texts import read_texts
 from curation.pooling.from_engines import ask_engines, draw_negatives_outside
@@ -328,13 +328,13 @@ def _unite(
     found, union, draw = searched
     seed = parameters["seed"]
     proposed = [one for one in union.proposals if one[:2] not in outside]
-    spent = spend(proposed, parameters["budget"], seed)
+    within, over = spend(proposed, parameters["budget"], seed)
     pooled: list[PooledPair] = []
     if design is not None:
         drawn, pooled = draw_sample(proposed, design, seed)
-        spent = Spent(drawn, 0)
+        within, over = drawn, 0
     places = min(parameters["depth"], len(given.corpus.ids))
-    reports = system_reports(found, spent.proposals, places)
+    reports = system_reports(found, within, places)
     runs = [system for system in found if system.name.startswith(RUN_PREFIX)]
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(
@@ -345,13 +345,13 @@ def _unite(
         ),
         "places of imported runs name documents that the corpus does not have": outside_corpus,
         "candidates are judged under the id of an identical document": union.merged,
-        "candidates are over the budget: in their queries, others stand higher": spent.over,
+        "candidates are over the budget: in their queries, others stand higher": over,
         NOT_DRAWN: sum(not pair.sampled for pair in pooled),
         OUTSIDE: len(outside),
         **draw.left_out,
     }
     random = [one for one in draw.proposals if one[:2] not in outside]
-    proposals = sorted([*spent.proposals, *random], key=lambda proposal: proposal[:3])
+    proposals = sorted([*within, *random], key=lambda proposal: proposal[:3])
     report = {
         "queries": len(given.queries),
         "candidates": sum(1 for _ in groupby(proposals, key=attrgetter("query_id", "document_id"))),

@@ -20,7 +20,6 @@ handful are none ('adult x rated', addresses of web pages).
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from curation.splits.rules import Numbers
 from curation.text import normalise_query
@@ -43,17 +42,9 @@ _WORD = re.compile(r"[^\W_]+(?:[.,/]\d+)*")
 _DIGITS = re.compile(rf"(?P<before>[^\W\d_]{{2,}})?(?P<name>.*?\d.*?)(?:{'|'.join(UNITS)})?")
 
 
-class _Name(NamedTuple):
-    """A name and its position in the normalised text."""
-
-    name: str
-    start: int
-    end: int
-
-
 def names(text: str) -> frozenset[str]:
     """The numbers and model names of a query."""
-    return frozenset(found.name for found in _names(normalise_query(text)))
+    return frozenset(name for name, _, _ in _names(normalise_query(text)))
 
 
 def compared_text(text: str, numbers: Numbers) -> str:
@@ -65,24 +56,23 @@ def compared_text(text: str, numbers: Numbers) -> str:
         return text
     normal = normalise_query(text)
     kept, at = "", 0
-    for found in _names(normal):
-        kept += normal[at : found.start]
-        at = found.end
+    for _, start, end in _names(normal):
+        kept += normal[at:start]
+        at = end
     return " ".join((kept + normal[at:]).split()) or text
 
 
-def _names(normal: str) -> list[_Name]:
+def _names(normal: str) -> list[tuple[str, int, int]]:
+    """Each name, and where it starts and ends in the normalised text."""
     words = list(_WORD.finditer(normal))
     found = []
     for place, word in enumerate(words):
         text = word.group()
         digits = _DIGITS.fullmatch(text)
         if digits:
-            found.append(
-                _Name(digits["name"].replace(",", "."), word.start() + digits.start("name"), word.end())
-            )
+            found.append((digits["name"].replace(",", "."), word.start() + digits.start("name"), word.end()))
         elif place and text in NAMES and _is_separate(normal, word) and _is_meant(words, place):
-            found.append(_Name(ROMAN.get(text, text), word.start(), word.end()))
+            found.append((ROMAN.get(text, text), word.start(), word.end()))
     return found
 
 

@@ -135,13 +135,6 @@ class SplitReport:
     left_out: dict[str, int]
 
 
-class _SplitBasis(NamedTuple):
-    """What was read: the graded queries, and their parts in releases."""
-
-    graded: GradedQueries
-    carried: CarriedOver
-
-
 class PreparedSplit(NamedTuple):
     """A split that was made and certified, and is not stored.
 
@@ -228,40 +221,40 @@ def prepare_split(store: Store, request: NewSplit, progress: Progress = silent) 
             raise
         rules = replace(rules, paraphrase=None)
         inputs = with_tie_data(store, graded.inputs, rules, progress, dated)
-    basis = _SplitBasis(replace(graded, inputs=inputs), carried)
+    graded = replace(graded, inputs=inputs)
     if rules.paraphrase is not None:
         rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path
     request = replace(request, rules=rules)
     ties = find_edges(inputs, rules, progress)
-    checked = assign_and_check(basis.graded, request, carried, ties.edges, progress)
+    checked = assign_and_check(graded, request, carried, ties.edges, progress)
     edges = sorted([*ties.edges, *checked.missed])
     groups = 0
     if GROUP not in rules.keys:
         with store.reading() as cursor:
             groups = groups_across(cursor, inputs, checked.parts)
-    report = _report(basis, request, ties, edges, checked, groups)
-    return PreparedSplit(*basis, request, report, checked, edges)
+    report = _report(graded, carried, request, ties, edges, checked, groups)
+    return PreparedSplit(graded, carried, request, report, checked, edges)
 
 
-def _read(store: Store, request: NewSplit) -> _SplitBasis:
+def _read(store: Store, request: NewSplit) -> tuple[GradedQueries, CarriedOver]:
     keep = request.options.keep
     with store.reading() as cursor:
         labels = read_labels(cursor, request.relevant_grade)
         carried = read_carried_over(cursor, keep) if keep != () else NOTHING_CARRIED_OVER
     graded = settled_queries(labels)
-    return _SplitBasis(graded, carried_over_among(carried, graded.inputs.queries, request.fractions))
+    return graded, carried_over_among(carried, graded.inputs.queries, request.fractions)
 
 
 def _report(
-    basis: _SplitBasis,
+    graded: GradedQueries,
+    carried: CarriedOver,
     request: NewSplit,
     ties: Ties,
     edges: Sequence[Edge],
     checked: CheckedAssignment,
     groups: int,
 ) -> SplitReport:
-    graded, carried = basis
-    parameters = _parameters(basis, request, ties)
+    parameters = _parameters(graded, carried, request, ties)
     split_id = split_id_of(graded, parameters, carried)
     counts = Counter(edge.kind for edge in edges)
     missed = Counter(edge.kind for edge in checked.missed)
@@ -314,8 +307,7 @@ def _large_groups(
     )
 
 
-def _parameters(basis: _SplitBasis, request: NewSplit, ties: Ties) -> dict[str, Any]:
-    graded, carried = basis
+def _parameters(graded: GradedQueries, carried: CarriedOver, request: NewSplit, ties: Ties) -> dict[str, Any]:
     found: dict[str, Any] = {
         "parts": request.fractions,
         "seed": request.seed,

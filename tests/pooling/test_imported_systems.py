@@ -138,12 +138,12 @@ PROPOSALS = st.dictionaries(
 def test_a_budget_is_used_up_evenly_by_rank_and_whatever_the_order(
     proposals: list[CandidateSource], budget: int, seed: int
 ) -> None:
-    spent = spend(proposals, budget, seed)
+    within, over = spend(proposals, budget, seed)
     every = {proposal[:2] for proposal in proposals}
-    kept = {proposal[:2] for proposal in spent.proposals}
+    kept = {proposal[:2] for proposal in within}
     assert len(kept) == min(budget, len(every))
-    assert spent.over == len(every) - len(kept)
-    assert spent.proposals == [proposal for proposal in proposals if proposal[:2] in kept]
+    assert over == len(every) - len(kept)
+    assert within == [proposal for proposal in proposals if proposal[:2] in kept]
     best: dict[tuple[str, str], int] = {}
     for proposal in proposals:
         best[proposal[:2]] = min(best.get(proposal[:2], 99), proposal.rank or 0)
@@ -155,4 +155,4 @@ def test_a_budget_is_used_up_evenly_by_rank_and_whatever_the_order(
             assert max((best[pair] for pair in own & kept), default=0) <= min(
                 best[pair] for pair in own - kept
             )
-    assert {p[:2] for p in spend(proposals[::-1], budget, seed).proposals} == kept
+    assert {p[:2] for p in spend(proposals[::-1], budget, seed)[0]} == kept

@@ -80,7 +80,7 @@ def check_paraphrases(evidence: SplitEvidence) -> CheckResult | None:
         return None
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
     read: NDArray[np.bool_] = np.any(vectors, axis=1)
-    pairs = [PartPair(*(numbers[read[numbers]] for numbers in pair)) for pair in _part_pairs(evidence)]
+    pairs = [(first[read[first]], second[read[second]]) for first, second in _part_pairs(evidence)]
     blocks = cosine_blocks(vectors, pairs, evidence.progress)
     return _checked(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,29 +21,24 @@ from curation.statistics.arrays import Floats, Ints
 
 Block = tuple[Ints, Ints, Floats]
 """Numbers of the first texts, of the second texts, and the similarity of each pair."""
+PartPair = tuple[Ints, Ints]
+"""Numbers of the texts in two parts that are compared with each other."""
 NumberedPair = tuple[float, int, int]
 """Similarity and the numbers of two texts, the smaller number first."""
 
 _ROWS = 256
 
 
-class PartPair(NamedTuple):
-    """The numbers of the texts in two parts that are compared with each other."""
-
-    first: Ints
-    second: Ints
-
-
 def part_pairs(part_of: Sequence[str]) -> list[PartPair]:
     """Each two parts; `part_of` is the part of each text."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
-    return [PartPair(first, second) for first, second in combinations(numbers, 2)]
+    return list(combinations(numbers, 2))
 
 
 def pairs_compared(part_pairs: Iterable[PartPair]) -> int:
     """How many pairs of texts there are across the parts."""
-    return sum(len(pair.first) * len(pair.second) for pair in part_pairs)
+    return sum(len(first) * len(second) for first, second in part_pairs)
 
 
 def jaccard_blocks(
@@ -57,25 +51,25 @@ def jaccard_blocks(
     columns = np.fromiter((vocabulary[s] for shingles in sets for s in shingles), np.int64, int(sizes.sum()))
     ones = np.ones(len(rows), dtype=np.int32)
     has = sparse.coo_array((ones, (rows, columns)), shape=(len(sets), max(1, len(vocabulary)))).tocsr()
-    for pair in part_pairs:
-        other = has[pair.second].T.tocsr()
-        for start in range(0, len(pair.first), _ROWS):
-            numbers = pair.first[start : start + _ROWS]
+    for one_part, other_part in part_pairs:
+        other = has[other_part].T.tocsr()
+        for start in range(0, len(one_part), _ROWS):
+            numbers = one_part[start : start + _ROWS]
             shared = (has[numbers] @ other).tocoo()
-            first, second = numbers[shared.coords[0]], pair.second[shared.coords[1]]
+            first, second = numbers[shared.coords[0]], other_part[shared.coords[1]]
             yield first, second, shared.data / (sizes[first] + sizes[second] - shared.data)
-            progress(f"checking {what} across the parts", start + len(numbers), len(pair.first))
+            progress(f"checking {what} across the parts", start + len(numbers), len(one_part))
 
 
 def cosine_blocks(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
     """The rounded cosine of all pairs; `vectors`: shape (texts, d), of length 1."""
-    for pair in part_pairs:
-        for start in range(0, len(pair.first), _ROWS):
-            numbers = pair.first[start : start + _ROWS]
-            cosines = np.round(vectors[numbers] @ vectors[pair.second].T, DECIMALS)
-            first = np.repeat(numbers, len(pair.second))
-            yield first, np.tile(pair.second, len(numbers)), cosines.ravel()
-            progress("checking paraphrases across the parts", start + len(numbers), len(pair.first))
+    for one_part, other_part in part_pairs:
+        for start in range(0, len(one_part), _ROWS):
+            numbers = one_part[start : start + _ROWS]
+            cosines = np.round(vectors[numbers] @ vectors[other_part].T, DECIMALS)
+            first = np.repeat(numbers, len(other_part))
+            yield first, np.tile(other_part, len(numbers)), cosines.ravel()
+            progress("checking paraphrases across the parts", start + len(numbers), len(one_part))
 
 
 class Sieve:
