@@ -33,9 +33,9 @@ from curation.coverage.stored_map import map_in_force, read_map
 from curation.files.fields import CorpusFields
 from curation.progress import silent
 from curation.project import init_project
-from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
+from curation.step import DEFAULT_MODEL
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.smart import qrels, records

@@ -28,12 +28,12 @@ from curation.coverage.stored_map import map_in_force, read_map
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.pooling.systems import Systems
 from curation.progress import silent
-from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.scoring.inputs.facets import CLUSTER, Facet
 from curation.scoring.metrics.measures import measures_named
 from curation.scoring.metrics.qrels import qrels_of
 from curation.scoring.metrics.run_scores import score_run
 from curation.sources.queries import active_queries
+from curation.step import DEFAULT_MODEL
 from curation.store.documents import corpus_of, current_corpus
 
 TARGET = Path(__file__).with_name("coverage.md")

@@ -15,14 +15,9 @@ from typing import NamedTuple
 from curation.answers.create_task import IN_QUEUE, NOT_IN_FORCE, named_queries
 from curation.answers.matching import token_f1
 from curation.answers.shown_documents import DOCUMENTS, RELEVANT, choose_evidence, read_evidence_inputs
-from curation.coverage.language_model.answers import (
-    MalformedAnswerError,
-    ModelCall,
-    load_prompt,
-    read_answers,
-    read_list,
-)
-from curation.coverage.language_model.candidates import LONGEST_TEXT, shown_document
+from curation.coverage.language_model.answers import ModelCall, read_answers
+from curation.coverage.language_model.model_extractor import LONGEST_TEXT, shown_document
+from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt, read_list
 from curation.door import LEAVES_OUT, shut_door
 from curation.labeling.rounds.candidates import Candidate
 from curation.people.annotators import require_author

@@ -135,7 +135,7 @@ def coverage_gaps(
       goldset coverage gaps --json
     """
     from curation.coverage.report import find_gaps
-    from curation.retrieval.embeddings import DEFAULT_MODEL
+    from curation.step import DEFAULT_MODEL
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)

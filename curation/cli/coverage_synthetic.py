@@ -56,7 +56,7 @@ def synthetic_write(
     from curation.coverage.language_model.endpoint import find_endpoint, model_at, model_name, prices_set
     from curation.coverage.language_model.writing import write_queries
     from curation.coverage.language_model.writing_plan import WritingRequest, plan_writing
-    from curation.retrieval.embeddings import DEFAULT_MODEL
+    from curation.step import DEFAULT_MODEL
 
     store, name = project_store(), model_name()
     request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL, fill)

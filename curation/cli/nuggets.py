@@ -46,7 +46,7 @@ def nuggets_propose(
       goldset answers nuggets propose --query q42 --send --by rosa --json
     """
     from curation.answers.proposals import proposal_calls, read_proposed, store_proposals
-    from curation.coverage.language_model.chat import model_name
+    from curation.coverage.language_model.endpoint import model_name
 
     store, sender = project_store(), Sender(send, calls, parallel, as_json)
     found = proposal_calls(store, model_name(), query or (), by)

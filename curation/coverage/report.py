@@ -29,8 +29,8 @@ from curation.coverage.resolution import Partitions
 from curation.coverage.stored_map import has_map, map_in_force, read_map, write_map
 from curation.progress import Progress, silent
 from curation.reports.page import Section, Table
-from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.statistics.arrays import Ints
+from curation.step import DEFAULT_MODEL
 from curation.store import Store
 from curation.store.documents import current_snapshot, refuse_held
 from curation.text import isolated, percent

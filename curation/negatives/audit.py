@@ -30,9 +30,6 @@ from curation.pooling.systems import Systems, known_systems, refuse_without_corp
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.settling.relevance import VotesOnScale, read_votes_on_scale, relevance_of
-from curation.similarity.identical import StandIns
-from curation.similarity.near_duplicates import near_duplicate
-from curation.similarity.shingles import word_shingles
 from curation.sources.queries import active_queries
 from curation.statistics.allocation import allocate
 from curation.store import Cursor, Query, Store

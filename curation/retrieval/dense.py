@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model
+from curation.retrieval.embeddings import Vectors, embed, find_model
 from curation.retrieval.passages import Cutter, cut_documents, find_cutter, passage_text
 from curation.retrieval.retriever import Hits, best_hits
 from curation.spans import Span
+from curation.step import DEFAULT_MODEL
 from curation.store import Document, Query, Store
 from curation.words import words
 

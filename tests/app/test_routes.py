@@ -36,7 +36,7 @@ from app.monitoring import failures, health, metrics
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user, password_checks
 from app.signin import routes as signin
-from app.signin.current_user import LASTS, Sessions
+from app.signin.current_user import Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.fingerprint import read_fingerprint
 from curation.errors import StoreBusyError
@@ -48,7 +48,7 @@ from curation.people import passwords
 from curation.people.accounts import set_role
 from curation.people.annotators import add_annotator
 from curation.people.invitations import accept, invite
-from curation.people.sign_ins import list_sign_ins
+from curation.people.sign_ins import LASTS, list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries

@@ -8,17 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Route, expect
 
-from tests.support.served import (
-    GOLDSET,
-    HOSTILE,
-    PASSWORD,
-    Annotating,
-    Event,
-    Served,
-    lost_answers,
-    open_tab,
-    sign_in,
-)
+from tests.support import GOLDSET
+from tests.support.served import HOSTILE, PASSWORD, Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 
 def grades(pressed: list[tuple[str, str]]) -> list[Event]:

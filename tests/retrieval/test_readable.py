@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors
+from curation.retrieval.embeddings import Vectors
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.paraphrase import query_vectors
 from curation.splits.ties.search import find_edges
+from curation.step import DEFAULT_MODEL
 from curation.store import Store
 
 UNREADABLE = {

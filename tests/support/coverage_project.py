@@ -10,7 +10,8 @@ from curation.coverage.coverage_map import MapSettings
 from curation.coverage.entities import find_entities
 from curation.coverage.phrases import PhraseExtractor
 from curation.coverage.report import find_coverage
-from curation.retrieval.embeddings import BFLOAT16, DEFAULT_MODEL
+from curation.retrieval.embeddings import BFLOAT16
+from curation.step import DEFAULT_MODEL
 from curation.store import Store, append
 from curation.text import digest
 from tests.support.pool_project import put_texts

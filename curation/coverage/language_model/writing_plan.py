@@ -25,7 +25,7 @@ from curation.coverage.writing.coverage_queries import coverage_queries
 from curation.coverage.writing.styles import STYLES, QueryStyle
 from curation.errors import refuse_problems
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.step import DEFAULT_MODEL
 from curation.store import (
     Document,
     Query,

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from curation.coverage.writing.styles import STYLES
 from curation.errors import InputError
-from curation.sources.query_import import add_query
+from curation.sources.written_query import add_query
 from curation.store import Cursor, Query, append_rows, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
 

@@ -15,9 +15,10 @@ from curation.coverage.writing.coverage_queries import GAP, QueryOrigin, add_cov
 from curation.coverage.writing.styles import STYLES, QueryStyle
 from curation.coverage.writing.tasks import documents_left, documents_taken, task_id_of
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.retrieval.embeddings import DEFAULT_MODEL, embed
+from curation.retrieval.embeddings import embed
 from curation.sources.queries import KnownQueries, active_queries
 from curation.sources.redaction.personal_data import redact
+from curation.step import DEFAULT_MODEL
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.text import normalise_query

@@ -25,8 +25,7 @@ from curation.coverage.writing.styles import draw_styles
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.sources.left.reading import bring_texts
-from curation.sources.written_query import add_query
-from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
 from curation.text import amount, digest, seeded

@@ -16,11 +16,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY, EntityMatch
-from curation.coverage.coverage_map import CoverageMap, map_in_force, read_map
+from curation.coverage.asked import matches_of
+from curation.coverage.coverage_map import CoverageMap
 from curation.coverage.measures import Clusters
 from curation.coverage.names import IN_A_NAME
-from curation.coverage.report import matches_of
+from curation.coverage.query_entities import EntityMatch
+from curation.coverage.resolution import NO_CLUSTER, SMALL_ONLY
+from curation.coverage.stored_map import map_in_force, read_map
 from curation.progress import Progress
 from curation.retrieval.embeddings import find_model
 from curation.sampling.strata import (

@@ -171,7 +171,7 @@ def cell_name(dispersion: int | None, alignment: int | None) -> str:
 
 
 def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
-    from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
+    from curation.coverage.resolution import NO_CLUSTER, SMALL_ONLY
 
     held = [frozenset(row["clusters"]) for row in rows]
     regions = {cluster["number"]: cluster["name"] for cluster in clusters if cluster["region"]}

@@ -18,7 +18,7 @@ import numpy as np
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
+from curation.retrieval.embeddings import Vectors, embed
 from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.similarity.forest import Links
 from curation.similarity.pairs import EXACTLY, Collected
@@ -26,6 +26,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.numbers import compared_text
 from curation.splits.rules import DECIMALS, Numbers
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
+from curation.step import DEFAULT_MODEL
 from curation.store import Store
 
 LABEL = "paraphrase"

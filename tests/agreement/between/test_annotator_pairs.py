@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from curation.agreement.between.annotator_pairs import MINIMUM_UNITS, NO_SPREAD, annotator_pairs
+from curation.agreement.between.annotator_pairs import NO_SPREAD, annotator_pairs
 from curation.agreement.between.coefficients import cohen_of, weights_of
 from curation.agreement.between.grades import grades_of
+from curation.agreement.between.inter_annotator import MINIMUM_UNITS
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged
 

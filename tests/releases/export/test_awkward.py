@@ -12,12 +12,13 @@ from threading import Thread
 import pytest
 
 from curation.errors import InputError
-from curation.releases.export.export import export, manifest_text
+from curation.releases.export.export import export
 from curation.releases.export.formats.export_format import write_table
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names
 from curation.releases.overview import releases
+from curation.releases.packing.manifest import manifest_text
 from curation.store import Store
 from tests.support.gold_project import gold_project
 
