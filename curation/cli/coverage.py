@@ -29,7 +29,8 @@ from curation.text import ISOLATES, amount, percent, plain
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport
-    from curation.coverage.writing.tasks import BatchProgress, CoverageQuery
+    from curation.coverage.writing.coverage_queries import CoverageQuery
+    from curation.coverage.writing.progress import BatchProgress
     from curation.evaluation.region_values import EvaluatedValues
     from curation.progress import Progress
 

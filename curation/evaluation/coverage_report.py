@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from curation.coverage.writing.tasks import CoverageState, read_state
+from curation.coverage.state import CoverageState, read_state
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
 from curation.evaluation.region_graph import RegionGraph, region_graph_of
 from curation.evaluation.region_values import (

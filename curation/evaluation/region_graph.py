@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.writing.tasks import CoverageState
+from curation.coverage.state import CoverageState
 from curation.errors import RefusedError
 
 NEAREST = 3

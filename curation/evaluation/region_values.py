@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.coverage.writing.tasks import CoverageState
+from curation.coverage.state import CoverageState
 from curation.errors import RefusedError
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.submitted import submitted_texts

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from curation.pooling.candidates import AUDIT, RANDOM
+from curation.pooling.candidates import AUDIT
+from curation.pooling.random_negatives import RANDOM
 
 Pair = tuple[str, str]
 
