@@ -77,12 +77,11 @@ def table_names(cursor: Cursor) -> list[str]:
     return [str(name) for (name,) in cursor.execute(sql).fetchall()]
 
 
-_OTHER_KEYS = """
-SELECT DISTINCT table_name, column_name,
-    CASE data_type WHEN 'INTEGER' THEN format('"{}" + 1000000000', column_name)
-        ELSE format('"{}" || {}', column_name, $$' written'$$) END
+_KEYS = """
+SELECT table_name, constraint_index, column_name, data_type
 FROM (
-    SELECT table_name, unnest(constraint_column_names) AS column_name FROM duckdb_constraints()
+    SELECT table_name, constraint_index, unnest(constraint_column_names) AS column_name
+    FROM duckdb_constraints()
     WHERE database_name = 'project' AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
 ) JOIN duckdb_columns() USING (table_name, column_name)
 WHERE database_name = 'project' AND data_type IN ('INTEGER', 'VARCHAR')
@@ -90,12 +89,21 @@ WHERE database_name = 'project' AND data_type IN ('INTEGER', 'VARCHAR')
 
 
 def write_rows(cursor: Cursor) -> None:
-    """Write the first row of each table again, with other keys; committed, for a rollback spares indexes."""
-    other: dict[str, list[str]] = {}
-    for table, column, expression in cursor.execute(_OTHER_KEYS).fetchall():
-        other.setdefault(table, []).append(f"{expression} AS {quoted(column)}")
+    """Write the first row of each table again, with other keys; committed, for a rollback spares indexes.
+
+    A number is changed only where its key has no text: it may have to stay below another number of the row.
+    """
+    keys: dict[tuple[str, int], dict[str, str]] = {}
+    for table, index, column, kind in cursor.execute(_KEYS).fetchall():
+        keys.setdefault((table, index), {})[column] = kind
+    other: dict[str, dict[str, str]] = {}
+    for (table, _), columns in keys.items():
+        changed = [column for column, kind in columns.items() if kind == "VARCHAR"] or columns
+        for column in changed:
+            plus = "|| ' written'" if columns[column] == "VARCHAR" else "+ 1000000000"
+            other.setdefault(table, {})[column] = f"{quoted(column)} {plus} AS {quoted(column)}"
     for name in table_names(cursor):
-        row = f"* REPLACE ({', '.join(other[name])})" if name in other else "*"
+        row = f"* REPLACE ({', '.join(other[name].values())})" if name in other else "*"
         cursor.execute(f"INSERT INTO {quoted(name)} SELECT {row} FROM {quoted(name)} LIMIT 1")  # noqa: S608
 
 

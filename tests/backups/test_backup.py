@@ -131,6 +131,16 @@ def test_what_any_command_writes_is_its_owners_alone(store: Store, monkeypatch: 
     assert found == 0o077
 
 
+def test_rows_whose_numbers_stand_in_an_order_are_backed_up(store: Store, tmp_path: Path) -> None:
+    """Before a backup has its name one row of each table is written again, with another key."""
+    with store.transaction() as cursor:
+        cursor.execute("INSERT INTO evidence_marks VALUES ('item', 1, 3, 8, 'parts', 'hash')")
+        cursor.execute("INSERT INTO decision_marks VALUES ('query', 'page', 1, 3, 8, 'parts', 'hash')")
+    backup = back_up(store, tmp_path / "backup.duckdb")
+    with open_store(backup.path).reading() as cursor:
+        assert cursor.execute("SELECT count(*), max(start_at) FROM evidence_marks").fetchone() == (1, 3)
+
+
 def test_a_folder_makes_the_time_a_part_of_the_name(store: Store, tmp_path: Path) -> None:
     taken = back_up(store, tmp_path)
     assert taken.path.name == f"{store.path.stem}-{taken.taken_at:%Y%m%d-%H%M%S}.duckdb"
