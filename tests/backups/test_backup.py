@@ -28,7 +28,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from curation.store import open_store, put_setting
-from curation.store.files import serve_alone
+from curation.store.project_file import serve_alone
 
 store = open_store(Path(sys.argv[1]))
 for number in range(100_000):
@@ -45,7 +45,7 @@ from pathlib import Path
 from curation.errors import CurationError, CurationError
 from curation.backups.backup import back_up
 from curation.store import open_store, put_setting
-from curation.store.files import serve_alone
+from curation.store.project_file import serve_alone
 
 store = open_store(Path(sys.argv[1]))
 with store.transaction() as cursor:
@@ -92,7 +92,7 @@ def test_a_backup_holds_what_another_process_had_acknowledged_before_it(store: S
     try:
         for number in range(8):
             while acknowledged < 20 * number:
-                pass
+                assert writer.poll() is None
             before = acknowledged
             taken = back_up(store, tmp_path / f"{number}.duckdb")
             copied = Store(taken.path)

@@ -95,7 +95,7 @@ def test_folders_of_killed_processes_are_named_and_removed_when_asked(store: Sto
 def test_results_of_jobs_are_removed_at_the_end_of_their_process_and_those_of_killed_ones_are_named(
     store: Store, temporary: Path
 ) -> None:
-    make = "import os; from curation.jobs.uploads import new_result_folder as new; print(new());"
+    make = "import os; from curation.jobs.results import new_result_folder as new; print(new());"
     left = []
     for end in ("", "import sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"):
         done = subprocess.run(
